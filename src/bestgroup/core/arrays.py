@@ -1,0 +1,79 @@
+"""Names for array types, and the checks that every edge needs."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bestgroup.errors import InvalidInput
+
+Floats: TypeAlias = NDArray[np.float64]
+Ints: TypeAlias = NDArray[np.int64]
+Bools: TypeAlias = NDArray[np.bool_]
+
+
+def numbers(value: Any, what: str) -> Floats:
+    """Return `value` as a float array; refuses what is not numeric, NaN and infinity."""
+    try:
+        array = np.asarray(value)
+        if array.dtype.kind not in "iuf" and not (array.dtype == object and array.size):
+            raise TypeError
+        array = np.array(array, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InvalidInput(f"{what} must be numbers in a regular array; got {_short(value)}") from None
+    if not np.isfinite(array).all():
+        raise InvalidInput(f"{what} must be finite; got NaN or infinity")
+    return array
+
+
+def number(value: Any, what: str) -> float:
+    """Return `value` as a finite float."""
+    if isinstance(value, bool | str | bytes) or np.ndim(value) != 0:
+        raise InvalidInput(f"{what} must be a number; got {_short(value)}")
+    try:
+        result = float(value)
+    except (TypeError, ValueError):
+        raise InvalidInput(f"{what} must be a number; got {_short(value)}") from None
+    if not math.isfinite(result):
+        raise InvalidInput(f"{what} must be finite; got {result}")
+    return result
+
+
+def positive_int(value: Any, what: str) -> int:
+    """Return `value` as an int of at least 1."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer):
+        raise InvalidInput(f"{what} must be a whole number; got {_short(value)}")
+    if value < 1:
+        raise InvalidInput(f"{what} must be at least 1; got {int(value)}")
+    return int(value)
+
+
+def probability(value: Any, what: str = "delta") -> float:
+    """Return `value` as a float strictly between 0 and 1."""
+    result = number(value, what)
+    if not 0.0 < result < 1.0:
+        raise InvalidInput(f"{what} must lie strictly between 0 and 1; got {result:g}")
+    return result
+
+
+def seed_of(value: Any) -> int:
+    """Return `value` as a seed: a whole number from 0 to 2**63 - 1."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or not 0 <= value < 2**63:
+        raise InvalidInput(
+            f"seed must be a whole number from 0 to 2**63 - 1; got {_short(value)}"
+        )
+    return int(value)
+
+
+def read_only(array: Any) -> Any:
+    """Return the array with its write flag cleared."""
+    array.setflags(write=False)
+    return array
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."

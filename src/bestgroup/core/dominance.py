@@ -1,0 +1,141 @@
+"""The paper's order on vectors: three dominations, deficit m, excess M, and the sets they define.
+
+Functions of two vectors take (loser, winner). `efficiency` arrays are [N, D].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from bestgroup.core.arrays import Bools, Floats, numbers
+from bestgroup.core.goals import BestGroup, Goal, ParetoGroups, check_goal
+from bestgroup.core.problem import Instance
+from bestgroup.errors import InvalidInput
+
+
+def weakly_dominated(loser: ArrayLike, winner: ArrayLike) -> bool:
+    """Return whether loser <= winner in every dim (paper, Definition 2.1).
+
+    >>> weakly_dominated([1, 0], [1, 1])
+    True
+    """
+    return bool(np.all(np.asarray(loser) <= np.asarray(winner)))
+
+
+def dominated(loser: ArrayLike, winner: ArrayLike) -> bool:
+    """Return whether loser <= winner in every dim and < in one (paper, Definition 2.1).
+
+    >>> dominated([1, 1], [1, 1])
+    False
+    """
+    return weakly_dominated(loser, winner) and bool(np.any(np.asarray(loser) < np.asarray(winner)))
+
+
+def strictly_dominated(loser: ArrayLike, winner: ArrayLike) -> bool:
+    """Return whether loser < winner in every dim (paper, Definition 2.1).
+
+    >>> strictly_dominated([1, 0], [1, 1])
+    False
+    """
+    return bool(np.all(np.asarray(loser) < np.asarray(winner)))
+
+
+def deficit(loser: ArrayLike, winner: ArrayLike) -> float:
+    """Return m(v, u) = [min_d u^d - v^d]^+: what v lacks to not be strictly dominated by u.
+
+    >>> deficit([0.25, 0.5], [0.75, 0.625])
+    0.125
+    """
+    return float(max(np.min(np.asarray(winner) - np.asarray(loser)), 0.0))
+
+
+def excess(loser: ArrayLike, winner: ArrayLike, alpha: ArrayLike = 0.0) -> float:
+    """Return M_alpha(v, u) = [max_d v^d - u^d + alpha]^+: what u lacks to weakly dominate v + alpha.
+
+    >>> excess([0.25, 0.5], [0.5, 0.25], alpha=0.5)
+    0.75
+    """
+    return float(max(np.max(np.asarray(loser) - np.asarray(winner) + alpha), 0.0))
+
+
+def efficiency(means: Iterable[ArrayLike]) -> Floats:
+    """Return R_i^d = max_j mu_ij^d for means of N groups, each [K_i, D] (paper, section 2).
+
+    >>> efficiency([[[0.5, 0.0], [0.0, 0.25]], [[0.125, 0.125]]])
+    array([[0.5  , 0.25 ],
+           [0.125, 0.125]])
+    """
+    return np.array(Instance(list(means)).efficiency)
+
+
+def pareto_groups(efficiency: ArrayLike, epsilon: ArrayLike = 0.0) -> Bools:
+    """Return which groups no other one beats by more than epsilon in every dim (Definition 3.1).
+
+    Domination is strict, so weakly dominated groups belong to the set.
+
+    >>> pareto_groups([[1, 1], [1, 0], [0.5, 0.5], [1, 1]])
+    array([ True,  True, False,  True])
+    """
+    R = numbers(efficiency, "efficiency")
+    if R.ndim != 2 or R.size == 0:
+        raise InvalidInput(f"efficiency must be an array [N, D]; got shape {list(R.shape)}")
+    eps = ParetoGroups(epsilon).epsilons(R.shape[1])  # type: ignore[arg-type]
+    beaten = np.zeros(len(R), dtype=bool)
+    for rival in R:  # row by row: memory stays linear in N
+        beaten |= (R + eps < rival).all(axis=1)
+    return ~beaten
+
+
+def optimal_groups(instance: Instance, goal: Goal) -> frozenset[int]:
+    """Return the indices of the optimal groups: G*_0 for Pareto, all argmax of R . w for best.
+
+    >>> optimal_groups(Instance([[[1.0, 0.0]], [[0.0, 1.0]]]), ParetoGroups())
+    frozenset({0, 1})
+    """
+    check_goal(goal, instance.shape.dims)
+    if isinstance(goal, ParetoGroups):
+        return _indices(pareto_groups(instance.efficiency))
+    score = instance.efficiency @ np.array(goal.weights)
+    return _indices(score == score.max())
+
+
+def is_correct(answer: Iterable[int], instance: Instance, goal: Goal) -> bool:
+    """Return whether an answer is right in the (epsilon, delta)-PAC sense of the paper.
+
+    Pareto: G*_0 is a subset of the answer, and the answer of G*_epsilon. Best: exactly one group i, with
+    (R_i + epsilon) . w at least the largest R_k . w.
+
+    >>> instance = Instance([[[1.0, 0.0]], [[0.0, 1.0]], [[-1.0, -1.0]]])
+    >>> is_correct({0, 1}, instance, ParetoGroups(0.1)), is_correct({0}, instance, ParetoGroups())
+    (True, False)
+    """
+    check_goal(goal, instance.shape.dims)
+    chosen = frozenset(int(i) for i in answer)
+    if not chosen <= frozenset(range(instance.shape.groups)):
+        raise InvalidInput(
+            f"an answer must hold group indices from 0 to {instance.shape.groups - 1}; "
+            f"got {sorted(chosen)}"
+        )
+    if isinstance(goal, ParetoGroups):
+        eps = goal.epsilons(instance.shape.dims)
+        tolerated = _indices(pareto_groups(instance.efficiency, eps))
+        return optimal_groups(instance, goal) <= chosen <= tolerated
+    return _is_correct_best(chosen, instance, goal)
+
+
+def _is_correct_best(chosen: frozenset[int], instance: Instance, goal: BestGroup) -> bool:
+    if len(chosen) != 1:
+        return False
+    weights = np.array(goal.weights)
+    score = instance.efficiency @ weights
+    shifted = (instance.efficiency[next(iter(chosen))] + goal.epsilon) @ weights
+    # The index test makes the best group right even where rounding of the shift says otherwise.
+    return next(iter(chosen)) in optimal_groups(instance, goal) or bool(shifted >= score.max())
+
+
+def _indices(mask: Any) -> frozenset[int]:
+    return frozenset(np.flatnonzero(mask).tolist())

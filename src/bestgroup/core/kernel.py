@@ -1,0 +1,139 @@
+"""`kernel`: one body that runs as plain Python or compiled by numba.
+
+A kernel called directly runs its Python body, so a live study steps without importing numba. The same
+body compiled is `f.compiled`; inside compiled code a kernel stands for its compiled form. Both must
+agree to the bit, so bodies are explicit loops over arrays with scalar `math` functions, without
+fast-math.
+
+Compiled code is kept on disk under a digest of the kernel and of every kernel and constant that it
+refers to, however deep: numba's own cache looks at one function's file only and would go on using old
+code after a change in a function that is called from another file.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import os
+import sys
+import types
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, Generic, ParamSpec, TypeVar, cast
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+_announce: Callable[[str], None] | None = None
+
+
+def on_compile(callback: Callable[[str], None] | None) -> None:
+    """Set what is called, once, with a sentence when code has to be compiled; None for silence."""
+    global _announce
+    _announce = callback
+
+
+def cache_folder() -> Path:
+    """Return the folder of compiled code: `BESTGROUP_CACHE`, or the user's cache folder."""
+    base = os.environ.get("BESTGROUP_CACHE")
+    if base:
+        return Path(base)
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "bestgroup"
+
+
+class Kernel(Generic[P, T]):
+    """A function with a Python body and, on demand, a compiled one."""
+
+    def __init__(self, body: Callable[P, T]) -> None:
+        functools.update_wrapper(cast(Any, self), body)
+        self.body = body
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> T:
+        return self.body(*args, **kwargs)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Worker processes find the kernel by its name, as they do functions.
+        return _find, (self.body.__module__, self.body.__qualname__)
+
+    @functools.cached_property
+    def digest(self) -> str:
+        """The digest of this kernel and of all that it refers to."""
+        return _digest(self, set())
+
+    @functools.cached_property
+    def dispatcher(self) -> Any:
+        """The numba dispatcher of this kernel."""
+        import numba
+
+        from bestgroup.core._kernel_cache import PackageCache
+
+        dispatcher = numba.njit(self.body)
+        dispatcher._cache = PackageCache(self.body, self.digest)  # type: ignore[attr-defined]
+        return dispatcher
+
+    @property
+    def compiled(self) -> Callable[P, T]:
+        """The compiled form; says once that it compiles when nothing usable is on disk."""
+        dispatcher = self.dispatcher
+        if _announce is not None and not dispatcher.signatures and not dispatcher._cache.is_warm():
+            _announce("compiling (once; the result is kept on disk)")
+            on_compile(None)
+        return dispatcher
+
+    @property
+    def _numba_type_(self) -> Any:
+        """How numba sees a kernel that compiled code refers to."""
+        from numba import types as numba_types
+
+        return numba_types.Dispatcher(self.dispatcher)
+
+
+def kernel(body: Callable[P, T]) -> Kernel[P, T]:
+    """Return `body` as a kernel."""
+    return Kernel(body)
+
+
+def _find(module: str, name: str) -> Any:
+    __import__(module)
+    return getattr(sys.modules[module], name)
+
+
+def _digest(root: Kernel[Any, Any], seen: set[str]) -> str:
+    """Return the digest of `root`, going through the kernels that it names."""
+    import numba
+
+    sha = hashlib.sha256(f"{numba.__version__} {sys.version_info[:2]}".encode())
+    pending: list[Kernel[Any, Any]] = [root]
+    while pending:
+        item = pending.pop()
+        label = f"{item.body.__module__}.{item.body.__qualname__}"
+        if label in seen:
+            continue
+        seen.add(label)
+        code = cast(types.FunctionType, item.body).__code__
+        sha.update(label.encode() + code.co_code + repr(code.co_consts).encode())
+        sha.update(repr((code.co_names, code.co_varnames)).encode())
+        for name, value in sorted(_globals_of(item.body), key=lambda pair: pair[0]):
+            if isinstance(value, Kernel):
+                pending.append(value)
+            else:
+                sha.update(f"{name}={_constant(value)}".encode())
+    return sha.hexdigest()[:20]
+
+
+def _globals_of(body: Any) -> Iterator[tuple[str, Any]]:
+    """Yield the module-level names that a body uses, and what they stand for."""
+    for name in body.__code__.co_names:
+        if name in body.__globals__:
+            value = body.__globals__[name]
+            if isinstance(value, types.ModuleType):
+                continue
+            yield name, value
+
+
+def _constant(value: Any) -> str:
+    if isinstance(value, type):
+        return f"{value.__qualname__}{getattr(value, '_fields', ())}"
+    if hasattr(value, "tobytes"):
+        return hashlib.sha256(value.tobytes()).hexdigest()
+    return repr(value) if isinstance(value, int | float | str | bool | tuple) else type(value).__name__

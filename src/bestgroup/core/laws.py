@@ -1,0 +1,124 @@
+"""Laws of the rewards of a known instance, for simulation.
+
+Any object with `sample(rng, mean, n) -> [n, D]` is a law; those here are also compiled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+
+from bestgroup.core.arrays import Floats, number, numbers
+from bestgroup.errors import InvalidInput
+
+
+@runtime_checkable
+class Law(Protocol):
+    """What draws rewards: `sample(rng, mean, n)` returns n rewards, [n, D]."""
+
+    def sample(self, rng: np.random.Generator, mean: Floats, n: int) -> Floats:
+        """Return n rewards of an arm with this mean, [n, D]."""
+        ...
+
+
+@dataclass(frozen=True)
+class Normal:
+    """Gaussian rewards: a scale (one, or one for each dim; independent dims), or a covariance [D, D].
+
+    >>> Normal(1.0).factor(2)
+    array([[1., 0.],
+           [0., 1.]])
+    """
+
+    scale: float | tuple[float, ...] | None = 1.0
+    cov: tuple[tuple[float, ...], ...] | None = None
+
+    def __init__(
+        self,
+        scale: float | Sequence[float] | Sequence[Sequence[float]] | None = None,
+        cov: Sequence[Sequence[float]] | None = None,
+    ) -> None:
+        if scale is not None and cov is not None:
+            raise InvalidInput("Normal takes a scale or a cov, not both")
+        if scale is not None and np.ndim(scale) == 2:
+            scale, cov = None, scale  # type: ignore[assignment]
+        if cov is not None:
+            matrix = numbers(cov, "cov")
+            if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+                raise InvalidInput(f"cov must be a square matrix [D, D]; got shape {matrix.shape}")
+            if not np.allclose(matrix, matrix.T) or np.linalg.eigvalsh(matrix)[0] < -1e-10:
+                raise InvalidInput("cov must be symmetric and positive semi-definite")
+            object.__setattr__(self, "scale", None)
+            object.__setattr__(self, "cov", tuple(tuple(row) for row in matrix.tolist()))
+            return
+        if np.ndim(scale if scale is not None else 1.0) == 0:
+            checked: Any = number(1.0 if scale is None else scale, "scale")
+        else:
+            checked = tuple(numbers(scale, "scale").tolist())
+        if np.size(checked) == 0 or np.min(checked) < 0:
+            raise InvalidInput(f"scale must not be negative; got {scale}")
+        object.__setattr__(self, "scale", checked)
+        object.__setattr__(self, "cov", None)
+
+    def scales(self, dims: int) -> Floats:
+        """Return the standard deviation of each dim, [D]."""
+        if self.cov is not None:
+            return np.sqrt(np.diag(np.array(self.cov)))
+        if isinstance(self.scale, tuple) and len(self.scale) != dims:
+            raise InvalidInput(
+                f"the law's scale must be one number or one for each of the {dims} dims; "
+                f"got {len(self.scale)}"
+            )
+        return np.full(dims, self.scale, dtype=np.float64)
+
+    def factor(self, dims: int) -> Floats:
+        """Return a matrix F with F F^T the covariance, [D, D]; diagonal for independent dims."""
+        if self.cov is None:
+            return np.diag(self.scales(dims))
+        matrix = np.array(self.cov)
+        if len(matrix) != dims:
+            raise InvalidInput(f"cov must be [{dims}, {dims}]; got {list(matrix.shape)}")
+        values, vectors = np.linalg.eigh(matrix)
+        return vectors * np.sqrt(np.maximum(values, 0.0))
+
+    def sample(self, rng: np.random.Generator, mean: Floats, n: int) -> Floats:
+        """Return n rewards, [n, D]."""
+        dims = len(mean)
+        return mean + rng.standard_normal((n, dims)) @ self.factor(dims).T
+
+
+@dataclass(frozen=True)
+class FullyDependent:
+    """Gaussian rewards whose dims share one noise variable (paper, Definition B.9).
+
+    `scale` is one number or one for each dim. The paper's class has no harder member.
+    """
+
+    scale: float | tuple[float, ...] = 1.0
+
+    def __init__(self, scale: float | Sequence[float] = 1.0) -> None:
+        object.__setattr__(self, "scale", Normal(scale).scale)
+
+    def scales(self, dims: int) -> Floats:
+        """Return the standard deviation of each dim, [D]."""
+        return Normal(self.scale).scales(dims)
+
+    def sample(self, rng: np.random.Generator, mean: Floats, n: int) -> Floats:
+        """Return n rewards, [n, D]."""
+        return mean + rng.standard_normal((n, 1)) * self.scales(len(mean))
+
+
+@dataclass(frozen=True)
+class Bernoulli:
+    """Rewards 0 or 1, independent over dims; means must lie in [0, 1]."""
+
+    def scales(self, dims: int) -> Floats:
+        """Return the sub-Gaussian scale 1/2 of each dim, [D] (Hoeffding's lemma)."""
+        return np.full(dims, 0.5)
+
+    def sample(self, rng: np.random.Generator, mean: Floats, n: int) -> Floats:
+        """Return n rewards, [n, D]."""
+        return (rng.random((n, len(mean))) < mean).astype(np.float64)

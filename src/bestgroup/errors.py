@@ -1,0 +1,47 @@
+"""The exceptions of bestgroup, and what each one means at the edges.
+
+::
+
+    BestGroupError                     everything raised on purpose        HTTP 500
+    ├── InvalidInput (ValueError)      the caller's input cannot be used   HTTP 422
+    │   └── TapeTooShort               a replay asked for a missing pull   HTTP 422
+    ├── TicketError                    a ticket cannot be told or failed   HTTP 409
+    ├── StoreError                     the storage refused or is gone      HTTP 503
+    └── Unreachable                    a cluster or server does not answer HTTP 503
+
+The command line prints ``error: ...`` and exits with 2 for every one of them.
+"""
+
+
+class BestGroupError(Exception):
+    """Base of every error that the library raises on purpose."""
+
+    status = 500
+
+
+class InvalidInput(BestGroupError, ValueError):
+    """What was given cannot be used; the message says what must hold and what was got."""
+
+    status = 422
+
+
+class TapeTooShort(InvalidInput):
+    """A replay needed a pull that the tape does not hold."""
+
+
+class TicketError(BestGroupError):
+    """A ticket was told or failed that cannot be."""
+
+    status = 409
+
+
+class StoreError(BestGroupError):
+    """The storage refused, is locked, is gone or is of another version."""
+
+    status = 503
+
+
+class Unreachable(BestGroupError):
+    """A cluster or server does not answer."""
+
+    status = 503

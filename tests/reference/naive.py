@@ -1,139 +1,45 @@
 """Naive versions of the paper's algorithms: generators over Python sets, copied line by line.
 
-Nothing here is shared with the product and nothing is fast. A generator yields the list of arms
-`(i, j)` to pull once each and is sent the list of their reward vectors; `replay` does that from a
-tape. Numbers at the right are line numbers of the paper's Algorithm 1 (TE) and Algorithm 2 (EECB).
-Groups, arms and dims count from 0, rounds from 1.
+Nothing here is shared with the product and nothing is fast. Numbers at the right are line numbers
+of the paper's Algorithm 1 (TE) and Algorithm 2 (EECB). Groups, arms and dims count from 0, rounds
+from 1.
 
-Every test is written as `slack >= 0` or `slack > 0`. The slack is one rounded subtraction away from
-the two sides of the printed inequality, which keeps its sign exact, and the least `|slack|` met is
+Every test is written as `slack >= 0` or `slack > 0`, where the slack is the printed left side minus
+the right side: one rounded subtraction, which keeps the sign exact. The least `|slack|` met is
 kept: it tells how far a run was from deciding otherwise.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Generator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import replace
 from typing import Any
 
-Arm = tuple[int, int]
-Vector = Sequence[float]
-Pulls = Generator[list[Arm], list[Vector], "Outcome"]
+from .runner import (
+    Closest,
+    Means,
+    Outcome,
+    Pulls,
+    Setting,
+    TapeEnd,
+    Vector,
+    each_dim,
+    replay,
+    setting,
+)
 
-
-@dataclass(frozen=True)
-class Setting:
-    """What every algorithm is told: the sizes, the radius, and margins for each dim."""
-
-    sizes: tuple[int, ...]
-    dims: int
-    delta: float
-    epsilon: tuple[float, ...]
-    scale: tuple[float, ...]
-    beta: Callable[[int], float]
-
-    @property
-    def groups(self) -> range:
-        return range(len(self.sizes))
-
-    @property
-    def arms(self) -> list[Arm]:
-        return [(i, j) for i in self.groups for j in range(self.sizes[i])]
-
-
-def setting(
-    sizes: Sequence[int],
-    dims: int,
-    *,
-    delta: float = 0.05,
-    epsilon: float | Vector = 0.0,
-    scale: float | Vector = 1.0,
-    beta: Callable[[int], float] | None = None,
-) -> Setting:
-    """A `Setting`; without `beta` it has the paper's, sqrt(2 log(4 A D r^2 / delta) / r)."""
-
-    def paper_beta(r: int) -> float:
-        return math.sqrt(2 * math.log(4 * sum(sizes) * dims * r**2 / delta) / r)
-
-    def spread(x: float | Vector) -> tuple[float, ...]:
-        return (float(x),) * dims if isinstance(x, int | float) else tuple(float(y) for y in x)
-
-    return Setting(
-        tuple(sizes), dims, delta, spread(epsilon), spread(scale), beta or paper_beta
-    )
-
-
-@dataclass
-class Outcome:
-    """What a run ends with; `log` has one dict a round, under the names the fixtures use."""
-
-    answer: set[int]
-    efficiency: list[list[float]]
-    log: list[dict[str, Any]]
-    left_round: list[int] = field(default_factory=list)
-    resolved_round: list[list[int]] = field(default_factory=list)
-    clock: list[int] = field(default_factory=list)
-    repeats: int = 0
-    margin: float = math.inf
-    pulls: dict[Arm, int] = field(default_factory=dict)
-
-
-class TapeEnd(Exception):
-    """A run asked for a pull that the tape does not hold; `log` has the rounds completed so far."""
-
-    def __init__(self, arm: Arm, log: list[dict[str, Any]]) -> None:
-        super().__init__(f"the tape has no further pull of arm {arm}")
-        self.arm = arm
-        self.log = log
-
-
-class Means:
-    """The empirical means: a sum and a count for each arm."""
-
-    def __init__(self, s: Setting) -> None:
-        self.count = {arm: 0 for arm in s.arms}
-        self.sum = {arm: [0.0] * s.dims for arm in s.arms}
-
-    def add(self, arms: list[Arm], rewards: list[Vector]) -> None:
-        for arm, reward in zip(arms, rewards, strict=True):
-            self.count[arm] += 1
-            for d, x in enumerate(reward):
-                self.sum[arm][d] += x
-
-    def __call__(self, arm: Arm, d: int) -> float:
-        return self.sum[arm][d] / self.count[arm]
-
-
-class Closest:
-    """The least `|slack|` among all that were passed through it."""
-
-    def __init__(self) -> None:
-        self.margin = math.inf
-
-    def __call__(self, slack: float) -> float:
-        self.margin = min(self.margin, abs(slack))
-        return slack
-
-
-def replay(algorithm: Callable[..., Pulls], s: Setting, tape: Any, **options: Any) -> Outcome:
-    """The outcome of an algorithm on `tape[k][i][j]`, the reward of the (k+1)-th pull of (i, j)."""
-    log: list[dict[str, Any]] = []
-    pulls = {arm: 0 for arm in s.arms}
-    run = algorithm(s, log, **options)
-    try:
-        arms = next(run)
-        while True:
-            rewards = []
-            for i, j in arms:
-                if pulls[i, j] == len(tape):
-                    raise TapeEnd((i, j), log)
-                rewards.append(tape[pulls[i, j]][i][j])
-                pulls[i, j] += 1
-            arms = run.send(rewards)
-    except StopIteration as end:
-        end.value.pulls = pulls
-        return end.value
+__all__ = [
+    "Outcome",
+    "Pulls",
+    "Setting",
+    "TapeEnd",
+    "eecb",
+    "replay",
+    "setting",
+    "tel",
+    "triple_elimination",
+    "uniform_sampling",
+]
 
 
 def m_slack(v: Vector, u: Vector, beta: float, s: Setting) -> float:
@@ -179,7 +85,7 @@ def triple_elimination(
         now = [list(row) for row in R]
 
         for i in sorted(G):  # 5
-            if any(close(m_slack(R[i], R[j], beta, s)) >= 0 for j in sorted(G - {i})):  # 6
+            if any(close(m_slack(R[i], R[j], beta, s)) >= 0 for j in sorted(G)):  # 6
                 G.remove(i)  # 6-7
         G1 = set(G)
 
@@ -231,9 +137,16 @@ def triple_elimination(
     return Outcome(P, R, log, left, resolved, margin=close.margin)  # 20
 
 
-def tel(s: Setting, log: list[dict[str, Any]], *, weights: Vector) -> Pulls:
-    """TEL: TE with the setting's epsilon, then the accepted group of the largest R-hat . w."""
-    end = yield from triple_elimination(s, log)
+def tel(
+    s: Setting,
+    log: list[dict[str, Any]],
+    *,
+    weights: Vector,
+    pareto_epsilon: float | Vector = 0.01,
+) -> Pulls:
+    """TEL: TE with an epsilon of its own, then the accepted group of the largest R-hat . w."""
+    own = replace(s, epsilon=each_dim(pareto_epsilon, s.dims))
+    end = yield from triple_elimination(own, log)
     best = max(sorted(end.answer), key=lambda i: dot(end.efficiency[i], weights))
     end.answer = {best}
     return end
@@ -268,8 +181,8 @@ def eecb(
 
     def update_efficiency(i: int) -> None:
         for d in range(s.dims):
-            among = s.arms if all_arms else A[d]
-            R[i][d] = max(mu((k, j), d) for k, j in among if k == i)
+            group = [(i, j) for j in range(s.sizes[i])]
+            R[i][d] = max(mu(arm, d) for arm in group if arm in A[d] or all_arms)
 
     rewards = yield s.arms
     mu.add(s.arms, rewards)
@@ -284,7 +197,7 @@ def eecb(
         log.append(row)
 
         for i in sorted(G):  # 4
-            if any(close(value[j] - value[i] - threshold) > 0 for j in sorted(G - {i})):
+            if any(close(value[j] - value[i] - threshold) > 0 for j in sorted(G)):
                 G.remove(i)  # 5-6
         stop = early_exit and len(G) == 1
         if slack_of_epsilon > 0 and len(G) > 1:
@@ -295,7 +208,7 @@ def eecb(
 
         for d in range(s.dims):  # 7
             for i, j in sorted(A[d]):  # 8
-                rivals = [arm for arm in sorted(A[d]) if arm[0] == i and arm != (i, j)]
+                rivals = [(i, l) for l in range(s.sizes[i]) if (i, l) in A[d] and l != j]
                 width = 2 * beta[d] * s.scale[d]
                 if any(close(mu(arm, d) - (mu((i, j), d) + width)) > 0 for arm in rivals):
                     A[d].remove((i, j))  # 9-11
@@ -305,7 +218,11 @@ def eecb(
         row["focus"], row["pulled"] = -1, set()
         if stop:
             break
-        focus = max(range(s.dims), key=lambda d: w[d] * beta[d])  # 12: the lowest of equals
+        effect = [w[d] * beta[d] for d in range(s.dims)]
+        focus = effect.index(max(effect))  # 12: the lowest of equals
+        for other in effect:
+            if other < effect[focus]:
+                close(effect[focus] - other)
         arms = [a for a in s.arms if a[0] in G and a in A[focus] and mu.count[a] == n[focus]]  # 13
         row["focus"], row["pulled"] = focus, set(arms)
         rewards = yield arms  # 14

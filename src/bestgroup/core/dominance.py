@@ -139,3 +139,37 @@ def _is_correct_best(chosen: frozenset[int], instance: Instance, goal: BestGroup
 
 def _indices(mask: Any) -> frozenset[int]:
     return frozenset(np.flatnonzero(mask).tolist())
+
+
+def endless(instance: Instance, goal: Goal) -> str | None:
+    """Return why no correct algorithm can stop on this instance, or None if nothing speaks against it.
+
+    Pareto: a group that nothing beats strictly must be told from one that is at least epsilon above it in every
+    dim and not above it in one. Best: epsilon = 0 and several best groups.
+
+    >>> endless(Instance([[[1.0]], [[1.0]]]), BestGroup([1.0]))
+    "groups 'group 0' and 'group 1' tie for the best weighted efficiency"
+    """
+    names = instance.groups
+    if isinstance(goal, BestGroup):
+        best = sorted(optimal_groups(instance, goal))
+        if goal.epsilon == 0 and len(best) > 1:
+            return (
+                f"groups {names[best[0]]!r} and {names[best[1]]!r} tie for the best weighted "
+                "efficiency"
+            )
+        return None
+    eps = goal.epsilons(instance.shape.dims)
+    if (eps > 0).all():
+        return None
+    R = instance.efficiency
+    for i in sorted(optimal_groups(instance, goal)):
+        near = (R >= R[i] + eps).all(axis=1)
+        near[i] = False
+        if near.any():
+            rival = int(np.flatnonzero(near)[0])
+            return (
+                f"group {names[i]!r} is not strictly below group {names[rival]!r}, but nowhere "
+                "above it, and epsilon is 0 there"
+            )
+    return None

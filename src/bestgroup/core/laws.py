@@ -92,7 +92,7 @@ class Normal:
 
 @dataclass(frozen=True)
 class FullyDependent:
-    """Gaussian rewards whose dims share one noise variable (paper, Definition B.9).
+    """Gaussian rewards whose dims share one noise variable (paper, Definition B.14).
 
     `scale` is one number or one for each dim. The paper's class has no harder member.
     """

@@ -1,0 +1,335 @@
+"""Equal Effect Confidence Bound, EECB (paper, Algorithm 2).
+
+delta-correct for the best group (paper, Theorem 4.1). With goal epsilon > 0 it also stops, and answers i,
+when (R_i - R_j) . w + epsilon ||w||_1 > 2 sum_d w^d beta(n^d) for every other active j: on the good event
+|R-hat_i . w - R_i . w| < sum_d w^d beta(n^d) for every active group, the best group is active, and so
+R_i . w + epsilon ||w||_1 > R_j . w for every active j. At epsilon = 0 the rule is the paper's to the bit.
+
+A round first decides on what is there, then pulls: `step` ends the round that has pulled and does lines 4
+to 12 of the next one. As in the paper a round that leaves one group still pulls its batch; `early_exit`
+stops before it. Both tests fire at > 0. Margins take both ends of a box, as in `triple_elimination`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from bestgroup.algorithms.protocol import RadiusAlgorithm, Rule, Setting, pac_statement
+from bestgroup.core.arrays import Bools, Floats, Ints
+from bestgroup.core.confidence import radius_at, radius_below
+from bestgroup.core.goals import BestGroup
+from bestgroup.core.guarantee import Guarantee
+from bestgroup.core.kernel import kernel
+from bestgroup.core.tally import Tally
+from bestgroup.errors import InvalidInput
+
+
+class Exits(NamedTuple):
+    """Whether the batch of the round that leaves one group is spared."""
+
+    early: bool
+
+
+class State(NamedTuple):
+    """The sets and clocks of Algorithm 2."""
+
+    groups: Bools  # [N]       G
+    arms: Bools  # [N, K, D]   A_d, of all groups
+    efficiency: Floats  # [N, D]  R-hat over A_d, of active groups
+    clock: Ints  # [D]         n^d
+    round: Ints  # [1]         r; 0 before the first pulls
+    focus: Ints  # [1]         d(r); -1 when there is nothing more to pull
+    threshold: Floats  # [1]   2 sum_d w^d beta(n^d), as the last eliminations used it
+
+
+def init(rule: Rule) -> State:
+    """Return the sets of line 2, before its pulls."""
+    N, K = rule.exists.shape
+    D = len(rule.scale)
+    return State(
+        groups=np.ones(N, np.bool_),
+        arms=np.repeat(rule.exists[:, :, None], D, axis=2),
+        efficiency=np.zeros((N, D)),
+        clock=np.zeros(D, np.int64),
+        round=np.zeros(1, np.int64),
+        focus=np.full(1, -1, np.int64),
+        threshold=np.zeros(1),
+    )
+
+
+@kernel
+def plan(state: State, tally: Tally, rule: Rule) -> Ints:
+    """Return the first pull of every arm, then the batch of the focus.     lines 2, 13 to 15."""
+    N, K, D = state.arms.shape
+    pulls = np.zeros((N, K), np.int64)
+    focus = state.focus[0]
+    for i in range(N):
+        for j in range(K):
+            if state.round[0] == 0:
+                pulls[i, j] = 1 if rule.exists[i, j] else 0
+            elif state.groups[i] and state.arms[i, j, focus]:
+                if tally.counts[i, j] == state.clock[focus]:
+                    pulls[i, j] = 1
+    return pulls
+
+
+@kernel
+def worth(R: Floats, i: int, rule: Rule) -> float:
+    """Return R_i . w."""
+    total = 0.0
+    for d in range(R.shape[1]):
+        total += R[i, d] * rule.weights[d]
+    return total
+
+
+@kernel
+def beaten_margin(worth_i: float, worth_j: float, threshold: float) -> float:
+    """Return R_j . w - R_i . w - threshold: group i is beaten by group j if > 0.     line 5."""
+    return worth_j - worth_i - threshold
+
+
+@kernel
+def lead_margin(worth_i: float, worth_j: float, slack: float, threshold: float) -> float:
+    """Return (R_i - R_j) . w + epsilon ||w||_1 - threshold: i is good enough against j if > 0."""
+    return worth_i - worth_j + slack - threshold
+
+
+@kernel
+def stale_margin(mean: float, best: float, beta: float, scale: float) -> float:
+    """Return the distance of an arm below the best one, less 2 beta; stale if > 0.     line 9."""
+    return best - (mean + 2.0 * beta * scale)
+
+
+@kernel
+def begin_round(state: State, tally: Tally, rule: Rule) -> None:
+    """Count the round that has pulled, and refresh R over A_d.     lines 14, 16, 17."""
+    D = len(state.clock)
+    state.round[0] += 1
+    if state.round[0] == 1:
+        for d in range(D):
+            state.clock[d] = 1
+    else:
+        state.clock[state.focus[0]] += 1
+    state.focus[0] = -1
+    refresh_efficiency(state, tally)
+
+
+@kernel
+def refresh_efficiency(state: State, tally: Tally) -> None:
+    """Set R_i^d to the largest mean over the arms of group i in A_d, for active groups."""
+    N, K, D = state.arms.shape
+    for i in range(N):
+        if not state.groups[i]:
+            continue
+        for d in range(D):
+            best = -np.inf
+            for j in range(K):
+                if state.arms[i, j, d]:
+                    best = max(best, tally.sums[i, j, d] / tally.counts[i, j])
+            state.efficiency[i, d] = best
+
+
+@kernel
+def step(state: State, tally: Tally, rule: Rule) -> None:
+    """End the round that has pulled; do lines 3 to 12 of the next one, in place."""
+    begin_round(state, tally, rule)
+    if left(state.groups) <= 1:
+        return
+    state.threshold[0] = threshold_at(state.clock, rule)
+    drop_beaten_groups(state, rule)
+    drop_stale_arms(state, tally, rule)
+    if rule.epsilon[0] > 0.0 and has_leader(state, rule):
+        return
+    if rule.options.early and left(state.groups) <= 1:
+        return
+    state.focus[0] = focus_at(state.clock, rule)
+
+
+@kernel
+def left(groups: Bools) -> int:
+    """Return |G|."""
+    count = 0
+    for active in groups:
+        if active:
+            count += 1
+    return count
+
+
+@kernel
+def threshold_at(clock: Ints, rule: Rule) -> float:
+    """Return 2 sum_d w^d beta(n^d)."""
+    total = 0.0
+    for d in range(len(clock)):
+        total += rule.weights[d] * rule.scale[d] * radius_at(rule.radius, clock[d])
+    return 2.0 * total
+
+
+@kernel
+def focus_at(clock: Ints, rule: Rule) -> int:
+    """Return the dim with the largest w^d beta(n^d), the first of equals.     line 12."""
+    best = -np.inf
+    focus = 0
+    for d in range(len(clock)):
+        effect = rule.weights[d] * rule.scale[d] * radius_at(rule.radius, clock[d])
+        if effect > best:
+            best = effect
+            focus = d
+    return focus
+
+
+@kernel
+def drop_beaten_groups(state: State, rule: Rule) -> None:
+    """Remove groups that another active one beats.     lines 4 to 6."""
+    N = len(state.groups)
+    best = -np.inf
+    for j in range(N):
+        if state.groups[j]:
+            best = max(best, worth(state.efficiency, j, rule))
+    for i in range(N):
+        if state.groups[i]:
+            own = worth(state.efficiency, i, rule)
+            if beaten_margin(own, best, state.threshold[0]) > 0.0:
+                state.groups[i] = False
+
+
+@kernel
+def drop_stale_arms(state: State, tally: Tally, rule: Rule) -> None:
+    """Remove arms from A_d that another arm of their group is far above.     lines 7 to 11."""
+    N, K, D = state.arms.shape
+    for d in range(D):
+        beta = radius_at(rule.radius, state.clock[d])
+        for i in range(N):
+            if not state.groups[i]:
+                continue
+            for j in range(K):
+                if state.arms[i, j, d]:
+                    mean = tally.sums[i, j, d] / tally.counts[i, j]
+                    if stale_margin(mean, state.efficiency[i, d], beta, rule.scale[d]) > 0.0:
+                        state.arms[i, j, d] = False
+
+
+@kernel
+def has_leader(state: State, rule: Rule) -> bool:
+    """Return whether a group leads all active ones up to epsilon; then it alone stays in G."""
+    R, N = state.efficiency, len(state.groups)
+    for i in range(N):
+        if state.groups[i] and leads(R, R, state.groups, i, state.threshold[0], rule):
+            for j in range(N):
+                state.groups[j] = j == i
+            return True
+    return False
+
+
+@kernel
+def leads(
+    low: Floats, high: Floats, groups: Bools, i: int, threshold: float, rule: Rule
+) -> bool:
+    """Return whether group i is good enough against every other active one."""
+    slack = 0.0
+    for d in range(len(rule.weights)):
+        slack += rule.epsilon[d] * rule.weights[d]
+    own = worth(high, i, rule)
+    for j in range(len(groups)):
+        if groups[j] and j != i:
+            if not lead_margin(own, worth(low, j, rule), slack, threshold) > 0.0:
+                return False
+    return True
+
+
+@kernel
+def can_fire(
+    state: State, low: Floats, high: Floats, lowest: Floats, clock: Ints, rule: Rule
+) -> bool:
+    """Return whether any test could fire while R stays in the box and n^d goes up to `clock`.
+
+    `lowest` [N, K, D] bounds the means of active arms from below: False means that no round can change the sets.
+    """
+    N, K, D = state.arms.shape
+    threshold = 0.0
+    for d in range(D):
+        threshold += 2.0 * rule.weights[d] * rule.scale[d] * radius_below(rule.radius, clock[d])
+    best = -np.inf
+    for j in range(N):
+        if state.groups[j]:
+            best = max(best, worth(high, j, rule))
+    for i in range(N):
+        if not state.groups[i]:
+            continue
+        if beaten_margin(worth(low, i, rule), best, threshold) > 0.0:
+            return True
+        if rule.epsilon[0] > 0.0 and leads(low, high, state.groups, i, threshold, rule):
+            return True
+    for d in range(D):
+        beta = radius_below(rule.radius, clock[d])
+        for i in range(N):
+            if not state.groups[i]:
+                continue
+            for j in range(K):
+                if state.arms[i, j, d]:
+                    if stale_margin(lowest[i, j, d], high[i, d], beta, rule.scale[d]) > 0.0:
+                        return True
+    return False
+
+
+@dataclass(frozen=True)
+class EqualEffect(RadiusAlgorithm):
+    """EECB: pulls for the dim whose uncertainty weighs most (paper, Algorithm 2)."""
+
+    early_exit: bool = False
+
+    name: ClassVar[str] = "eecb"
+    goals: ClassVar[tuple[type, ...]] = (BestGroup,)
+    decides_first: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not isinstance(self.early_exit, bool):
+            raise InvalidInput(f"early_exit must be True or False; got {self.early_exit!r}")
+
+    def rule(self, setting: Setting, rounds: int = 1024) -> Rule:
+        """Return the rule for the kernels."""
+        assert isinstance(setting.goal, BestGroup)
+        epsilon = np.full(setting.shape.dims, setting.goal.epsilon)
+        return self.base_rule(setting, epsilon, Exits(self.early_exit), rounds)
+
+    def init(self, rule: Rule) -> State:
+        """Return the state before any pull."""
+        return init(rule)
+
+    def plan(self, state: State, tally: Tally, rule: Rule) -> Ints:
+        """Return the pulls of this round."""
+        return plan(state, tally, rule)
+
+    def step(self, state: State, tally: Tally, rule: Rule) -> State:
+        """Return the state after the eliminations of the next round."""
+        step(state, tally, rule)
+        return state
+
+    def is_done(self, state: State, rule: Rule) -> bool:
+        """Return whether one group is left and its last batch is in.     line 3."""
+        return bool(state.round[0] > 0 and state.focus[0] < 0)
+
+    def answer(self, state: State, rule: Rule) -> frozenset[int]:
+        """Return G.     line 19."""
+        return frozenset(np.flatnonzero(state.groups).tolist())
+
+    def record(self, state: State, rule: Rule) -> dict[str, Any]:
+        """Return what a trace shows of a round."""
+        active = np.repeat(state.groups[:, None], len(state.clock), axis=1)
+        return {
+            "groups": state.groups.copy(),
+            "dims": active,
+            "arms": state.arms & active[:, None, :],
+            "accepted": state.groups & (state.groups.sum() == 1),
+            "efficiency": state.efficiency.copy(),
+            "focus": int(state.focus[0]),
+            "clock": state.clock.copy(),
+            "threshold": float(state.threshold[0]),
+        }
+
+    def guarantee(self, setting: Setting) -> Guarantee:
+        """Return the correctness of Theorem 4.1."""
+        return self.radius_guarantee(setting, pac_statement(setting))

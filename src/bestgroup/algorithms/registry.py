@@ -1,0 +1,93 @@
+"""Algorithms by name: `algorithm` makes a configured one, `register` adds your own."""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+from bestgroup.algorithms.protocol import Algorithm, Setting
+from bestgroup.core.goals import BestGroup
+from bestgroup.errors import InvalidInput
+
+# A name, its module and its class: modules are imported when the name is first used.
+_BUILT_IN = {
+    "te": ("triple_elimination", "TripleElimination"),
+    "age": ("triple_elimination", "ArmGroupElimination"),
+    "ge": ("triple_elimination", "GroupElimination"),
+    "eecb": ("equal_effect", "EqualEffect"),
+    "tel": ("pareto_then_weigh", "ParetoThenWeigh"),
+    "unis": ("uniform", "Uniform"),
+    "unis-corrected": ("uniform", "UniformCorrected"),
+}
+_registered: dict[str, type[Algorithm]] = {}
+
+
+def names() -> tuple[str, ...]:
+    """Return the names of all algorithms, the paper's first.
+
+    >>> names()[:4]
+    ('te', 'age', 'ge', 'eecb')
+    """
+    return (*_BUILT_IN, *_registered)
+
+
+def algorithm(name: str | Algorithm, **options: Any) -> Algorithm:
+    """Return a configured algorithm; unknown names and options are refused.
+
+    >>> algorithm("te", radius="mixture")
+    TripleElimination(radius='mixture', radius_scale=1.0)
+    """
+    if isinstance(name, Algorithm):
+        if options:
+            raise InvalidInput(f"{name} is configured already; give options with its name instead")
+        return name
+    kind = _kind(name)
+    known = [field.name for field in fields(kind)]
+    for option in options:
+        if option not in known:
+            has = f"its options are {', '.join(known)}" if known else "it has none"
+            raise InvalidInput(f"algorithm {name!r} has no option {option!r}; {has}")
+    return kind(**options)
+
+
+def register(kind: type[Algorithm] | Algorithm) -> type[Algorithm] | Algorithm:
+    """Make an algorithm known by its name, and return it, so that it can be used as a decorator."""
+    cls = type(kind) if isinstance(kind, Algorithm) else kind
+    if not (isinstance(cls, type) and issubclass(cls, Algorithm)):
+        raise InvalidInput(f"an algorithm must be a subclass of bestgroup.Algorithm; got {kind!r}")
+    if not isinstance(cls.name, str) or not cls.name:
+        raise InvalidInput(f"an algorithm must have a name; {cls.__name__}.name is {cls.name!r}")
+    if cls.name in _BUILT_IN or cls.name in _registered and _registered[cls.name] is not cls:
+        raise InvalidInput(f"there is an algorithm named {cls.name!r} already; choose another name")
+    if not is_dataclass(cls):
+        raise InvalidInput(f"{cls.__name__} must be a dataclass, so that its options are known")
+    _registered[cls.name] = cls
+    return kind
+
+
+def resolve(name: str | Algorithm, setting: Setting) -> Algorithm:
+    """Return the algorithm for a setting after checking that it fits."""
+    chosen = algorithm(name)
+    chosen.check(setting)
+    return chosen
+
+
+def for_goal(goal: Any) -> tuple[str, ...]:
+    """Return the names of the paper's algorithms that answer this kind of goal.
+
+    >>> for_goal(BestGroup([1.0]))
+    ('eecb', 'tel')
+    """
+    return tuple(name for name in _BUILT_IN if isinstance(goal, _kind(name).goals))
+
+
+def _kind(name: Any) -> type[Algorithm]:
+    if name in _registered:
+        return _registered[name]
+    if not isinstance(name, str) or name not in _BUILT_IN:
+        raise InvalidInput(
+            f"algorithm must be one of {', '.join(names())}, or an Algorithm object; got {name!r}"
+        )
+    module, attribute = _BUILT_IN[name]
+    return getattr(importlib.import_module(f"bestgroup.algorithms.{module}"), attribute)

@@ -1,0 +1,367 @@
+"""Triple Elimination, TE (paper, Algorithm 1), and its switches AGE and GE.
+
+(epsilon, delta)-PAC for Pareto groups (paper, Theorem 3.3; for AGE the remark after it, for GE Appendix
+D). Each test is a margin that fires at >= 0. Margins take a lower and an upper efficiency: at a point the two
+are the same array and the margin is the paper's; over a stretch of rounds they are the ends of a box
+and the margin is the largest that any point of the box can have.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from bestgroup.algorithms.protocol import RadiusAlgorithm, Rule, Setting, pac_statement
+from bestgroup.core.arrays import Bools, Floats, Ints
+from bestgroup.core.confidence import radius_at
+from bestgroup.core.goals import ParetoGroups
+from bestgroup.core.guarantee import Guarantee
+from bestgroup.core.kernel import kernel
+from bestgroup.core.tally import Tally
+
+
+class Phases(NamedTuple):
+    """Which eliminations take place besides that of groups."""
+
+    dimensions: bool
+    arms: bool
+
+
+class State(NamedTuple):
+    """The sets of Algorithm 1."""
+
+    groups: Bools  # [N]        G        undecided groups
+    dims: Bools  # [N, D]       D_i      unresolved dimensions
+    arms: Bools  # [N, K, D]    A_{i,d}  arms that may still attain R_i^d
+    efficiency: Floats  # [N, D]  R-hat  a resolved entry is never written again
+    accepted: Bools  # [N]      P        the answer so far
+    rejected: Bools  # [N]               groups found to be dominated
+    standing: Bools  # [N]      P_1      of the last round
+    round: Ints  # [1]          r        rounds done
+
+
+def init(rule: Rule) -> State:
+    """Return the sets of line 2: everything is active."""
+    N, K = rule.exists.shape
+    D = len(rule.epsilon)
+    arms = np.repeat(rule.exists[:, :, None], D, axis=2)
+    return State(
+        groups=np.ones(N, np.bool_),
+        dims=np.ones((N, D), np.bool_),
+        arms=arms,
+        efficiency=np.zeros((N, D)),
+        accepted=np.zeros(N, np.bool_),
+        rejected=np.zeros(N, np.bool_),
+        standing=np.zeros(N, np.bool_),
+        round=np.zeros(1, np.int64),
+    )
+
+
+@kernel
+def plan(state: State, tally: Tally, rule: Rule) -> Ints:
+    """Return 1 for each arm of an active group that is active in an unresolved dim.     line 4."""
+    N, K, D = state.arms.shape
+    pulls = np.zeros((N, K), np.int64)
+    for i in range(N):
+        if not state.groups[i]:
+            continue
+        for j in range(K):
+            for d in range(D):
+                if state.dims[i, d] and state.arms[i, j, d]:
+                    pulls[i, j] = 1
+                    break
+    return pulls
+
+
+@kernel
+def reject_margin(low: Floats, high: Floats, i: int, j: int, beta: float, rule: Rule) -> float:
+    """Return m(R_i, R_j) - 2 beta: group i is dominated by group j.     line 6."""
+    least = np.inf
+    for d in range(low.shape[1]):
+        least = min(least, (high[j, d] - low[i, d]) - 2.0 * beta * rule.scale[d])
+        if least < 0.0:
+            break
+    return least
+
+
+@kernel
+def resolve_margin(
+    low: Floats, high: Floats, groups: Bools, i: int, d: int, beta: float, rule: Rule
+) -> float:
+    """Return min_j |R_j^d - R_i^d| - (4 beta + epsilon): dim d of group i is resolved.     line 9."""
+    least = np.inf
+    wanted = 4.0 * beta * rule.scale[d] + rule.epsilon[d]
+    for j in range(len(groups)):
+        if groups[j] and j != i:
+            apart = max(high[j, d] - low[i, d], high[i, d] - low[j, d])
+            least = min(least, apart - wanted)
+            if least < 0.0:
+                break
+    return least
+
+
+@kernel
+def stale_margin(high: float, mean: float, beta: float, scale: float) -> float:
+    """Return R_i^d - 2 beta - mean: an arm cannot attain the efficiency in this dim.     line 12."""
+    return (high - 2.0 * beta * scale) - mean
+
+
+@kernel
+def excess_margin(low: Floats, high: Floats, i: int, j: int, beta: float, rule: Rule) -> float:
+    """Return M_epsilon(R_i, R_j) - 2 beta: group i is not beaten by epsilon by group j."""
+    most = -np.inf
+    for d in range(low.shape[1]):
+        most = max(most, (high[i, d] - low[j, d] + rule.epsilon[d]) - 2.0 * beta * rule.scale[d])
+        if most >= 0.0:
+            break
+    return most
+
+
+@kernel
+def stands(low: Floats, high: Floats, groups: Bools, i: int, beta: float, rule: Rule) -> bool:
+    """Return whether group i is in P_1: beaten by no active group.     line 14."""
+    for j in range(len(groups)):
+        if groups[j] and j != i and not excess_margin(low, high, i, j, beta, rule) >= 0.0:
+            return False
+    return True
+
+
+@kernel
+def settles(
+    low: Floats, high: Floats, groups: Bools, standing: Bools, i: int, beta: float, rule: Rule
+) -> bool:
+    """Return whether a standing i is in P_2: no group that does not stand needs it.     line 15."""
+    for j in range(len(groups)):
+        if groups[j] and not standing[j] and j != i:
+            if not excess_margin(low, high, j, i, beta, rule) >= 0.0:
+                return False
+    return True
+
+
+@kernel
+def refresh_efficiency(state: State, tally: Tally) -> None:
+    """Set R_i^d to the largest mean over A_{i,d}, for unresolved dims of active groups.     line 4."""
+    N, K, D = state.arms.shape
+    for i in range(N):
+        if not state.groups[i]:
+            continue
+        for d in range(D):
+            if state.dims[i, d]:
+                best = -np.inf
+                for j in range(K):
+                    if state.arms[i, j, d]:
+                        best = max(best, tally.sums[i, j, d] / tally.counts[i, j])
+                state.efficiency[i, d] = best
+
+
+@kernel
+def step(state: State, tally: Tally, rule: Rule) -> None:
+    """Do one round's eliminations, lines 5 to 18, in place."""
+    state.round[0] += 1
+    beta = radius_at(rule.radius, state.round[0])
+    refresh_efficiency(state, tally)
+    reject(state, beta, rule)
+    if rule.options.dimensions:
+        resolve(state, beta, rule)
+    if rule.options.arms:
+        drop_stale_arms(state, tally, beta, rule)
+    accept(state, beta, rule)
+
+
+@kernel
+def reject(state: State, beta: float, rule: Rule) -> None:
+    """Remove dominated groups, all judged against the same G.     lines 5 to 7."""
+    R, G = state.efficiency, state.groups
+    N = len(G)
+    out = np.zeros(N, np.bool_)
+    for i in range(N):
+        if not G[i]:
+            continue
+        for j in range(N):
+            if G[j] and j != i and reject_margin(R, R, i, j, beta, rule) >= 0.0:
+                out[i] = True
+                break
+    for i in range(N):
+        if out[i]:
+            state.rejected[i] = True
+            G[i] = False
+
+
+@kernel
+def resolve(state: State, beta: float, rule: Rule) -> None:
+    """Remove resolved dims; R keeps the value it has there.     lines 8 to 10."""
+    R = state.efficiency
+    N, D = R.shape
+    for i in range(N):
+        for d in range(D):
+            if state.groups[i] and state.dims[i, d]:
+                if resolve_margin(R, R, state.groups, i, d, beta, rule) >= 0.0:
+                    state.dims[i, d] = False
+
+
+@kernel
+def drop_stale_arms(state: State, tally: Tally, beta: float, rule: Rule) -> None:
+    """Remove arms far below R from the unresolved dims of active groups.     lines 11 to 13."""
+    N, K, D = state.arms.shape
+    for i in range(N):
+        if not state.groups[i]:
+            continue
+        for d in range(D):
+            if not state.dims[i, d]:
+                continue
+            for j in range(K):
+                if state.arms[i, j, d]:
+                    mean = tally.sums[i, j, d] / tally.counts[i, j]
+                    if stale_margin(state.efficiency[i, d], mean, beta, rule.scale[d]) >= 0.0:
+                        state.arms[i, j, d] = False
+
+
+@kernel
+def accept(state: State, beta: float, rule: Rule) -> None:
+    """Move P_2 from G to P; P_1 and P_2 are judged against the same G.     lines 14 to 17."""
+    R, G = state.efficiency, state.groups
+    N = len(G)
+    any_stands = False
+    for i in range(N):
+        state.standing[i] = G[i] and stands(R, R, G, i, beta, rule)
+        any_stands = any_stands or state.standing[i]
+    if not any_stands:
+        return
+    settled = np.zeros(N, np.bool_)
+    for i in range(N):
+        settled[i] = state.standing[i] and settles(R, R, G, state.standing, i, beta, rule)
+    for i in range(N):
+        if settled[i]:
+            state.accepted[i] = True
+            G[i] = False
+
+
+@kernel
+def can_fire(
+    state: State, low: Floats, high: Floats, lowest: Floats, beta: float, rule: Rule
+) -> bool:
+    """Return whether any test of `step` could fire while R stays in the box [low, high].
+
+    `lowest` [N, K, D] bounds the means of active arms from below and `beta` the radius: False means that no
+    round of the stretch can change the state.
+    """
+    G = state.groups
+    N, K, D = state.arms.shape
+    standing = np.zeros(N, np.bool_)
+    for i in range(N):
+        if not G[i]:
+            continue
+        for j in range(N):
+            if G[j] and j != i and reject_margin(low, high, i, j, beta, rule) >= 0.0:
+                return True
+        for d in range(D):
+            if not state.dims[i, d]:
+                continue
+            if rule.options.dimensions:
+                if resolve_margin(low, high, G, i, d, beta, rule) >= 0.0:
+                    return True
+            if rule.options.arms:
+                for j in range(K):
+                    if state.arms[i, j, d]:
+                        if stale_margin(high[i, d], lowest[i, j, d], beta, rule.scale[d]) >= 0.0:
+                            return True
+        standing[i] = stands(low, high, G, i, beta, rule)
+    for i in range(N):
+        if standing[i] and settles(low, high, G, standing, i, beta, rule):
+            return True
+    return False
+
+
+# The least positive number: what a radius that goes to zero passes last.
+_LEAST = 5e-324
+
+
+@kernel
+def is_stuck(state: State, rule: Rule) -> bool:
+    """Return whether nothing will be pulled any more and no test can ever fire.
+
+    Possible with epsilon = 0 only, off the good event: all dims are resolved at values that tie.
+    """
+    N, K, D = state.arms.shape
+    for i in range(N):
+        for d in range(D):
+            if state.groups[i] and state.dims[i, d]:
+                return False
+    R = state.efficiency
+    return not can_fire(state, R, R, np.zeros((N, K, D)), _LEAST, rule)
+
+
+@dataclass(frozen=True)
+class TripleElimination(RadiusAlgorithm):
+    """TE: eliminates groups, dimensions and arms (paper, Algorithm 1)."""
+
+    name: ClassVar[str] = "te"
+    goals: ClassVar[tuple[type, ...]] = (ParetoGroups,)
+    phases: ClassVar[Phases] = Phases(dimensions=True, arms=True)
+
+    def rule(self, setting: Setting, rounds: int = 1024) -> Rule:
+        """Return the rule for the kernels."""
+        assert isinstance(setting.goal, ParetoGroups)
+        epsilon = setting.goal.epsilons(setting.shape.dims)
+        return self.base_rule(setting, epsilon, self.phases, rounds)
+
+    def init(self, rule: Rule) -> State:
+        """Return the state before any pull."""
+        return init(rule)
+
+    def plan(self, state: State, tally: Tally, rule: Rule) -> Ints:
+        """Return the pulls of the next round."""
+        return plan(state, tally, rule)
+
+    def step(self, state: State, tally: Tally, rule: Rule) -> State:
+        """Return the state after the eliminations of a round."""
+        step(state, tally, rule)
+        return state
+
+    def is_done(self, state: State, rule: Rule) -> bool:
+        """Return whether no group is undecided.     line 3."""
+        return not state.groups.any()
+
+    def is_stuck(self, state: State, rule: Rule) -> bool:
+        """Return whether no pull and no round can decide anything any more."""
+        return is_stuck(state, rule)
+
+    def answer(self, state: State, rule: Rule) -> frozenset[int]:
+        """Return P.     line 20."""
+        return frozenset(np.flatnonzero(state.accepted).tolist())
+
+    def record(self, state: State, rule: Rule) -> dict[str, Any]:
+        """Return what a trace shows of a round."""
+        active = state.dims & state.groups[:, None]
+        return {
+            "groups": state.groups.copy(),
+            "dims": active,
+            "arms": state.arms & active[:, None, :],
+            "accepted": state.accepted.copy(),
+            "rejected": state.rejected.copy(),
+            "standing": state.standing.copy(),
+            "radius": radius_at(rule.radius, int(state.round[0])),
+            "efficiency": state.efficiency.copy(),
+        }
+
+    def guarantee(self, setting: Setting) -> Guarantee:
+        """Return the PAC property of Theorem 3.3."""
+        return self.radius_guarantee(setting, pac_statement(setting))
+
+
+@dataclass(frozen=True)
+class ArmGroupElimination(TripleElimination):
+    """AGE: TE without the elimination of dimensions (paper, section 5.1)."""
+
+    name: ClassVar[str] = "age"
+    phases: ClassVar[Phases] = Phases(dimensions=False, arms=True)
+
+
+@dataclass(frozen=True)
+class GroupElimination(TripleElimination):
+    """GE: TE that eliminates groups only (paper, section 5.1)."""
+
+    name: ClassVar[str] = "ge"
+    phases: ClassVar[Phases] = Phases(dimensions=False, arms=False)

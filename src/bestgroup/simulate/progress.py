@@ -1,0 +1,59 @@
+"""A progress bar with rate and time left, on the standard error of a terminal."""
+
+from __future__ import annotations
+
+import sys
+from types import TracebackType
+from typing import Any
+
+
+class Progress:
+    """Counts finished pieces of work; shows a bar if asked to, or by itself at a terminal."""
+
+    def __init__(self, total: int, label: str, show: bool | None = None) -> None:
+        self._total, self._label = total, label
+        self._show = sys.stderr.isatty() if show is None else show
+        self._bar: Any = None
+        self._task: Any = None
+
+    def __enter__(self) -> Progress:
+        if not self._show:
+            return self
+        from rich.console import Console
+        from rich.progress import (
+            BarColumn,
+            MofNCompleteColumn,
+            ProgressColumn,
+            TextColumn,
+            TimeRemainingColumn,
+        )
+        from rich.progress import Progress as Bar
+        from rich.text import Text
+
+        class Rate(ProgressColumn):
+            """Pieces a second."""
+
+            def render(self, task: Any) -> Text:
+                return Text(f"{task.speed:,.1f}/s" if task.speed else "")
+
+        self._bar = Bar(
+            TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), Rate(),
+            TimeRemainingColumn(), console=Console(stderr=True), transient=True,
+        )
+        self._bar.start()
+        self._task = self._bar.add_task(self._label, total=self._total)
+        return self
+
+    def advance(self, pieces: int) -> None:
+        """Count finished pieces."""
+        if self._bar is not None:
+            self._bar.update(self._task, advance=pieces)
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._bar is not None:
+            self._bar.stop()

@@ -1,0 +1,133 @@
+"""Finds the best groups among many noisy options, with a proof, from as few samples as possible.
+
+Everything public is here; modules load when one of their names is first used.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from bestgroup._version import __version__
+
+if TYPE_CHECKING:
+    from bestgroup import datasets, testing
+    from bestgroup.algorithms.protocol import Algorithm, Setting
+    from bestgroup.algorithms.registry import algorithm, register
+    from bestgroup.core import laws
+    from bestgroup.core.bounds import lower_bound, upper_bound
+    from bestgroup.core.dominance import (
+        deficit,
+        dominated,
+        efficiency,
+        excess,
+        is_correct,
+        optimal_groups,
+        pareto_groups,
+        strictly_dominated,
+        weakly_dominated,
+    )
+    from bestgroup.core.gaps import gaps
+    from bestgroup.core.goals import BestGroup, ParetoGroups
+    from bestgroup.core.guarantee import Guarantee
+    from bestgroup.core.limit import characteristic_time
+    from bestgroup.core.noise import SubGaussian
+    from bestgroup.core.problem import Instance
+    from bestgroup.core.tally import Tally
+    from bestgroup.errors import BestGroupError, InvalidInput
+    from bestgroup.simulation.replicate import Simulation, simulate
+    from bestgroup.simulation.tapes import Tape, Trace, replay
+    from bestgroup.spec import Spec, load_spec
+
+_HOMES = {
+    "Algorithm": "algorithms.protocol",
+    "BestGroup": "core.goals",
+    "BestGroupError": "errors",
+    "Guarantee": "core.guarantee",
+    "Instance": "core.problem",
+    "InvalidInput": "errors",
+    "ParetoGroups": "core.goals",
+    "Setting": "algorithms.protocol",
+    "Simulation": "simulation.replicate",
+    "Spec": "spec",
+    "SubGaussian": "core.noise",
+    "Tally": "core.tally",
+    "Tape": "simulation.tapes",
+    "Trace": "simulation.tapes",
+    "algorithm": "algorithms.registry",
+    "characteristic_time": "core.limit",
+    "datasets": "",
+    "deficit": "core.dominance",
+    "dominated": "core.dominance",
+    "efficiency": "core.dominance",
+    "excess": "core.dominance",
+    "gaps": "core.gaps",
+    "is_correct": "core.dominance",
+    "laws": "core",
+    "load_spec": "spec",
+    "lower_bound": "core.bounds",
+    "optimal_groups": "core.dominance",
+    "pareto_groups": "core.dominance",
+    "register": "algorithms.registry",
+    "replay": "simulation.tapes",
+    "simulate": "simulation.replicate",
+    "strictly_dominated": "core.dominance",
+    "testing": "",
+    "upper_bound": "core.bounds",
+    "weakly_dominated": "core.dominance",
+}
+
+__all__ = [
+    "Algorithm",
+    "BestGroup",
+    "BestGroupError",
+    "Guarantee",
+    "Instance",
+    "InvalidInput",
+    "ParetoGroups",
+    "Setting",
+    "Simulation",
+    "Spec",
+    "SubGaussian",
+    "Tally",
+    "Tape",
+    "Trace",
+    "__version__",
+    "algorithm",
+    "characteristic_time",
+    "datasets",
+    "deficit",
+    "dominated",
+    "efficiency",
+    "excess",
+    "gaps",
+    "is_correct",
+    "laws",
+    "load_spec",
+    "lower_bound",
+    "optimal_groups",
+    "pareto_groups",
+    "register",
+    "replay",
+    "simulate",
+    "strictly_dominated",
+    "testing",
+    "upper_bound",
+    "weakly_dominated",
+]
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module 'bestgroup' has no attribute {name!r}")
+    if home in ("", "core"):
+        value = importlib.import_module(f"bestgroup.{home}.{name}".replace("..", "."))
+    else:
+        value = getattr(importlib.import_module(f"bestgroup.{home}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__

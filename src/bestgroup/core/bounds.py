@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bestgroup.core.arrays import Floats, probability, read_only
+from bestgroup.core.arrays import Floats, Ints, probability, read_only
 from bestgroup.core.dominance import optimal_groups
 from bestgroup.core.gaps import (
     arm_gaps,
@@ -39,8 +39,8 @@ _MOST_PULLS = 2**53  # beyond it floats skip whole numbers
 class UpperBound:
     """Caps on pulls: `by_arm` (one array [K_i] a group), `by_group` [N], `value` for all arms.
 
-    Caps are whole numbers, or inf where nothing bounds the pulls (or only 2**53 or more does). `applies`
-    is False, and `why_not` says why, where `value` is inf or where the instance's law is known to be
+    Caps are whole numbers, or inf where nothing below 2**53 bounds the pulls. `applies` is False,
+    and `why_not` says why, where `value` is inf, and where the instance's law is known to be
     noisier than its noise model says, so that the good event is not sure.
     """
 
@@ -56,12 +56,13 @@ class UpperBound:
 class LowerBound:
     """Expected pulls that no correct algorithm can do without: `by_arm`, `by_group` [N], `value`.
 
-    `by_arm` has one array [K_i] for each group. For the best group the theorem bounds only the sum over
-    its arms, which is in `by_group`; its arms have 0. `value` is the sum of `by_group`, and NaN where the
-    theorem says nothing about these means and this goal (the entries are then its formula, no more).
-    `applies` is False where `value` is NaN, and where the law is not fully dependent: then `value` is
-    the bound for the fully dependent instance with the same means and the scales of the noise model.
-    `why_not` is the first condition that fails.
+    `by_arm` has one array [K_i] for each group. For the goal BestGroup the theorem bounds only the
+    sum over the arms of the best group: it is in `by_group`, and these arms have 0. `value` is the
+    sum of `by_group`, but NaN where the theorem says nothing about these means and this goal; the
+    entries are then what its formula gives, and prove nothing. `applies` is False where `value` is
+    NaN, and where the law is not fully dependent: `value` is then the bound for the fully dependent
+    instance with the same means and the noise model's scales. `why_not` is the first condition that
+    fails.
     """
 
     by_arm: list[Floats]
@@ -85,18 +86,18 @@ def upper_bound(
     If epsilon / scale differs between dims, the lemmas hold with its least value, but Lemma B.8, on
     which B.10 and B.12 rest, only with the gaps of `tolerant_group_gaps`, which are used then.
 
-    Best group, "eecb": an arm pulled while the clock of the focus d is n has been pulled n + 1 times
-    then, and beta(n) > max(Delta_i ||w||_1 / (D w^d), R_i^d - mu_ij^d) / 4 (the two halves of Lemma C.1).
-    With goal epsilon > 0 the group ahead leads by 0 or more, so a round that does not stop has
-    epsilon ||w||_1 <= 2 sum_d w^d beta(n^d) <= 2 D w^d beta(n) in the focus d, a third such bound.
-    N_ij <= 1 + the largest n that some d allows. The last batch, when one group is left, may be one
-    more for the arms of the best group.
+    Best group, "eecb": an arm that is pulled while the clock of the focus d is n has n + 1 pulls
+    then, and 4 beta(n) > max(Delta_i ||w||_1 / (D w^d), R_i^d - mu_ij^d) (the two halves of Lemma
+    C.1). With goal epsilon > 0 there is a third bound: the group ahead leads by 0 or more, so that
+    a round which does not stop has epsilon ||w||_1 <= 2 sum_d w^d beta(n^d) <= 2 D w^d beta(n). So
+    N_ij is at most 1 + the largest n that these allow for some d; and one more in the best group,
+    whose arms may be pulled once when it alone is left.
 
-    >>> instance = Instance([[[0.9, 0.9], [0.1, 0.2]], [[0.5, 0.5]]])
-    >>> upper_bound(instance, ParetoGroups(0.1), 0.05).by_arm
-    [array([8567., 1052.]), array([43131.])]
-    >>> upper_bound(instance, BestGroup([1, 1]), 0.05).value
-    6803.0
+    >>> instance = Instance([[[4.0, 3.0], [0.0, 1.0]], [[2.0, 2.0]]])
+    >>> upper_bound(instance, ParetoGroups(0.5), 0.05).by_arm
+    [array([1498.,  127.]), array([2825.])]
+    >>> upper_bound(instance, BestGroup([1, 1]), 0.05).by_group
+    array([374., 245.])
     """
     check_goal(goal, instance.shape.dims)
     level = probability(delta)
@@ -208,30 +209,27 @@ def lower_bound(instance: Instance, goal: Goal, delta: float) -> LowerBound:
 
     With L = max(log(1 / (2.4 delta)), 0) and fully dependent Gaussian arms (Definition B.14):
 
-    Best group (Theorem 4.2), unique and with epsilon = 0: 2 L / Delta_ij^2 for each arm of another group,
-    and 2 L / Delta_i*^2 for the best group's arms together. The theorem is for all means. It binds
-    algorithms that are right for all real means: the alternatives of its proof may leave [0, 1].
+    Best group (Theorem 4.2), if it is unique and epsilon = 0: 2 L / Delta_ij^2 for each arm of the
+    other groups, and 2 L / Delta_i*^2 for the best group's arms together. It is for all means, and
+    binds algorithms that are right for all real means: alternatives in its proof may leave [0, 1].
 
-    Pareto (Theorem 3.5): with the effective gap g_ij = max(Delta_ij, Delta_i, epsilon), L / (2 g_ij^2) for
-    arms of groups that are not optimal and 2 L / (9 g_ij^2) for the others, if the instance is in the
-    class that the proof constructs. Groups and dims may be in any order. The conditions are those of
-    the paper and three more that the proof needs: epsilon < a1 - a2; for D >= 3, in each arm of the optimal
-    groups, a3 - mu^d <= a1 - min(mu^1, mu^2) for d >= 3; and means of all alternatives in [0, 1], where
-    the paper places its environments. The paper's own example fails the last one.
+    Pareto (Theorem 3.5): L / (2 g_ij^2) for arms of groups that are not optimal, 2 L / (9 g_ij^2)
+    for the others, where g_ij = max(Delta_ij, Delta_i, epsilon), if the instance is in the class
+    that the proof describes; groups and dims may be in any order. To the paper's conditions come
+    three that the proof needs: epsilon < a1 - a2; for D >= 3, a3 - mu^d <= a1 - min(mu^1, mu^2) for
+    d >= 3 and each arm of the optimal groups; and that the alternatives stay in [0, 1], where the
+    paper has all its environments. The paper's own example fails the last one.
 
     >>> from bestgroup.core.laws import FullyDependent
     >>> instance = Instance([[[1.0, 0.5]], [[0.5, 0.5]]], law=FullyDependent(1.0))
     >>> bound = lower_bound(instance, BestGroup([1, 1]), 0.05)
     >>> bound.applies, bound.by_group.round(1)
-    (True, array([67.9, 67.9]))
+    (True, array([67.8, 67.8]))
     """
     check_goal(goal, instance.shape.dims)
     need = max(-math.log(2.4 * probability(delta)), 0.0)
-    dims = instance.shape.dims
-    shared = isinstance(instance.law, FullyDependent) or (
-        dims == 1 and isinstance(instance.law, Normal)
-    )
-    scale = instance.law.scales(dims) if shared else instance.scale  # type: ignore[attr-defined]
+    dependent = _dependent_scales(instance)
+    scale = instance.scale if dependent is None else dependent
     failed = None
     if (scale <= 0).any():
         scale, failed = instance.scale, "the theorem needs noise in every dim"
@@ -242,11 +240,19 @@ def lower_bound(instance: Instance, goal: Goal, delta: float) -> LowerBound:
         by_arm, by_group = _best_need(instance, goal, need, scale)
         failed = failed or _outside_theorem(instance, goal)
     value = math.nan if failed else float(by_group.sum())
-    why_not = failed or (
-        None if shared else f"the theorem is for fully dependent arms; the law is {instance.law}"
-    )
-    sealed = [read_only(need) for need in by_arm]
+    why_not = failed
+    if failed is None and dependent is None:
+        why_not = f"the theorem is for fully dependent arms; the law is {instance.law}"
+    sealed = [read_only(arms) for arms in by_arm]
     return LowerBound(sealed, read_only(by_group), value, why_not is None, why_not)
+
+
+def _dependent_scales(instance: Instance) -> Floats | None:
+    """Return the law's scales [D] if its dims share one Gaussian variable, as a single dim does."""
+    dims = instance.shape.dims
+    if isinstance(instance.law, FullyDependent) or (dims == 1 and isinstance(instance.law, Normal)):
+        return instance.law.scales(dims)
+    return None
 
 
 def _best_need(
@@ -256,7 +262,10 @@ def _best_need(
     weights = goal.weight_vector(instance.shape.dims) * scale
     group = weighted_gaps(R, weights)
     lifts = arm_lifts(means, R, weights)
-    by_arm = [_over_square(2 * need, np.maximum(lift, gap)) for lift, gap in zip(lifts, group)]
+    by_arm = [
+        _over_square(2 * need, np.maximum(lift, gap))
+        for lift, gap in zip(lifts, group, strict=True)
+    ]
     by_group = np.array([arms.sum() for arms in by_arm])
     for i in optimal_groups(instance, goal):
         by_arm[i] = np.zeros_like(by_arm[i])
@@ -302,58 +311,57 @@ def _outside_class(instance: Instance, goal: ParetoGroups, scale: Floats) -> str
 def _class_conditions(
     instance: Instance, epsilon: Floats, scale: Floats
 ) -> Iterator[tuple[bool, str]]:
-    """Yield each condition of the class in words, and whether it holds; later ones need earlier."""
+    """Yield whether each condition of the class holds, and its words; later ones need earlier."""
     R, eps = instance.efficiency, float(epsilon[0])
     yield min(R.shape) >= 2, "at least 2 groups and 2 dims"
     yield _alike(epsilon) and _alike(scale), "the same epsilon and noise scale in every dim"
-    yield all(((0 < rows) & (rows < 1)).all() for rows in instance.means), "means in (0, 1)"
+    yield all(((rows > 0) & (rows < 1)).all() for rows in instance.means), "means in (0, 1)"
     top = sorted(optimal_groups(instance, ParetoGroups()))
     yield len(top) == 2, f"exactly 2 Pareto-optimal groups, not {len(top)}"
     one, two = R[top]
-    pair, rest = np.flatnonzero(one != two), np.flatnonzero(one == two)
-    yield (
-        len(pair) == 2 and _alike(one[pair] - two[pair][::-1]) and _alike(one[rest]),
-        ("optimal groups that swap two values in two dims and share one value in all others"),
-    )
     low = np.delete(R, top, axis=0)
-    yield (
-        _alike(low[:, pair]) and _alike(low[:, rest]),
-        ("other groups that all share one value in those two dims and one in the others"),
-    )
+    pair, rest = np.flatnonzero(one != two), np.flatnonzero(one == two)
+    swapped = len(pair) == 2 and bool((one[pair] == two[pair][::-1]).all())
+    wanted = "optimal groups that swap two values in two dims and share one value in the others"
+    yield swapped and _alike(one[rest]), wanted
+    wanted = "groups not optimal to share one value in those two dims and one in the others"
+    yield _alike(low[:, pair]) and _alike(low[:, rest]), wanted
     a1, a2 = float(one[pair].max()), float(one[pair].min())
+    a3 = float(one[rest[0]]) if len(rest) else 1.0  # with two dims it is in no condition
     yield a1 < 2 * a2, "a1 < 2 a2"
     yield eps < a1 - a2, "epsilon < a1 - a2"
-    if len(rest):
-        yield one[rest][0] > eps, "a3 > epsilon"
+    yield a3 > eps, "a3 > epsilon"
     if len(low):
         a4 = float(low[0, pair[0]])
+        a5 = float(low[0, rest[0]]) if len(rest) else 0.0
         yield a2 - a4 > eps, "a2 - a4 > epsilon"
         yield a1 - a2 < 2 * (a2 - a4), "a1 - a2 < 2 (a2 - a4)"
         yield a2 > 2 * a4, "a2 > 2 a4"
-        if len(rest):
-            yield one[rest][0] - low[0, rest[0]] > a2 - a4, "a3 - a5 > a2 - a4"
-    high, highest = [instance.means[i] for i in top], 0.0
-    worst = [rows[:, pair].min(axis=1, keepdims=True) for rows in high]
-    yield (
-        all((w > 2 * a2 - a1).all() for w in worst),
-        ("means above 2 a2 - a1 in those two dims for all arms of the optimal groups"),
-    )
-    yield (
-        all((one[rest] - rows[:, rest] <= a1 - w).all() for rows, w in zip(high, worst)),
-        ("a3 - mu^d <= a1 - min(mu^1, mu^2), d >= 3, for all arms of the optimal groups"),
-    )
-    for i, rows in enumerate(instance.means):
-        aim = a1 + eps if i in top else a2
-        raised = rows.max(axis=1) + aim - rows[:, pair].min(axis=1)
-        # An optimal group's arm is raised by a little more, which must fit below 1 as well.
-        highest = max(highest, float(np.nextafter(raised.max(), 2.0) if i in top else raised.max()))
-    yield (
-        highest <= 1,
-        (
-            f"alternatives with means in [0, 1]; the proof's reach {highest:.3g}, so that the bound "
-            "is only for algorithms that are right for all real means"
-        ),
-    )
+        yield a3 - a5 > a2 - a4, "a3 - a5 > a2 - a4"
+    yield from _arm_conditions(instance, top, pair, (a1, a2, a3), eps)
+
+
+def _arm_conditions(
+    instance: Instance, top: list[int], pair: Ints, a: tuple[float, float, float], eps: float
+) -> Iterator[tuple[bool, str]]:
+    """Yield the conditions on single arms: those of optimal groups, and of the alternatives."""
+    a1, a2, a3 = a
+    least = [rows[:, pair].min(axis=1) for rows in instance.means]
+    wanted = "arms of optimal groups with means above 2 a2 - a1 in the two dims"
+    yield all((least[i] > 2 * a2 - a1).all() for i in top), wanted
+    lacks = {
+        i: a3 - np.delete(instance.means[i], pair, axis=1).min(axis=1, initial=a3) for i in top
+    }
+    wanted = "a3 - mu^d <= a1 - min(mu^1, mu^2) in the other dims for arms of optimal groups"
+    yield all((lacks[i] <= a1 - least[i]).all() for i in top), wanted
+    # The proof lifts one arm until its lesser mean in the two dims is at the target.
+    reach = [
+        float((rows.max(axis=1) + (a1 + eps if i in top else a2) - least[i]).max())
+        for i, rows in enumerate(instance.means)
+    ]
+    # Arms of optimal groups are lifted by a little more than to the target.
+    inside = all(x < 1 if i in top else x <= 1 for i, x in enumerate(reach))
+    yield inside, f"alternatives with means in [0, 1]; those of the proof reach {max(reach):.3g}"
 
 
 def _alike(values: Floats) -> bool:

@@ -40,7 +40,7 @@ def accept_pair(arms: Arms, weight: Floats, epsilon: Floats, i: int, j: int, cut
         least, choice, level = math.inf, -1, 0.0
         for arm in range(arms.start[j], arms.start[j + 1]):
             u = arms.mean[arm, d] - epsilon[d]
-            rise = balance(arms, weight, i, d, u, weight[arm], 0.0)
+            rise = balance(arms, weight, i, d, u, weight[arm])
             cost = 0.5 * weight[arm] * rise * rise + lowering(arms, weight, i, d, u + rise)
             if cost < least:
                 least, choice, level = cost, arm, u + rise
@@ -55,13 +55,12 @@ def accept_pair(arms: Arms, weight: Floats, epsilon: Floats, i: int, j: int, cut
 
 
 @kernel
-def balance(
-    arms: Arms, weight: Floats, i: int, d: int, base: float, own: float, rise: float
-) -> float:
+def balance(arms: Arms, weight: Floats, i: int, d: int, base: float, own: float) -> float:
     """Return r with own * r = sum of weight * (mu - base - r)^+ over the arms of i in dim d.
 
     Newton from the left on a concave piecewise linear function: increasing, exact after finitely many steps.
     """
+    rise = 0.0
     while True:
         above, total = 0.0, own
         for arm in range(arms.start[i], arms.start[i + 1]):
@@ -83,3 +82,29 @@ def lowering(arms: Arms, weight: Floats, i: int, d: int, level: float) -> float:
         if excess > 0.0:
             cost += 0.5 * weight[arm] * excess * excess
     return cost
+
+
+@kernel
+def worth_raising(arms: Arms, weight: Floats, k: int, dependent: bool) -> Bools:
+    """Return [K, D]: False for an arm if another one of k is at least as high and as cheap to raise.
+
+    With fully dependent dims the other arm must be as high in every dim.
+    """
+    start, dims = arms.start[k], arms.mean.shape[1]
+    size = arms.start[k + 1] - start
+    useful = np.ones((size, dims), dtype=np.bool_)
+    for one in range(size):
+        for other in range(size):
+            cheaper = weight[start + other] < weight[start + one]
+            tied = weight[start + other] == weight[start + one] and other < one
+            if other == one or not (cheaper or tied):
+                continue
+            everywhere = True
+            for d in range(dims):
+                high = arms.mean[start + other, d] >= arms.mean[start + one, d]
+                everywhere = everywhere and high
+                if high and not dependent:
+                    useful[one, d] = False
+            if everywhere and dependent:
+                useful[one, :] = False
+    return useful

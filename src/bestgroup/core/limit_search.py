@@ -15,7 +15,7 @@ import numpy as np
 
 from bestgroup.core.arrays import Bools, Floats, Ints
 from bestgroup.core.kernel import kernel
-from bestgroup.core.limit_pareto import Arms, lowering
+from bestgroup.core.limit_pareto import Arms, lowering, worth_raising
 
 NODES = 100_000  # of one search; beyond it the bound of the open nodes is returned
 
@@ -128,32 +128,6 @@ def set_up(arms: Arms, weight: Floats, k: int, dependent: bool) -> tuple[Board, 
         np.empty((count + 1, 3)),
     )
     return board, path
-
-
-@kernel
-def worth_raising(arms: Arms, weight: Floats, k: int, dependent: bool) -> Bools:
-    """Return [K, D]: False for an arm if another one of k is at least as high and as cheap to raise.
-
-    With fully dependent dims the other arm must be as high in every dim.
-    """
-    start, dims = arms.start[k], arms.mean.shape[1]
-    size = arms.start[k + 1] - start
-    useful = np.ones((size, dims), dtype=np.bool_)
-    for one in range(size):
-        for other in range(size):
-            cheaper = weight[start + other] < weight[start + one]
-            tied = weight[start + other] == weight[start + one] and other < one
-            if other == one or not (cheaper or tied):
-                continue
-            everywhere = True
-            for d in range(dims):
-                high = arms.mean[start + other, d] >= arms.mean[start + one, d]
-                everywhere = everywhere and high
-                if high and not dependent:
-                    useful[one, d] = False
-            if everywhere and dependent:
-                useful[one, :] = False
-    return useful
 
 
 @kernel

@@ -94,8 +94,8 @@ class Instance:
         seed: int = 0,
         **options: Any,
     ) -> Instance:
-        """Return a random instance as in section 5 of the paper; see `simulate.instances`."""
-        from bestgroup.simulate.instances import random_means
+        """Return a random instance as in section 5 of the paper; see `simulation.instances`."""
+        from bestgroup.simulation.instances import random_means
 
         return cls(random_means(groups, arms, dims, pareto, min_gap, seed, **options))
 
@@ -109,8 +109,8 @@ class Instance:
         min_gap: float = 0.06,
         seed: int = 0,
     ) -> Instance:
-        """Return a large random instance with few optimal groups; see `simulate.instances`."""
-        from bestgroup.simulate.instances import sparse_means
+        """Return a large random instance with few optimal groups; see `simulation.instances`."""
+        from bestgroup.simulation.instances import sparse_means
 
         return cls(sparse_means(groups, arms, dims, pareto, min_gap, seed))
 

@@ -20,7 +20,7 @@ from bestgroup.core.arrays import Bools, Floats, Ints
 from bestgroup.core.confidence import radius_at, radius_below
 from bestgroup.core.kernel import kernel
 from bestgroup.core.tally import Tally
-from bestgroup.simulate.rewards import AHEAD, Reservoir, Source, ensure
+from bestgroup.simulation.rewards import AHEAD, Reservoir, Source, ensure
 
 DONE, REFILL, SLICE, CAPPED, STUCK = 0, 1, 2, 3, 4
 

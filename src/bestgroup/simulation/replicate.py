@@ -20,10 +20,10 @@ from bestgroup.core.guarantee import Guarantee
 from bestgroup.core.problem import Instance, Shape
 from bestgroup.core.tally import empty_tally
 from bestgroup.errors import InvalidInput
-from bestgroup.simulate import exact
-from bestgroup.simulate.progress import Progress
-from bestgroup.simulate.rewards import USER, UserLaw, make_reservoir, make_source
-from bestgroup.simulate.tapes import check_plan, rule_for
+from bestgroup.simulation import exact
+from bestgroup.simulation.progress import Progress
+from bestgroup.simulation.rewards import USER, UserLaw, make_reservoir, make_source
+from bestgroup.simulation.tapes import check_plan, rule_for
 
 NO_LIMIT = 2**62
 _SLICE = 4_000_000  # pulls between two looks at the keyboard and the clock

@@ -26,7 +26,7 @@ from bestgroup.core.noise import Noise, SubGaussian
 from bestgroup.core.problem import Instance, Shape
 from bestgroup.core.tally import Tally, empty_tally
 from bestgroup.errors import InvalidInput, TapeTooShort
-from bestgroup.simulate.rewards import AHEAD, USER, UserLaw, ensure, make_reservoir, make_source
+from bestgroup.simulation.rewards import AHEAD, USER, UserLaw, ensure, make_reservoir, make_source
 
 
 class Tape:

@@ -16,7 +16,7 @@ from bestgroup.core.kernel import kernel
 from bestgroup.core.laws import Bernoulli, FullyDependent, Normal
 from bestgroup.core.problem import Instance
 from bestgroup.errors import InvalidInput
-from bestgroup.simulate.streams import fill_normals, fill_uniforms, seed_stream
+from bestgroup.simulation.streams import fill_normals, fill_uniforms, seed_stream
 
 INDEPENDENT, CORRELATED, SHARED, BERNOULLI, USER = 0, 1, 2, 3, 4
 

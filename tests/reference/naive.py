@@ -34,6 +34,7 @@ __all__ = [
     "Setting",
     "TapeEnd",
     "eecb",
+    "heaviest",
     "replay",
     "setting",
     "tel",
@@ -147,9 +148,13 @@ def tel(
     """TEL: TE with an epsilon of its own, then the accepted group of the largest R-hat . w."""
     own = replace(s, epsilon=each_dim(pareto_epsilon, s.dims))
     end = yield from triple_elimination(own, log)
-    best = max(sorted(end.answer), key=lambda i: dot(end.efficiency[i], weights))
-    end.answer = {best}
+    end.answer = {heaviest(end, weights)}
     return end
+
+
+def heaviest(end: Outcome, weights: Vector) -> int:
+    """The lowest of the answer's groups with the largest R-hat . w."""
+    return max(sorted(end.answer), key=lambda i: dot(end.efficiency[i], weights))
 
 
 def dot(v: Vector, w: Vector) -> float:

@@ -80,7 +80,7 @@ class Outcome:
     pulls: dict[Arm, int] = field(default_factory=dict)
 
 
-class TapeEnd(Exception):  # noqa: N818 (an end, like StopIteration)
+class TapeEnd(Exception):
     """A run asked for a pull that the tape does not hold; `log` has the rounds completed so far."""
 
     def __init__(self, arm: Arm, log: list[dict[str, Any]]) -> None:
@@ -113,7 +113,8 @@ class Closest:
         self.margin = math.inf
 
     def __call__(self, slack: float) -> float:
-        self.margin = min(self.margin, abs(slack))
+        if abs(slack) < self.margin:
+            self.margin = abs(slack)
         return slack
 
 

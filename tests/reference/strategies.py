@@ -25,6 +25,7 @@ from . import naive
 
 PULLS = 64
 UNIT = 256
+Levels = list[list[list[float]]]
 EpsilonKind = Literal["positive", "zero", "any", "large"]
 
 
@@ -54,8 +55,8 @@ class Case:
     weights: tuple[float, ...]
     beta: Table
     seed: int
-    means: list[list[list[float]]] = field(repr=False)
-    tape: list[list[list[list[float]]]] = field(repr=False)
+    means: Levels = field(repr=False)
+    tape: list[Levels] = field(repr=False)
 
     def setting(self, **changes: Any) -> naive.Setting:
         """What `naive.replay` takes; `changes` override epsilon, scale, delta or beta."""
@@ -79,7 +80,9 @@ class Case:
         return full
 
 
-def outcome(algorithm: Callable[..., naive.Pulls], case: Case, **options: Any) -> Any:
+def outcome(
+    algorithm: Callable[..., naive.Pulls], case: Case, **options: Any
+) -> naive.Outcome | None:
     """The naive outcome on a case, or None if the tape ends first."""
     try:
         return naive.replay(algorithm, case.setting(), case.tape, **options)
@@ -98,40 +101,79 @@ def rewards_of(running: list[list[float]]) -> list[list[float]]:
 
 @dataclass(frozen=True)
 class Shape:
-    """How a tape is drawn: means in `spread * [-levels, levels]`, errors in steps of `grain`."""
+    """How a tape is drawn: means in `spread * [-levels, levels]`, errors in steps of `grain`.
+
+    Up to the count `switch` the arms have other running means, so that values jump after they were
+    adhered to or an arm was dropped: the good event fails on purpose. With `cross` the jump is the
+    one that leaves an active group without dims.
+    """
 
     seed: int
     spread: float
     levels: int
     noise: float
     grain: float
+    switch: int
+    cross: bool
 
 
-def draw_means(shape: Shape, sizes: tuple[int, ...], dims: int) -> list[list[list[float]]]:
-    """Means on a coarse grid, one vector an arm."""
+def any_levels(shape: Shape, sizes: tuple[int, ...], dims: int, rng: random.Random) -> Levels:
+    """A coarse level for each arm and dim."""
+
+    def level() -> float:
+        return shape.spread * rng.randint(-shape.levels, shape.levels)
+
+    return [[[level() for _ in range(dims)] for _ in range(size)] for size in sizes]
+
+
+def cross_levels(
+    shape: Shape, sizes: tuple[int, ...], dims: int, rng: random.Random
+) -> tuple[Levels, Levels]:
+    """Levels before and after a jump: one group leads in dim 0 alone, then another draws level.
+
+    The leader's dim 0 is resolved before the jump and its other dims after it, and by then the
+    rival is as good in dim 0 and better elsewhere: neither rejection nor P1 applies to the leader.
+    """
+    top = shape.spread * shape.levels
+    leader, rival = (rng.sample(range(len(sizes)), 2) if len(sizes) > 1 else [0, -1])[:2]
+    before, after = [], []
+    for i, size in enumerate(sizes):
+        rest = top if i == rival else 0.0 if i == leader else rng.choice([top, -top])
+        first = [top if i == leader else 0.0] + [0.0] * (dims - 1)
+        later = [top if i in (leader, rival) else 0.0] + [rest] * (dims - 1)
+        before.append([list(first) for _ in range(size)])
+        after.append([list(later) for _ in range(size)])
+    return before, after
+
+
+def draw_levels(shape: Shape, sizes: tuple[int, ...], dims: int) -> tuple[Levels, Levels]:
+    """What the running means are about up to the switch, and after it (the means)."""
     rng = random.Random(shape.seed)
-
-    def arm() -> list[float]:
-        return [shape.spread * rng.randint(-shape.levels, shape.levels) for _ in range(dims)]
-
-    return [[arm() for _ in range(size)] for size in sizes]
+    if shape.cross:
+        return cross_levels(shape, sizes, dims, rng)
+    return any_levels(shape, sizes, dims, rng), any_levels(shape, sizes, dims, rng)
 
 
 def draw_tape(
-    shape: Shape, means: list[list[list[float]]], scale: tuple[float, ...], beta: Table
-) -> list[list[list[list[float]]]]:
-    """Running means: an arm's mean plus an error of up to `noise` radii, on the grid."""
+    shape: Shape, levels: tuple[Levels, Levels], scale: tuple[float, ...], beta: Table
+) -> list[Levels]:
+    """Running means: the level plus an error of up to `noise` radii, on the grid."""
     rng = random.Random(shape.seed + 1)
+    before, after = levels
 
-    def arm(mean: list[float]) -> list[list[float]]:
+    def arm(first: list[float], later: list[float]) -> list[list[float]]:
         running = []
         for k in range(1, PULLS + 1):
+            level = first if k <= shape.switch else later
             reach = [int(shape.noise * beta(k) * s / shape.grain) for s in scale]
             errors = [rng.randint(-b, b) * shape.grain for b in reach]
-            running.append([x + e for x, e in zip(mean, errors, strict=True)])
+            running.append([x + e for x, e in zip(level, errors, strict=True)])
         return rewards_of(running)
 
-    arms = [[arm(mean) for mean in group] for group in means]
+    arms = [
+        [arm(first, later) for first, later in zip(*pair, strict=True)]
+        for pair in zip(before, after, strict=True)
+    ]
     return [[[arm[k] for arm in group] for group in arms] for k in range(PULLS)]
 
 
@@ -141,26 +183,34 @@ def shapes(draw: st.DrawFn, *, large: bool) -> Shape:
     return Shape(
         seed=draw(st.integers(0, 2**32 - 1)),
         spread=draw(st.sampled_from([2.0, 1.0] if large else [0.5, 0.25, 1 / 16])),
-        levels=draw(st.integers(1, 6)),
+        levels=draw(st.sampled_from([1, 2, 6])),
         noise=draw(st.sampled_from([0.0, 0.5, 1.0, 2.0])),
         grain=draw(st.sampled_from([1 / UNIT, 1 / 32, 1 / 8])),
+        switch=draw(st.sampled_from([0, 0, 3, 6, 9])),
+        cross=draw(st.sampled_from([False, False, False, True])),
     )
 
 
 @st.composite
 def tables(draw: st.DrawFn) -> Table:
-    """Between 3 and 16 distinct multiples of 1/512 up to 2, decreasing to 1/512."""
-    picked = draw(st.lists(st.integers(2, 1024), min_size=2, max_size=15, unique=True))
-    return Table(tuple(x / 512 for x in [*sorted(picked, reverse=True), 1]))
+    """Up to 16 values from 2 to 1/512: linear on a coarse grid, or losing a fraction at a time."""
+    if draw(st.booleans()):
+        steps = draw(st.lists(st.integers(1, 32), min_size=5, max_size=15, unique=True))
+        return Table((*(x / 16 for x in sorted(steps, reverse=True)), 1 / 512))
+    units = [draw(st.sampled_from([1024, 512, 256, 64]))]
+    eighths = st.sampled_from([4, 6, 7])
+    for keep in draw(st.lists(eighths, min_size=6, max_size=14)):
+        units.append(max(units[-1] * keep // 8, 1))
+    return Table(tuple(x / 512 for x in sorted({*units, 1}, reverse=True)))
 
 
 @st.composite
 def epsilons(draw: st.DrawFn, kind: EpsilonKind, dims: int) -> tuple[float, ...]:
     """One epsilon for each dim; equal ones as often as different ones."""
     choices = {
-        "positive": [1 / 64, 1 / 16, 1 / 4, 1 / 2, 1.0],
+        "positive": [1 / 64, 1 / 16, 1 / 8, 1 / 2, 1.0],
         "zero": [0.0],
-        "any": [0.0, 1 / 64, 1 / 4, 1.0],
+        "any": [0.0, 1 / 64, 1 / 16, 1 / 8, 1.0],
         "large": [4.0, 8.0],
     }[kind]
     one = st.sampled_from(choices)
@@ -172,14 +222,16 @@ def epsilons(draw: st.DrawFn, kind: EpsilonKind, dims: int) -> tuple[float, ...]
 @st.composite
 def cases(draw: st.DrawFn, epsilon: EpsilonKind = "positive", *, scaled: bool = True) -> Case:
     """N in 1..5 groups of 1..4 arms, D in 1..3 dims; scales are 1 when not `scaled`."""
-    sizes = tuple(draw(st.lists(st.integers(1, 4), min_size=1, max_size=5)))
-    dims = draw(st.integers(1, 3))
+    groups = draw(st.sampled_from([1, 2, 3, 3, 4, 4, 5, 5]))
+    most = draw(st.sampled_from([1, 2, 4]))
+    sizes = tuple(draw(st.integers(1, most)) for _ in range(groups))
+    dims = draw(st.sampled_from([1, 2, 2, 3, 3]))
     by_dim = st.sampled_from([0.5, 1.0, 2.0] if scaled else [1.0])
     scale = tuple(draw(by_dim) for _ in range(dims))
     weights = tuple(draw(st.integers(1, 16)) / 4 for _ in range(dims))
     beta = draw(tables())
     shape = draw(shapes(large=epsilon == "large"))
-    means = draw_means(shape, sizes, dims)
+    levels = draw_levels(shape, sizes, dims)
     return Case(
         sizes=sizes,
         dims=dims,
@@ -189,6 +241,6 @@ def cases(draw: st.DrawFn, epsilon: EpsilonKind = "positive", *, scaled: bool = 
         weights=weights,
         beta=beta,
         seed=shape.seed,
-        means=means,
-        tape=draw_tape(shape, means, scale, beta),
+        means=levels[1],
+        tape=draw_tape(shape, levels, scale, beta),
     )

@@ -80,13 +80,11 @@ def test_correct_answers():
     means = [[(1.0, 1.0)], [(0.75, 0.5)], [(0.0, 0.0)]]
     assert d.pareto_correct({0}, means, 0.25) and d.pareto_correct({0, 1}, means, 0.25)
     assert not d.pareto_correct({0, 1}, means, 0.125) and not d.pareto_correct({1}, means, 0.25)
-    assert (
-        not d.pareto_correct({0, 2}, means, 0.25)
-        and d.pareto_correct({0, 1}, means, (0.5, 0.0)) is False
-    )
+    assert not d.pareto_correct({0, 2}, means, 0.25)
+    assert d.pareto_correct({0, 1}, means, (0.5, 0.0))
     assert d.best_group_correct({0}, means, (1, 1)) and not d.best_group_correct({1}, means, (1, 1))
     assert d.best_group_correct({1}, means, (1, 1), 0.375)
-    assert d.best_group_correct({1}, means, (1, 3), (1.0, 0.25)) is False
+    assert d.best_group_correct({1}, means, (1, 3), (0.25, 0.25)) is False
     assert d.best_group_correct({1}, means, (1, 3), (1.0, 0.5))
     assert not d.best_group_correct({0, 1}, means, (1, 1), 9.0)
     assert not d.best_group_correct(set(), means, (1, 1), 9.0)

@@ -1,0 +1,1 @@
+"""Pure state machines, one file an algorithm; they import core only."""

@@ -1,13 +1,15 @@
 """Equal Effect Confidence Bound, EECB (paper, Algorithm 2).
 
-delta-correct for the best group (paper, Theorem 4.1). With goal epsilon > 0 it also stops, and answers i,
-when (R_i - R_j) . w + epsilon ||w||_1 > 2 sum_d w^d beta(n^d) for every other active j: on the good event
-|R-hat_i . w - R_i . w| < sum_d w^d beta(n^d) for every active group, the best group is active, and so
-R_i . w + epsilon ||w||_1 > R_j . w for every active j. At epsilon = 0 the rule is the paper's to the bit.
+delta-correct for the best group (paper, Theorem 4.1). With goal epsilon > 0 it also stops, and
+answers i, when (R_i - R_j) . w + epsilon ||w||_1 > 2 sum_d w^d beta(n^d) for every other active j:
+on the good event |R-hat_i . w - R_i . w| < sum_d w^d beta(n^d) for every active group, the best
+group is active, and so R_i . w + epsilon ||w||_1 > R_j . w for every active j. At epsilon = 0 the
+rule is the paper's to the bit.
 
-A round first decides on what is there, then pulls: `step` ends the round that has pulled and does lines 4
-to 12 of the next one. As in the paper a round that leaves one group still pulls its batch; `early_exit`
-stops before it. Both tests fire at > 0. Margins take both ends of a box, as in `triple_elimination`.
+A round first decides on what is there, then pulls: `step` ends the round that has pulled and does
+lines 4 to 12 of the next one. As in the paper a round that leaves one group still pulls its batch;
+`early_exit` stops before it. Both tests fire at > 0. Margins take both ends of a box, as in
+`triple_elimination`.
 """
 
 from __future__ import annotations
@@ -224,9 +226,7 @@ def has_leader(state: State, rule: Rule) -> bool:
 
 
 @kernel
-def leads(
-    low: Floats, high: Floats, groups: Bools, i: int, threshold: float, rule: Rule
-) -> bool:
+def leads(low: Floats, high: Floats, groups: Bools, i: int, threshold: float, rule: Rule) -> bool:
     """Return whether group i is good enough against every other active one."""
     slack = 0.0
     for d in range(len(rule.weights)):
@@ -245,7 +245,8 @@ def can_fire(
 ) -> bool:
     """Return whether any test could fire while R stays in the box and n^d goes up to `clock`.
 
-    `lowest` [N, K, D] bounds the means of active arms from below: False means that no round can change the sets.
+    `lowest` [N, K, D] bounds the means of active arms from below: False means that no round can
+    change the sets.
     """
     N, K, D = state.arms.shape
     threshold = 0.0
@@ -289,11 +290,11 @@ class EqualEffect(RadiusAlgorithm):
         if not isinstance(self.early_exit, bool):
             raise InvalidInput(f"early_exit must be True or False; got {self.early_exit!r}")
 
-    def rule(self, setting: Setting, rounds: int = 1024) -> Rule:
+    def rule(self, setting: Setting) -> Rule:
         """Return the rule for the kernels."""
         assert isinstance(setting.goal, BestGroup)
         epsilon = np.full(setting.shape.dims, setting.goal.epsilon)
-        return self.base_rule(setting, epsilon, Exits(self.early_exit), rounds)
+        return self.base_rule(setting, epsilon, Exits(self.early_exit))
 
     def init(self, rule: Rule) -> State:
         """Return the state before any pull."""

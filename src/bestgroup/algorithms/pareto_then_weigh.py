@@ -1,7 +1,8 @@
 """TEL (paper, section 5.2): finds the Pareto groups by TE, then weighs their estimates.
 
-The sampling ignores the weights. Nothing is proven about the answer: two Pareto groups whose weighted
-efficiencies are close are told apart by estimates that were never made precise enough for it.
+The sampling ignores the weights. Nothing is proven about the answer: two Pareto groups whose
+weighted efficiencies are close are told apart by estimates that were never made precise enough for
+it.
 """
 
 from __future__ import annotations
@@ -21,10 +22,10 @@ from bestgroup.errors import InvalidInput
 
 @dataclass(frozen=True)
 class ParetoThenWeigh(TripleElimination):
-    """TEL: TE with epsilon = `pareto_epsilon`, then the largest R-hat . w among the groups it accepts.
+    """TEL: TE with epsilon = `pareto_epsilon`, then the largest R-hat . w of the accepted groups.
 
-    R-hat are the last estimates, each as of the round in which its group left, resolved dims at the value
-    they had. The goal's epsilon only judges the answer.
+    R-hat are the last estimates, each as of the round in which its group left, resolved dims at the
+    value they had. The goal's epsilon only judges the answer.
     """
 
     pareto_epsilon: float = 0.01
@@ -39,10 +40,10 @@ class ParetoThenWeigh(TripleElimination):
             raise InvalidInput(f"pareto_epsilon must be positive; got {epsilon:g}")
         object.__setattr__(self, "pareto_epsilon", epsilon)
 
-    def rule(self, setting: Setting, rounds: int = 1024) -> Rule:
+    def rule(self, setting: Setting) -> Rule:
         """Return TE's rule with `pareto_epsilon`; it also carries the weights."""
         epsilon = np.full(setting.shape.dims, self.pareto_epsilon)
-        return self.base_rule(setting, epsilon, self.phases, rounds)
+        return self.base_rule(setting, epsilon, self.phases)
 
     def answer(self, state: State, rule: Rule) -> frozenset[int]:
         """Return the accepted group with the largest weighted estimate, the first of equals."""

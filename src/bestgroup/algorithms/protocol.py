@@ -6,9 +6,9 @@ A driver (replay, simulation, live study) does, until `is_done`:
 2. the driver gets those pulls, in order, and adds them to the tally;
 3. `step(state, tally, rule)` decides what it can.
 
-Nothing here draws, reads a clock or stores. Plain Python is enough for an algorithm of your own: subclass
-`Algorithm`, then `bestgroup.testing.check_algorithm` runs the contract suite on it, and `bestgroup.register`
-makes its name known.
+Nothing here draws, reads a clock or stores. Plain Python is enough for an algorithm of your own:
+subclass `Algorithm`, then `bestgroup.testing.check_algorithm` runs the contract suite on it, and
+`bestgroup.register` makes its name known.
 """
 
 from __future__ import annotations
@@ -60,7 +60,9 @@ class Algorithm:
     name: ClassVar[str] = ""
     version: ClassVar[int] = 1
     goals: ClassVar[tuple[type, ...]] = (ParetoGroups, BestGroup)
-    decides_first: ClassVar[bool] = False  # a round decides, then pulls (EECB); others pull, then decide
+    decides_first: ClassVar[bool] = (
+        False  # a round decides, then pulls (EECB); others pull, then decide
+    )
 
     def check(self, setting: Setting) -> None:
         """Raise InvalidInput if this algorithm cannot work on the setting."""
@@ -98,7 +100,7 @@ class Algorithm:
         raise NotImplementedError
 
     def record(self, state: Any, rule: Any) -> dict[str, Any]:
-        """Return what a trace shows of the state: padded copies, keyed by the trace's field names."""
+        """Return what a trace shows of the state: padded copies by the trace's field names."""
         return {}
 
     def guarantee(self, setting: Setting) -> Guarantee:
@@ -110,8 +112,11 @@ class Algorithm:
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
     def __str__(self) -> str:
-        changed = [f"{f.name}={getattr(self, f.name)!r}" for f in fields(self)
-                   if getattr(self, f.name) != f.default]
+        changed = [
+            f"{f.name}={getattr(self, f.name)!r}"
+            for f in fields(self)
+            if getattr(self, f.name) != f.default
+        ]
         return self.name + (f"({', '.join(changed)})" if changed else "")
 
 
@@ -133,12 +138,12 @@ class RadiusAlgorithm(Algorithm):
             raise InvalidInput(f"radius_scale must be positive; got {factor:g}")
         object.__setattr__(self, "radius_scale", factor)
 
-    def base_rule(self, setting: Setting, epsilon: Floats, options: Any, rounds: int) -> Rule:
-        """Return the rule with this algorithm's radius, tabulated for `rounds` rounds if need be."""
+    def base_rule(self, setting: Setting, epsilon: Floats, options: Any) -> Rule:
+        """Return the rule with this algorithm's radius."""
         dims = setting.shape.dims
         goal = setting.goal
         weights = goal.weight_vector(dims) if isinstance(goal, BestGroup) else np.ones(dims)
-        radius = make_radius(self.radius, setting.shape, setting.delta, self.radius_scale, rounds)
+        radius = make_radius(self.radius, setting.shape, setting.delta, self.radius_scale)
         scale = setting.noise.scales(dims)
         return Rule(setting.shape.exists, epsilon, scale, weights, radius, options)
 
@@ -150,9 +155,13 @@ class RadiusAlgorithm(Algorithm):
         )
         proven = Guarantee("proven", statement, assumptions)
         if self.radius_scale < 1:
-            return proven.void(f"radius_scale={self.radius_scale:g} is below 1, which voids the proof")
+            return proven.void(
+                f"radius_scale={self.radius_scale:g} is below 1, which voids the proof"
+            )
         if not isinstance(self.radius, str):
-            return proven.void("the radius was brought by the user and is not checked by the library")
+            return proven.void(
+                "the radius was brought by the user and is not checked by the library"
+            )
         return proven
 
 

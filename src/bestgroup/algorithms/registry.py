@@ -7,7 +7,6 @@ from dataclasses import fields, is_dataclass
 from typing import Any
 
 from bestgroup.algorithms.protocol import Algorithm, Setting
-from bestgroup.core.goals import BestGroup
 from bestgroup.errors import InvalidInput
 
 # A name, its module and its class: modules are imported when the name is first used.
@@ -58,7 +57,7 @@ def register(kind: type[Algorithm] | Algorithm) -> type[Algorithm] | Algorithm:
         raise InvalidInput(f"an algorithm must be a subclass of bestgroup.Algorithm; got {kind!r}")
     if not isinstance(cls.name, str) or not cls.name:
         raise InvalidInput(f"an algorithm must have a name; {cls.__name__}.name is {cls.name!r}")
-    if cls.name in _BUILT_IN or cls.name in _registered and _registered[cls.name] is not cls:
+    if cls.name in _BUILT_IN or (cls.name in _registered and _registered[cls.name] is not cls):
         raise InvalidInput(f"there is an algorithm named {cls.name!r} already; choose another name")
     if not is_dataclass(cls):
         raise InvalidInput(f"{cls.__name__} must be a dataclass, so that its options are known")

@@ -1,9 +1,9 @@
 """Triple Elimination, TE (paper, Algorithm 1), and its switches AGE and GE.
 
-(epsilon, delta)-PAC for Pareto groups (paper, Theorem 3.3; for AGE the remark after it, for GE Appendix
-D). Each test is a margin that fires at >= 0. Margins take a lower and an upper efficiency: at a point the two
-are the same array and the margin is the paper's; over a stretch of rounds they are the ends of a box
-and the margin is the largest that any point of the box can have.
+(epsilon, delta)-PAC for Pareto groups (paper, Theorem 3.3; for AGE the remark after it, for GE
+Appendix D). Each test is a margin that fires at >= 0. Margins take a lower and an upper efficiency:
+at a point the two are the same array and the margin is the paper's; over a stretch of rounds they
+are the ends of a box and the margin is the largest that any point of the box can have.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def reject_margin(low: Floats, high: Floats, i: int, j: int, beta: float, rule: 
 def resolve_margin(
     low: Floats, high: Floats, groups: Bools, i: int, d: int, beta: float, rule: Rule
 ) -> float:
-    """Return min_j |R_j^d - R_i^d| - (4 beta + epsilon): dim d of group i is resolved.     line 9."""
+    """Return min_j |R_j^d - R_i^d| - (4 beta + epsilon): dim d of i is resolved.     line 9."""
     least = np.inf
     wanted = 4.0 * beta * rule.scale[d] + rule.epsilon[d]
     for j in range(len(groups)):
@@ -104,7 +104,7 @@ def resolve_margin(
 
 @kernel
 def stale_margin(high: float, mean: float, beta: float, scale: float) -> float:
-    """Return R_i^d - 2 beta - mean: an arm cannot attain the efficiency in this dim.     line 12."""
+    """Return R_i^d - 2 beta - mean: an arm cannot attain the efficiency.     line 12."""
     return (high - 2.0 * beta * scale) - mean
 
 
@@ -142,7 +142,7 @@ def settles(
 
 @kernel
 def refresh_efficiency(state: State, tally: Tally) -> None:
-    """Set R_i^d to the largest mean over A_{i,d}, for unresolved dims of active groups.     line 4."""
+    """Set R_i^d to the largest mean over A_{i,d}, unresolved dims of active groups.     line 4."""
     N, K, D = state.arms.shape
     for i in range(N):
         if not state.groups[i]:
@@ -244,8 +244,8 @@ def can_fire(
 ) -> bool:
     """Return whether any test of `step` could fire while R stays in the box [low, high].
 
-    `lowest` [N, K, D] bounds the means of active arms from below and `beta` the radius: False means that no
-    round of the stretch can change the state.
+    `lowest` [N, K, D] bounds the means of active arms from below and `beta` the radius: False means
+    that no round of the stretch can change the state.
     """
     G = state.groups
     N, K, D = state.arms.shape
@@ -301,11 +301,11 @@ class TripleElimination(RadiusAlgorithm):
     goals: ClassVar[tuple[type, ...]] = (ParetoGroups,)
     phases: ClassVar[Phases] = Phases(dimensions=True, arms=True)
 
-    def rule(self, setting: Setting, rounds: int = 1024) -> Rule:
+    def rule(self, setting: Setting) -> Rule:
         """Return the rule for the kernels."""
         assert isinstance(setting.goal, ParetoGroups)
         epsilon = setting.goal.epsilons(setting.shape.dims)
-        return self.base_rule(setting, epsilon, self.phases, rounds)
+        return self.base_rule(setting, epsilon, self.phases)
 
     def init(self, rule: Rule) -> State:
         """Return the state before any pull."""

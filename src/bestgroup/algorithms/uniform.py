@@ -1,15 +1,16 @@
 """Uniform sampling, UniS: as printed in the paper (section 5.1), and corrected.
 
-As printed, every arm is pulled r_0 = ceil(8 / epsilon^2 log(2 A D / delta)) times, and a group is named if
-no other beats it by epsilon or more. **That is not (epsilon, delta)-PAC.** r_0 gives |R-hat - R| <
-epsilon / 2 only, so a group with a true gap up to 2 epsilon can be named: R_1 = x + 1.05 epsilon against
-R_2 = x names group 2 in about 40 % of runs at delta = 0.01. The sentence of Appendix D holds only for
-groups that nothing seems to beat.
+As printed, every arm is pulled r_0 = ceil(8 / epsilon^2 log(2 A D / delta)) times, and a group is
+named if no other beats it by epsilon or more. **That is not (epsilon, delta)-PAC.** r_0 gives
+|R-hat - R| < epsilon / 2 only, so a group with a true gap up to 2 epsilon can be named: R_1 = x +
+1.05 epsilon against R_2 = x names group 2 in about 40 % of runs at delta = 0.01. The sentence of
+Appendix D holds only for groups that nothing seems to beat.
 
-Corrected: with r_0 = ceil(32 / epsilon^2 log(2 A D / delta)) Hoeffding's inequality and a union over the A D
-means give |R-hat - R| < epsilon / 4 with probability at least 1 - delta, hence |m-hat - m| < epsilon / 2.
-Naming the groups with m-hat < epsilon / 2 then names every optimal one (m = 0) and none with m > epsilon.
-With scales and epsilons for each dim, r_0 is the largest over dims of the count with epsilon_d / sigma_d.
+Corrected: with r_0 = ceil(32 / epsilon^2 log(2 A D / delta)) Hoeffding's inequality and a union
+over the A D means give |R-hat - R| < epsilon / 4 with probability at least 1 - delta, hence |m-hat
+- m| < epsilon / 2. Naming the groups with m-hat < epsilon / 2 then names every optimal one (m = 0)
+and none with m > epsilon. With scales and epsilons for each dim, r_0 is the largest over dims of
+the count with epsilon_d / sigma_d.
 """
 
 from __future__ import annotations
@@ -150,7 +151,7 @@ class Uniform(Algorithm):
 
 @dataclass(frozen=True)
 class UniformCorrected(Uniform):
-    """UniS with four times the pulls and half the tolerance; (epsilon, delta)-PAC, see the module."""
+    """UniS with four times the pulls and half the tolerance; PAC, see the module."""
 
     name: ClassVar[str] = "unis-corrected"
     factor: ClassVar[float] = 32.0

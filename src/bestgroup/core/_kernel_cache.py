@@ -17,13 +17,13 @@ class _Locator(caching._CacheLocator):
         self._digest = digest
         self._py_file = digest
 
-    def get_cache_path(self) -> str:
+    def get_cache_path(self) -> Any:
         return str(cache_folder() / self._digest[:2])
 
-    def get_source_stamp(self) -> str:
+    def get_source_stamp(self) -> Any:
         return self._digest
 
-    def get_disambiguator(self) -> str:
+    def get_disambiguator(self) -> Any:
         return self._digest
 
 

@@ -23,7 +23,9 @@ def numbers(value: Any, what: str) -> Floats:
             raise TypeError
         array = np.array(array, dtype=np.float64)
     except (TypeError, ValueError):
-        raise InvalidInput(f"{what} must be numbers in a regular array; got {_short(value)}") from None
+        raise InvalidInput(
+            f"{what} must be numbers in a regular array; got {_short(value)}"
+        ) from None
     if not np.isfinite(array).all():
         raise InvalidInput(f"{what} must be finite; got NaN or infinity")
     return array
@@ -62,9 +64,7 @@ def probability(value: Any, what: str = "delta") -> float:
 def seed_of(value: Any) -> int:
     """Return `value` as a seed: a whole number from 0 to 2**63 - 1."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or not 0 <= value < 2**63:
-        raise InvalidInput(
-            f"seed must be a whole number from 0 to 2**63 - 1; got {_short(value)}"
-        )
+        raise InvalidInput(f"seed must be a whole number from 0 to 2**63 - 1; got {_short(value)}")
     return int(value)
 
 

@@ -1,28 +1,28 @@
-"""Radii: how far the mean of r pulls can be from its expectation, at any r, with probability 1 - delta.
+"""Radii: how far the mean of r pulls can be from its expectation, for all r at once.
 
 All are for scale 1; a dim with scale s uses s times the radius. Let A be the number of arms, N of
-groups, D of dims. Every elimination algorithm here errs only if one of a list of inequalities fails:
+groups, D of dims. An elimination algorithm errs only if one of a list of inequalities fails:
 
 * paper: |mean - mu| < radius(r) for all A D means and all r. Hoeffding's inequality with a union
   over r (paper, Lemma B.1) gives sqrt(2 log(4 A D r^2 / delta) / r), paper eq. (2).
-* mixture, stitched: the proofs of TE and EECB use two one-sided statements only. No arm of a group may
+* mixture, stitched: the proofs of TE and EECB use two one-sided statements only. No arm of a group
+may
   look better than it is by the radius (A D events), and no best arm (i, i*_d) worse than it is (N D
-  events): the best arm of a group in a dim is unknown but fixed, so no union over arms is paid for it. So
-  each of D (A + N) one-sided boundaries gets delta / (D (A + N)). Lemma B.4 needs nothing else: R-hat is at
-  least the mean of the best arm, and at most the largest overestimate.
+  events): the best arm of a group in a dim is unknown but fixed, so no union over arms is paid for
+  it. So each of D (A + N) one-sided boundaries gets delta / (D (A + N)). Lemma B.4 needs nothing
+  else: R-hat is at least the mean of the best arm, and at most the largest overestimate.
 
 One-sided normal mixture (Robbins 1970; Howard, Ramdas, McAuliffe, Sekhon 2021, Annals of Statistics
-49(2)): for a sum S of r terms and rho > 0, the mixture of exp(u S - u^2 r / 2) over a half-normal u with
-precision rho is a nonnegative supermartingale of mean at most 1, equal to
-2 q exp(S^2 / (2 (r + rho))) Phi(x), with q = sqrt(rho / (r + rho)) and x = S / sqrt(r + rho). By Ville's
-inequality it ever reaches 1 / alpha with probability at most alpha. At
-S = sqrt(2 (r + rho) log(1 + 1 / (2 alpha q))) it has reached it: 1 - Phi(x) <= exp(-x^2 / 2) / 2 =
-alpha q / (1 + 2 alpha q), so its value is at least 2 q (1 + 1 / (2 alpha q)) (1 + alpha q) /
-(1 + 2 alpha q) = (1 + alpha q) / alpha > 1 / alpha. The radius takes the least of three rho, each at
-alpha / 3.
+49(2)): for a sum S of r terms and rho > 0, the mixture of exp(u S - u^2 r / 2) over a half-normal u
+with precision rho is a nonnegative supermartingale of mean at most 1, equal to 2 q exp(S^2 / (2 (r
++ rho))) Phi(x), with q = sqrt(rho / (r + rho)) and x = S / sqrt(r + rho). By Ville's inequality it
+ever reaches 1 / alpha with probability at most alpha. At S = sqrt(2 (r + rho) log(1 + 1 / (2 alpha
+q))) it has reached it: 1 - Phi(x) <= exp(-x^2 / 2) / 2 = alpha q / (1 + 2 alpha q), so its value is
+at least 2 q (1 + 1 / (2 alpha q)) (1 + alpha q) / (1 + 2 alpha q) = (1 + alpha q) / alpha > 1 /
+alpha. The radius takes the least of three rho, each at alpha / 3.
 
-Stitched: P(some r has S_r >= 1.7 sqrt(r (log log(2 r) + 0.72 log(5.2 / alpha)))) <= alpha (Howard et
-al. 2021, section 1, eq. (2), one-sided).
+Stitched: P(some r has S_r >= 1.7 sqrt(r (log log(2 r) + 0.72 log(5.2 / alpha)))) <= alpha (Howard
+et al. 2021, section 1, eq. (2), one-sided).
 """
 
 from __future__ import annotations
@@ -43,6 +43,9 @@ PAPER, MIXTURE, STITCHED, TABLE = 0, 1, 2, 3
 NAMES = {"paper": PAPER, "mixture": MIXTURE, "stitched": STITCHED}
 
 _RHO_LOW, _RHO_MIDDLE, _RHO_HIGH = 2.0**8, 2.0**12, 2.0**16
+
+
+FIRST_TABLE = 1024  # rounds for which a radius function is tabulated at first
 
 
 class RadiusEnded(BestGroupError):
@@ -115,11 +118,12 @@ def check_radius(radius: Any) -> Any:
     return tuple(table.tolist())
 
 
-def make_radius(spec: Any, shape: Shape, delta: float, factor: float, rounds: int = 1024) -> Radius:
+def make_radius(spec: Any, shape: Shape, delta: float, factor: float, rounds: int = 0) -> Radius:
     """Return the radius that `spec` stands for.
 
-    `spec` is a name, a table (the radius of round r is table[r - 1]), or a function of r, or of r and
-    delta, or an object with such a method `radius`; a function is tabulated for `rounds` rounds.
+    `spec` is a name, a table (the radius of round r is table[r - 1]), or a function of r, or of r
+    and delta, or an object with such a method `radius`; a function is tabulated for `rounds`
+    rounds.
     """
     dims, arms, groups = shape.dims, shape.total, shape.groups
     if isinstance(spec, str):
@@ -129,18 +133,26 @@ def make_radius(spec: Any, shape: Shape, delta: float, factor: float, rounds: in
     if isinstance(spec, tuple):
         return Radius(TABLE, 1.0, delta, factor, np.array(spec))
     call = _one_argument(spec if callable(spec) else spec.radius, delta)
-    table = np.array([number(call(r), f"the radius of round {r}") for r in range(1, rounds + 1)])
-    if (table <= 0).any():
+    table = []
+    for r in range(1, max(rounds, FIRST_TABLE) + 1):
+        try:
+            value = call(r)
+        except LookupError:  # the function itself reads a table that ends here
+            break
+        table.append(number(value, f"the radius of round {r}"))
+    if min(table, default=0.0) <= 0:
         raise InvalidInput("a radius must be positive at every round")
-    return Radius(TABLE, 1.0, delta, factor, table)
+    return Radius(TABLE, 1.0, delta, factor, np.array(table))
 
 
-def can_grow(spec: Any) -> bool:
-    """Return whether a radius that ended can be tabulated further."""
-    return not isinstance(spec, str | tuple)
+def longer(spec: Any, radius: Radius) -> int:
+    """Return for how many rounds to tabulate a radius function that has ended; refuses a table."""
+    if isinstance(spec, str | tuple) or len(radius.table) % FIRST_TABLE:
+        raise InvalidInput("the radius table ended before the algorithm did; give a longer one")
+    return 4 * len(radius.table)
 
 
-def _one_argument(call: Callable[..., float], delta: float) -> Callable[[int], float]:
+def _one_argument(call: Callable[..., Any], delta: float) -> Callable[[int], float]:
     try:
         needed = [
             p

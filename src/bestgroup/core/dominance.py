@@ -54,7 +54,7 @@ def deficit(loser: ArrayLike, winner: ArrayLike) -> float:
 
 
 def excess(loser: ArrayLike, winner: ArrayLike, alpha: ArrayLike = 0.0) -> float:
-    """Return M_alpha(v, u) = [max_d v^d - u^d + alpha]^+: what u lacks to weakly dominate v + alpha.
+    """Return M_alpha(v, u) = [max_d v^d - u^d + alpha]^+: what u lacks to dominate v + alpha.
 
     >>> excess([0.25, 0.5], [0.5, 0.25], alpha=0.5)
     0.75
@@ -106,8 +106,8 @@ def optimal_groups(instance: Instance, goal: Goal) -> frozenset[int]:
 def is_correct(answer: Iterable[int], instance: Instance, goal: Goal) -> bool:
     """Return whether an answer is right in the (epsilon, delta)-PAC sense of the paper.
 
-    Pareto: G*_0 is a subset of the answer, and the answer of G*_epsilon. Best: exactly one group i, with
-    (R_i + epsilon) . w at least the largest R_k . w.
+    Pareto: G*_0 is a subset of the answer, and the answer of G*_epsilon. Best: exactly one group i,
+    with (R_i + epsilon) . w at least the largest R_k . w.
 
     >>> instance = Instance([[[1.0, 0.0]], [[0.0, 1.0]], [[-1.0, -1.0]]])
     >>> is_correct({0, 1}, instance, ParetoGroups(0.1)), is_correct({0}, instance, ParetoGroups())
@@ -142,10 +142,10 @@ def _indices(mask: Any) -> frozenset[int]:
 
 
 def endless(instance: Instance, goal: Goal) -> str | None:
-    """Return why no correct algorithm can stop on this instance, or None if nothing speaks against it.
+    """Return why no correct algorithm can stop on this instance, or None.
 
-    Pareto: a group that nothing beats strictly must be told from one that is at least epsilon above it in every
-    dim and not above it in one. Best: epsilon = 0 and several best groups.
+    Pareto: a group that nothing beats strictly must be told from one that is at least epsilon above
+    it in every dim and not above it in one. Best: epsilon = 0 and several best groups.
 
     >>> endless(Instance([[[1.0]], [[1.0]]]), BestGroup([1.0]))
     "groups 'group 0' and 'group 1' tie for the best weighted efficiency"
@@ -164,7 +164,7 @@ def endless(instance: Instance, goal: Goal) -> str | None:
         return None
     R = instance.efficiency
     for i in sorted(optimal_groups(instance, goal)):
-        near = (R >= R[i] + eps).all(axis=1)
+        near = (R[i] + eps <= R).all(axis=1)
         near[i] = False
         if near.any():
             rival = int(np.flatnonzero(near)[0])

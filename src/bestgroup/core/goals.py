@@ -17,7 +17,8 @@ class ParetoGroups:
     """Group Pareto set identification (the paper's GPSI, section 3).
 
     The answer must hold every Pareto-optimal group and no group that another one beats by more than
-    `epsilon` in every dimension. `epsilon` is one number, or one for each dim in the dim's own units.
+    `epsilon` in every dimension. `epsilon` is one number, or one for each dim in the dim's own
+    units.
 
     >>> ParetoGroups(0.01).epsilons(3)
     array([0.01, 0.01, 0.01])
@@ -48,8 +49,8 @@ class ParetoGroups:
 class BestGroup:
     """Linear best group identification (the paper's LBGI, section 4).
 
-    The answer is one group i with (R_i + epsilon) . weights at least the largest R_k . weights. With
-    `epsilon` = 0, the paper's case, the best group must be unique.
+    The answer is one group i with (R_i + epsilon) . weights at least the largest R_k . weights.
+    With `epsilon` = 0, the paper's case, the best group must be unique.
 
     >>> BestGroup([1, 2, 3]).weights
     (1.0, 2.0, 3.0)

@@ -10,8 +10,8 @@ from typing import Literal
 class Guarantee:
     """The guarantee that an answer carries.
 
-    `level` is "proven" or "none"; `statement` says what holds, or why nothing does; `assumptions` are those
-    that the proof rests on.
+    `level` is "proven" or "none"; `statement` says what holds, or why nothing does; `assumptions`
+    are those that the proof rests on.
     """
 
     level: Literal["proven", "none"]

@@ -1,13 +1,13 @@
 """`kernel`: one body that runs as plain Python or compiled by numba.
 
-A kernel called directly runs its Python body, so a live study steps without importing numba. The same
-body compiled is `f.compiled`; inside compiled code a kernel stands for its compiled form. Both must
-agree to the bit, so bodies are explicit loops over arrays with scalar `math` functions, without
-fast-math.
+A kernel called directly runs its Python body, so a live study steps without importing numba. The
+same body compiled is `f.compiled`; inside compiled code a kernel stands for its compiled form. Both
+must agree to the bit, so bodies are explicit loops over arrays with scalar `math` functions,
+without fast-math.
 
 Compiled code is kept on disk under a digest of the kernel and of every kernel and constant that it
-refers to, however deep: numba's own cache looks at one function's file only and would go on using old
-code after a change in a function that is called from another file.
+refers to, however deep: numba's own cache looks at one function's file only and would go on using
+old code after a change in a function that is called from another file.
 """
 
 from __future__ import annotations
@@ -49,6 +49,7 @@ class Kernel(Generic[P, T]):
         self.body = body
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> T:
+        """Run the Python body."""
         return self.body(*args, **kwargs)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -136,4 +137,6 @@ def _constant(value: Any) -> str:
         return f"{value.__qualname__}{getattr(value, '_fields', ())}"
     if hasattr(value, "tobytes"):
         return hashlib.sha256(value.tobytes()).hexdigest()
-    return repr(value) if isinstance(value, int | float | str | bool | tuple) else type(value).__name__
+    return (
+        repr(value) if isinstance(value, int | float | str | bool | tuple) else type(value).__name__
+    )

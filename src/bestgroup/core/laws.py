@@ -26,7 +26,7 @@ class Law(Protocol):
 
 @dataclass(frozen=True)
 class Normal:
-    """Gaussian rewards: a scale (one, or one for each dim; independent dims), or a covariance [D, D].
+    """Gaussian rewards: independent dims with a scale, one or one for each dim, or a covariance.
 
     >>> Normal(1.0).factor(2)
     array([[1., 0.],

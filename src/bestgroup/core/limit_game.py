@@ -123,10 +123,8 @@ def _newton(cuts: Floats, at: _Centre, target: float) -> float:
     weight = at.p / at.s
     rs, rq = target / at.s - at.p, target / at.w - at.q
     h = weight @ cuts
-    matrix = (cuts * weight[:, None]).T @ cuts
-    matrix[np.diag_indices_from(matrix)] += at.q / at.w
     right = np.stack([rq + rs @ cuts, h, np.ones(len(at.w))], axis=1)
-    solved = np.linalg.solve(matrix, right)
+    solved = _solve(cuts, weight, at.q / at.w, right)
     # Unknowns dz, du from sum(dw) = 0 and sum(dp) = 0.
     border = np.array([[solved[:, 1].sum(), -solved[:, 2].sum()],
                        [weight.sum() - h @ solved[:, 1], h @ solved[:, 2]]])
@@ -142,3 +140,16 @@ def _newton(cuts: Floats, at: _Centre, target: float) -> float:
     at.w, at.p, at.s, at.q = at.w + step * dw, at.p + step * dp, at.s + step * ds, at.q + step * dq
     at.w, at.p = at.w / at.w.sum(), at.p / at.p.sum()
     return step
+
+
+def _solve(cuts: Floats, weight: Floats, diagonal: Floats, right: Floats) -> Floats:
+    """Return (cuts' diag(weight) cuts + diag(diagonal))^-1 right, through the smaller of two systems."""
+    if len(cuts) >= cuts.shape[1]:
+        matrix = (cuts * weight[:, None]).T @ cuts
+        matrix[np.diag_indices_from(matrix)] += diagonal
+        return np.linalg.solve(matrix, right)
+    scaled = cuts / diagonal
+    matrix = scaled @ cuts.T
+    matrix[np.diag_indices_from(matrix)] += 1.0 / weight
+    straight = right / diagonal[:, None]
+    return straight - scaled.T @ np.linalg.solve(matrix, cuts @ straight)

@@ -18,8 +18,8 @@ Dependence = Literal["arbitrary", "independent"]
 class SubGaussian:
     """Noise that is sub-Gaussian with a known scale: E exp(u X) <= exp(u^2 scale^2 / 2).
 
-    `scale` is one number or one for each dim. `dependence` speaks of the dims of one pull: "arbitrary" is
-    the paper's assumption. `arms` speaks of pulls of different arms.
+    `scale` is one number or one for each dim. `dependence` speaks of the dims of one pull:
+    "arbitrary" is the paper's assumption. `arms` speaks of pulls of different arms.
 
     >>> SubGaussian([1.0, 0.5]).scales(2)
     array([1. , 0.5])
@@ -59,7 +59,7 @@ class SubGaussian:
 
     def assumptions(self) -> tuple[str, ...]:
         """Return what this model assumes of single pulls, in words."""
-        scale = self.scale if isinstance(self.scale, float) else list(self.scale)
+        scale = list(self.scale) if isinstance(self.scale, tuple) else self.scale
         sub = f"the noise of every dim is sub-Gaussian with scale {scale}"
         if self.dependence == "arbitrary":
             return (sub, "the dims of one pull may depend on each other in any way")

@@ -1,4 +1,4 @@
-"""What is known: `Shape` of a problem, and `Instance`, the truth that simulation and theory need."""
+"""`Shape` of a problem, and `Instance`, the truth that simulation and theory need."""
 
 from __future__ import annotations
 
@@ -47,10 +47,10 @@ class Shape:
 
 
 class Instance:
-    """A known problem: the mean of every arm, how rewards are drawn, and what may be assumed of them.
+    """A known problem: the means of all arms, how rewards are drawn, what may be assumed of them.
 
-    `means` is an array [N, K, D], or a list of N arrays [K_i, D] for groups of unequal size. Larger is
-    better in every dim. `law` draws the rewards; `noise` is what the algorithms may assume.
+    `means` is an array [N, K, D], or a list of N arrays [K_i, D] for groups of unequal size. Larger
+    is better in every dim. `law` draws the rewards; `noise` is what the algorithms may assume.
 
     >>> instance = Instance([[[0.2, 0.9], [0.4, 0.1]], [[0.3, 0.3], [0.1, 0.2]]])
     >>> instance.efficiency
@@ -75,7 +75,9 @@ class Instance:
         if not isinstance(self.law, Law):
             raise InvalidInput(f"law must have sample(rng, mean, n); got {self.law!r}")
         if not isinstance(self.noise, SubGaussian):
-            raise InvalidInput(f"noise must be a noise model such as SubGaussian(1.0); got {noise!r}")
+            raise InvalidInput(
+                f"noise must be a noise model such as SubGaussian(1.0); got {noise!r}"
+            )
         self.scale: Floats = read_only(self.noise.scales(self.shape.dims))
         self._check_law()
         self.groups = _names(groups, self.shape.groups, "group", "groups")
@@ -187,7 +189,7 @@ def _arm_names(
         return tuple(tuple(f"arm {j}" for j in range(size)) for size in sizes)
     if len(given) != len(sizes):
         raise InvalidInput(
-            f"there must be a list of arm names for each of the {len(sizes)} groups; got {len(given)}"
+            f"arm names must be a list for each of the {len(sizes)} groups; got {len(given)}"
         )
     return tuple(
         _names(names, size, "arm", f"arms of group {i}")

@@ -1,0 +1,1 @@
+"""Drivers of known instances: replay on a tape, and simulation."""

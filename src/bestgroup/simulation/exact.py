@@ -1,9 +1,10 @@
 """Exact simulation: every reward is drawn, every round is accounted for.
 
-The compiled loops look at stretches of rounds. The rewards of a stretch are drawn first; if no test can fire
-anywhere in the box that the means move in (`can_fire`, the algorithm's own margins at the box's ends),
-its rounds are passed over, otherwise they are stepped one by one. Nothing is approximated: rounding is
-monotone, so a margin at the ends of the box is at least the margin of any round inside.
+The compiled loops look at stretches of rounds. The rewards of a stretch are drawn first; if no test
+can fire anywhere in the box that the means move in (`can_fire`, the algorithm's own margins at the
+box's ends), its rounds are passed over, otherwise they are stepped one by one. Nothing is
+approximated: rounding is monotone, so a margin at the ends of the box is at least the margin of any
+round inside.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from bestgroup.core.tally import Tally
 from bestgroup.simulation.rewards import AHEAD, Reservoir, Source, ensure
 
 DONE, REFILL, SLICE, CAPPED, STUCK = 0, 1, 2, 3, 4
+
 
 @kernel
 def needed_dims(groups: Bools, dims: Bools, arms: Bools, i: int, j: int, need: Bools) -> bool:
@@ -61,7 +63,8 @@ def run_elimination(
 ) -> int:
     """Run TE, AGE or GE until it ends; returns a code, and can be called again to go on.
 
-    `limits` holds the largest number of pulls, and about how many to do before returning with SLICE.
+    `limits` holds the largest number of pulls, and about how many to do before returning with
+    SLICE.
     """
     N, K, D = state.arms.shape
     need = np.zeros(D, np.bool_)
@@ -99,7 +102,9 @@ def run_elimination(
         fires = te.can_fire(state, low, high, lowest, radius_below(rule.radius, r + length), rule)
         while fires and length > AHEAD:  # rounds without pulls: the box is a point
             length //= 2
-            fires = te.can_fire(state, low, high, lowest, radius_below(rule.radius, r + length), rule)
+            fires = te.can_fire(
+                state, low, high, lowest, radius_below(rule.radius, r + length), rule
+            )
         if fires:
             for _ in range(length):
                 total += one_round(state, tally, rule, pool, need)
@@ -131,8 +136,14 @@ def draw_stretch(
 
 @kernel
 def stretch_boxes(
-    state: te.State, pool: Reservoir, r: int, length: int,
-    low: Floats, high: Floats, lowest: Floats, need: Bools,
+    state: te.State,
+    pool: Reservoir,
+    r: int,
+    length: int,
+    low: Floats,
+    high: Floats,
+    lowest: Floats,
+    need: Bools,
 ) -> None:
     """Set the box of every efficiency over rounds r + 1, ..., r + length."""
     N, K, D = state.arms.shape
@@ -247,20 +258,20 @@ def advance_clock(state: eecb.State, clock: Ints, rounds: int, rule: Rule) -> No
             if effect[d] > effect[focus]:
                 focus = d
         clock[focus] += 1
-        effect[focus] = rule.weights[focus] * rule.scale[focus] * radius_at(rule.radius, clock[focus])
+        effect[focus] = (
+            rule.weights[focus] * rule.scale[focus] * radius_at(rule.radius, clock[focus])
+        )
 
 
 @kernel
-def set_targets(
-    state: eecb.State, tally: Tally, rule: Rule, clock: Ints, target: Ints
-) -> int:
+def set_targets(state: eecb.State, tally: Tally, rule: Rule, clock: Ints, target: Ints) -> int:
     """Set how often each arm is pulled when the clock gets there with the sets of now.
 
-    An arm is pulled in a round of dim d iff its count equals n^d, so its count is the largest n^d of its active
-    dims, or what it was if that is more. Returns the number of pulls.
+    An arm is pulled in a round of dim d iff its count equals n^d, so its count is the largest n^d
+    of its active dims, or what it was if that is more. Returns the number of pulls.
     """
     N, K, D = state.arms.shape
-    wanted = np.int64(0)
+    wanted = 0
     for i in range(N):
         for j in range(K):
             target[i, j] = tally.counts[i, j]
@@ -319,7 +330,7 @@ def run_uniform(
 
 
 def loop_for(algorithm: Any) -> Any:
-    """Return the compiled loop of an algorithm's family, or None for one written in plain Python."""
+    """Return the loop of an algorithm's family, or None for one written in plain Python."""
     if isinstance(algorithm, te.TripleElimination) and _is_ours(algorithm):
         return run_elimination
     if isinstance(algorithm, eecb.EqualEffect) and _is_ours(algorithm):

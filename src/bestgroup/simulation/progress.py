@@ -37,8 +37,13 @@ class Progress:
                 return Text(f"{task.speed:,.1f}/s" if task.speed else "")
 
         self._bar = Bar(
-            TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), Rate(),
-            TimeRemainingColumn(), console=Console(stderr=True), transient=True,
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            Rate(),
+            TimeRemainingColumn(),
+            console=Console(stderr=True),
+            transient=True,
         )
         self._bar.start()
         self._task = self._bar.add_task(self._label, total=self._total)

@@ -13,17 +13,16 @@ from bestgroup.algorithms.protocol import Algorithm, Setting
 from bestgroup.algorithms.registry import resolve
 from bestgroup.algorithms.uniform import Uniform
 from bestgroup.core.arrays import Bools, Ints, positive_int, probability, seed_of
-from bestgroup.core.confidence import RadiusEnded, can_grow
 from bestgroup.core.dominance import endless, is_correct
 from bestgroup.core.goals import Goal, check_goal
 from bestgroup.core.guarantee import Guarantee
-from bestgroup.core.problem import Instance, Shape
+from bestgroup.core.problem import Instance
 from bestgroup.core.tally import empty_tally
 from bestgroup.errors import InvalidInput
 from bestgroup.simulation import exact
 from bestgroup.simulation.progress import Progress
 from bestgroup.simulation.rewards import USER, UserLaw, make_reservoir, make_source
-from bestgroup.simulation.tapes import check_plan, rule_for
+from bestgroup.simulation.tapes import check_plan, with_radius
 
 NO_LIMIT = 2**62
 _SLICE = 4_000_000  # pulls between two looks at the keyboard and the clock
@@ -43,8 +42,8 @@ class Run:
 class Simulation:
     """Many runs: arrays and lists have one entry a run.
 
-    `correct` is the (epsilon, delta)-PAC event of a finished run; an unfinished run counts as neither right nor
-    wrong in `errors`, and is False in `correct`.
+    `correct` is the (epsilon, delta)-PAC event of a finished run; an unfinished run counts as
+    neither right nor wrong in `errors`, and is False in `correct`.
     """
 
     instance: Instance
@@ -133,9 +132,9 @@ def simulate(
 ) -> Simulation:
     """Return `runs` independent runs of the algorithm on the instance.
 
-    Run k depends on (seed, k) alone, whatever `workers` is; the k-th reward of an arm is the same for every
-    algorithm. A run that would need more than `max_pulls` stops unfinished. `progress` shows a bar; by default
-    on long work at a terminal.
+    Run k depends on (seed, k) alone, whatever `workers` is; the k-th reward of an arm is the same
+    for every algorithm. A run that would need more than `max_pulls` stops unfinished. `progress`
+    shows a bar; by default on long work at a terminal.
 
     >>> instance = Instance([[[0.0]], [[2.0]]])
     >>> from bestgroup.core.goals import BestGroup
@@ -148,7 +147,10 @@ def simulate(
     setting = Setting(instance.shape, goal, instance.noise, probability(delta))
     chosen = resolve(algorithm, setting)
     job = Job(
-        instance, setting, chosen, seed_of(seed),
+        instance,
+        setting,
+        chosen,
+        seed_of(seed),
         NO_LIMIT if max_pulls is None else positive_int(max_pulls, "max_pulls"),
     )
     total = positive_int(runs, "runs")
@@ -183,18 +185,10 @@ class Job:
     max_pulls: int
 
     def run(self, index: int) -> Run:
-        """Return run `index`; a radius given by a function is tabulated as far as needed."""
-        rounds = 1024
-        while True:
-            try:
-                return self._attempt(index, rounds)
-            except RadiusEnded:
-                if not can_grow(getattr(self.algorithm, "radius", "")):
-                    raise InvalidInput("the radius table is too short for this instance") from None
-                rounds *= 4
+        """Return run `index`."""
+        return with_radius(self.algorithm, self.setting, lambda rule: self._run(index, rule))
 
-    def _attempt(self, index: int, table: int) -> Run:
-        rule = rule_for(self.algorithm, self.setting, table)
+    def _run(self, index: int, rule: Any) -> Run:
         source = make_source(self.instance, self.seed, index)
         pool = make_reservoir(self.instance, source.kind)
         law = UserLaw(self.instance, self.seed, index) if source.kind == USER else None
@@ -242,7 +236,9 @@ class _Driver:
         algorithm, rule, tally = self.job.algorithm, self.rule, self.tally
         rounds = 0
         while not algorithm.is_done(self.state, rule):
-            pulls = check_plan(algorithm.plan(self.state, tally, rule), self.job.instance.shape, algorithm)
+            pulls = check_plan(
+                algorithm.plan(self.state, tally, rule), self.job.instance.shape, algorithm
+            )
             if tally.counts.sum() + pulls.sum() > self.job.max_pulls:
                 return self._result(False, rounds)
             if not pulls.any() and algorithm.is_stuck(self.state, rule):
@@ -282,7 +278,8 @@ def _spread(job: Job, total: int, workers: int, bar: Progress) -> Iterator[Run]:
     size = max(1, min(1000, total // (8 * workers)))
     chunks = [range(k, min(k + size, total)) for k in range(0, total, size)]
     parallel = Parallel(n_jobs=workers, return_as="generator")
-    for results in parallel(delayed(_run_chunk)(job, chunk) for chunk in chunks):  # type: ignore[union-attr]
+    finished: Any = parallel(delayed(_run_chunk)(job, chunk) for chunk in chunks)
+    for results in finished:
         bar.advance(len(results))
         yield from results
 
@@ -327,6 +324,3 @@ def guarantee_for(algorithm: Algorithm, setting: Setting, instance: Instance) ->
             f"{instance.scale.tolist()}, which no proof covers"
         )
     return guarantee
-
-
-__all__ = ["Job", "Run", "Shape", "Simulation", "choose_engine", "guarantee_for", "simulate"]

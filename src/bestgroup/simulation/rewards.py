@@ -1,7 +1,8 @@
 """Rewards as running sums, drawn ahead in blocks and kept until they are used.
 
-The k-th reward of an arm depends on (seed, run, group, arm) alone: not on the algorithm, on the size of
-the blocks or on what other arms do. Only dims that will be read are drawn; each has a stream of its own.
+The k-th reward of an arm depends on (seed, run, group, arm) alone: not on the algorithm, on the
+size of the blocks or on what other arms do. Only dims that will be read are drawn; each has a
+stream of its own.
 """
 
 from __future__ import annotations
@@ -103,7 +104,9 @@ def make_room(pool: Reservoir, i: int, j: int, count: int) -> None:
 
 
 @kernel
-def ensure(source: Source, pool: Reservoir, i: int, j: int, count: int, wanted: int, need: Bools) -> bool:
+def ensure(
+    source: Source, pool: Reservoir, i: int, j: int, count: int, wanted: int, need: Bools
+) -> bool:
     """Draw until pull `wanted` of an arm is there; False if only the user's law can do that.
 
     `count` pulls are consumed. `need` [D] are the dims that will be read, now or later.
@@ -133,9 +136,7 @@ def ensure(source: Source, pool: Reservoir, i: int, j: int, count: int, wanted: 
 
 
 @kernel
-def _draw_independent(
-    source: Source, pool: Reservoir, i: int, j: int, n: int, need: Bools
-) -> None:
+def _draw_independent(source: Source, pool: Reservoir, i: int, j: int, n: int, need: Bools) -> None:
     """Write n rewards of the needed dims to the scratch rows."""
     for d in range(len(need)):
         if not need[d]:

@@ -1,10 +1,11 @@
 """Keyed streams of random numbers for compiled code.
 
-Every arm has streams of its own, keyed by (seed, run, group, arm, dim), so that its k-th reward is the same
-whatever algorithm asks for it, in whatever blocks. numpy's generators cannot be had by the thousand
-inside compiled code, hence this module: xoshiro256++ (Blackman and Vigna 2021, ACM TOMS 47(4)), its state
-made by chaining the finaliser of SplitMix64 over the key, one chain for each of its four words; normals by the
-ziggurat of Marsaglia and Tsang (2000, J. Stat. Software 5(8)) with 256 layers, 52 bits and an exact tail.
+Every arm has streams of its own, keyed by (seed, run, group, arm, dim), so that its k-th reward is
+the same whatever algorithm asks for it, in whatever blocks. numpy's generators cannot be had by the
+thousand inside compiled code, hence this module: xoshiro256++ (Blackman and Vigna 2021, ACM TOMS
+47(4)), its state made by chaining the finaliser of SplitMix64 over the key, one chain for each of
+its four words; normals by the ziggurat of Marsaglia and Tsang (2000, J. Stat. Software 5(8)) with
+256 layers, 52 bits and an exact tail.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ def _ziggurat() -> tuple[Floats, NDArray[np.uint64], Floats]:
     x[0] = area / density
     x[1] = _EDGE
     for k in range(2, 256):
-        x[k] = math.sqrt(-2.0 * math.log(area / x[k - 1] + math.exp(-x[k - 1] ** 2 / 2.0)))
+        x[k] = math.sqrt(-2.0 * math.log(area / x[k - 1] + math.exp(-(x[k - 1] ** 2) / 2.0)))
     x[256] = 0.0
     widths = x[:256] / 2.0**52
     limits = np.array([int(x[k + 1] / x[k] * 2.0**52) for k in range(256)], dtype=np.uint64)
@@ -125,7 +126,8 @@ def _tail(state, negative: bool) -> float:  # type: ignore[no-untyped-def]
 def fill_normals(state, out, n: int) -> None:  # type: ignore[no-untyped-def]
     """Write n standard normals, the same as n calls of `next_normal`.
 
-    The words of the state stay in registers; only the 1.2 % that miss the quick test go the long way.
+    The words of the state stay in registers; only the 1.2 % that miss the quick test go the long
+    way.
     """
     s0, s1, s2, s3 = state[0], state[1], state[2], state[3]
     for k in range(n):

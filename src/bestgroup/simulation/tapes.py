@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from bestgroup.core.arrays import (
     probability,
     seed_of,
 )
-from bestgroup.core.confidence import RadiusEnded, can_grow
+from bestgroup.core.confidence import RadiusEnded, longer, make_radius
 from bestgroup.core.goals import Goal, check_goal
 from bestgroup.core.guarantee import Guarantee
 from bestgroup.core.noise import Noise, SubGaussian
@@ -28,12 +28,15 @@ from bestgroup.core.tally import Tally, empty_tally
 from bestgroup.errors import InvalidInput, TapeTooShort
 from bestgroup.simulation.rewards import AHEAD, USER, UserLaw, ensure, make_reservoir, make_source
 
+T = TypeVar("T")
+
 
 class Tape:
     """Rewards known in advance: entry [k, i, j] is the (k + 1)-th pull of arm (i, j).
 
-    `Tape(rewards)` takes an array [R, N, K, D] or a list of N arrays [R, K_i, D]; `Tape(cumulative=S)` the
-    sums of the first 1, 2, ... pulls, for adding increments again would not give back the same bits.
+    `Tape(rewards)` takes an array [R, N, K, D] or a list of N arrays [R, K_i, D];
+    `Tape(cumulative=S)` the sums of the first 1, 2, ... pulls, for adding increments again would
+    not give back the same bits.
 
     >>> Tape(np.ones((3, 2, 1, 1))).sums[:, 0, 0, 0]
     array([1., 2., 3.])
@@ -47,7 +50,7 @@ class Tape:
 
     @classmethod
     def draw(cls, instance: Instance, length: int, seed: int = 0, run: int = 0) -> Tape:
-        """Return the first `length` rewards of every arm, as `simulate` with the exact engine sees them."""
+        """Return the first `length` rewards of every arm, as the exact engine draws them."""
         size = positive_int(length, "length")
         shape = instance.shape
         source = make_source(instance, seed_of(seed), seed_of(run))
@@ -77,9 +80,9 @@ class Tape:
 class Round:
     """What a round left behind: sets as they stand at its end, False for groups that have left.
 
-    An arm is shown as active in a dim only while the dim is active. TE fills `rejected` (all so far),
-    `standing` (P_1 of this round), `radius`, `efficiency`; EECB `focus` (-1: it stopped before pulling), `clock`
-    and `threshold`, as its eliminations used them, and `efficiency`.
+    An arm is shown as active in a dim only while the dim is active. TE fills `rejected` (all so
+    far), `standing` (P_1 of this round), `radius`, `efficiency`; EECB `focus` (-1: it stopped
+    before pulling), `clock` and `threshold`, as its eliminations used them, and `efficiency`.
     """
 
     pulled: list[Ints]  # [K_i] a group
@@ -120,8 +123,9 @@ def replay(
 ) -> Trace:
     """Return what the algorithm does on the tape, deterministically.
 
-    `tape` is a `Tape`, an array [R, N, K, D], or a list of N arrays [R, K_i, D]. `compiled` chooses the compiled
-    or the plain Python bodies, which agree to the bit; by default long tapes are compiled.
+    `tape` is a `Tape`, an array [R, N, K, D], or a list of N arrays [R, K_i, D]. `compiled` chooses
+    the compiled or the plain Python bodies, which agree to the bit; by default long tapes are
+    compiled.
 
     >>> from bestgroup.core.goals import ParetoGroups
     >>> tape = np.broadcast_to([[[1.0]], [[0.0]]], (200, 2, 1, 1))
@@ -135,26 +139,25 @@ def replay(
     noise.scales(reel.shape.dims)
     setting = Setting(reel.shape, goal, noise, probability(delta))
     chosen = resolve(algorithm, setting)
-    if compiled is None:
-        compiled = reel.sums[0].size * reel.length > 50_000
-    rounds = 1024
+    bulk = reel.sums.size > 50_000 if compiled is None else compiled
+    return with_radius(chosen, setting, lambda rule: _replay(reel, setting, chosen, bulk, rule))
+
+
+def with_radius(algorithm: Algorithm, setting: Setting, run: Callable[[Any], T]) -> T:
+    """Return `run(rule)`; a radius given by a function is tabulated as far as the run needs it.
+
+    Runs are deterministic, so one that outlives its table is repeated with a longer one.
+    """
+    rule = algorithm.rule(setting)
     while True:
         try:
-            return _replay(reel, setting, chosen, compiled, rounds)
+            return run(rule)
         except RadiusEnded:
-            # A radius given by a function is tabulated; the run is repeated with a longer table.
-            if not can_grow(getattr(chosen, "radius", "")):
-                raise InvalidInput(
-                    f"the radius table has {len(chosen.radius)} rounds, and the algorithm needs more"  # type: ignore[attr-defined]
-                ) from None
-            rounds *= 4
-
-
-def rule_for(algorithm: Algorithm, setting: Setting, rounds: int) -> Any:
-    """Return the algorithm's rule, with a radius function tabulated for `rounds` rounds."""
-    if can_grow(getattr(algorithm, "radius", "")):
-        return algorithm.rule(setting, rounds)  # type: ignore[call-arg]
-    return algorithm.rule(setting)
+            spec = getattr(algorithm, "radius", "")
+            radius = make_radius(
+                spec, setting.shape, setting.delta, rule.radius.factor, longer(spec, rule.radius)
+            )
+            rule = rule._replace(radius=radius)
 
 
 def bodies(algorithm: Algorithm, compiled: bool) -> tuple[Callable[..., Any], Callable[..., Any]]:
@@ -182,11 +185,8 @@ def _defining(algorithm: Algorithm) -> str:
     return type(algorithm).__module__
 
 
-def _replay(
-    reel: Tape, setting: Setting, algorithm: Algorithm, compiled: bool, table: int
-) -> Trace:
+def _replay(reel: Tape, setting: Setting, algorithm: Algorithm, compiled: bool, rule: Any) -> Trace:
     shape = reel.shape
-    rule = rule_for(algorithm, setting, table)
     plan, step = bodies(algorithm, compiled)
     tally = empty_tally(shape.groups, shape.arms, shape.dims)
     state = algorithm.init(rule)
@@ -224,7 +224,8 @@ def _replay(
 def _stopped_early(opened: dict[str, Any], rounds: list[Round]) -> bool:
     """Return whether the last decisions were made in a round that then did not pull.
 
-    The round that follows the last batch of a group that is alone already does nothing and is no round.
+    The round that follows the last batch of a group that is alone already does nothing and is no
+    round.
     """
     return not rounds or int(rounds[-1].groups.sum()) > 1
 
@@ -283,8 +284,8 @@ def _read(values: Any) -> tuple[Floats, Shape]:
             )
         if row.shape[0] != rows[0].shape[0] or row.shape[2] != rows[0].shape[2]:
             raise InvalidInput(
-                "all groups of a tape must have the same number of pulls and of dims; group 0 has "
-                f"{rows[0].shape[0]} and {rows[0].shape[2]}, group {i} {row.shape[0]} and {row.shape[2]}"
+                "all groups of a tape must have the same number of pulls and of dims; "
+                f"group 0 is {list(rows[0].shape)}, group {i} is {list(row.shape)}"
             )
     shape = Shape(tuple(row.shape[1] for row in rows), rows[0].shape[2])
     padded = np.zeros((rows[0].shape[0], shape.groups, shape.arms, shape.dims))

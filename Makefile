@@ -1,0 +1,50 @@
+# Sets up a virtual environment in .venv by itself; every target is quick when it is there already.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/pip --disable-pip-version-check install --quiet --constraint constraints.txt
+# As many test processes as cores, but at most four.
+JOBS ?= $(shell n=$$(nproc 2>/dev/null || echo 2); [ $$n -gt 4 ] && n=4; echo $$n)
+
+.PHONY: demo test verify check bench clean
+
+demo: $(VENV)/.demo
+	@$(BIN)/bestgroup demo
+
+test: $(VENV)/.test
+	@$(BIN)/python -m pytest -q -n $(JOBS) --dist loadfile
+
+# Heavy statistical runs: error rates, laws, long property tests. docs/verification.md keeps what they print.
+verify: $(VENV)/.test
+	@$(BIN)/python -m pytest -q -n $(JOBS) --dist load -m verify -rP tests
+
+check: $(VENV)/.check
+	@$(BIN)/ruff check src tests benchmarks
+	@$(BIN)/ruff format --check src tests benchmarks
+	@$(BIN)/pyright
+	@$(BIN)/python -m pytest -q tests/test_architecture.py
+
+bench: $(VENV)/.demo
+	@for script in benchmarks/*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
+
+clean:
+	@rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis demo-output
+
+$(VENV)/.made:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "error: bestgroup needs Python 3.11 or newer; set PYTHON=..."; exit 2; }
+	@echo "setting up $(VENV) (once)"
+	@$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+$(VENV)/.demo: $(VENV)/.made pyproject.toml constraints.txt
+	@$(PIP) --editable '.[plots]'
+	@touch $@
+
+$(VENV)/.test: $(VENV)/.made pyproject.toml constraints.txt
+	@$(PIP) --editable '.[test]'
+	@touch $@ $(VENV)/.demo
+
+$(VENV)/.check: $(VENV)/.test
+	@$(PIP) --editable '.[test,check]'
+	@touch $@

@@ -1,0 +1,6 @@
+"""`python -m bestgroup` is the command line."""
+
+from bestgroup.cli.main import run
+
+if __name__ == "__main__":
+    run()

@@ -1,0 +1,76 @@
+"""The command line: `run` is what the command `bestgroup` calls.
+
+Command modules import only typer at the top; numpy and the rest load inside the commands, so that
+help and mistakes answer at once.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import Annotated, NoReturn
+
+import typer
+
+from bestgroup._version import __version__
+from bestgroup.cli import bounds, demo, simulate
+from bestgroup.errors import BestGroupError
+
+app = typer.Typer(
+    name="bestgroup",
+    help="Finds the best groups among many noisy options, with a proof, from few samples.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+app.command("demo")(demo.command)
+app.command("simulate")(simulate.command)
+app.command("bounds")(bounds.command)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"bestgroup {__version__}")
+        raise typer.Exit()
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version."),
+    ] = False,
+) -> None:
+    """Finds the best groups among many noisy options, with a proof, from few samples."""
+
+
+def run(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Run a command and exit: 0 on success, 2 on a mistake, 130 on Ctrl-C, never a traceback.
+
+    `arguments` are those of the process by default.
+    """
+    try:
+        code = app(args=arguments, prog_name="bestgroup", standalone_mode=False)
+    except BestGroupError as error:
+        _fail(str(error))
+    except KeyboardInterrupt:
+        code = 130
+    except BrokenPipeError:
+        # The reader, such as `head`, has gone; flushing at exit would complain about it.
+        sys.stdout = None  # type: ignore[assignment]
+        sys.exit(1)
+    except Exception as error:
+        # Usage errors: their class is not public in every version of typer.
+        if not (hasattr(error, "format_message") and hasattr(error, "exit_code")):
+            raise
+        _fail(error.format_message())  # type: ignore[attr-defined]
+    if code == 130:
+        print("stopped by Ctrl-C; nothing was written", file=sys.stderr)
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _fail(message: str) -> NoReturn:
+    print(f"error: {' '.join(message.split())}", file=sys.stderr)
+    sys.exit(2)

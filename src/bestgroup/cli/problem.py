@@ -1,0 +1,125 @@
+"""What the commands on a problem file share: its options, and how goals and answers read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from bestgroup.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from bestgroup.core.goals import Goal
+    from bestgroup.core.problem import Instance
+    from bestgroup.spec import Spec
+
+ProblemFile = Annotated[Path, typer.Argument(metavar="PROBLEM", help="Problem file (TOML).")]
+Delta = Annotated[
+    float | None, typer.Option(help="Error probability, in place of the file's.", metavar="D")
+]
+Epsilon = Annotated[
+    float | None,
+    typer.Option(help="Slack in every dim, in place of the file's.", metavar="E"),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+@dataclass(frozen=True)
+class Case:
+    """A problem file with means, and what the command line has put in place of its entries."""
+
+    spec: Spec
+    instance: Instance
+    goal: Goal
+    delta: float
+
+
+def read_case(path: Path, delta: float | None, epsilon: float | None) -> Case:
+    """Return the known instance of a file, with its goal and delta."""
+    from bestgroup.core.arrays import probability
+    from bestgroup.core.goals import BestGroup, ParetoGroups
+    from bestgroup.spec import load_spec
+
+    spec = load_spec(path)
+    goal = spec.goal
+    if epsilon is not None:
+        pareto = isinstance(goal, ParetoGroups)
+        goal = ParetoGroups(epsilon) if pareto else BestGroup(goal.weights, epsilon)
+    level = spec.delta if delta is None else probability(delta)
+    return Case(spec, spec.instance(), goal, level)
+
+
+def read_options(pairs: Sequence[str]) -> dict[str, Any]:
+    """Return options given as key=value; a value is JSON if it can be read so, otherwise text.
+
+    >>> read_options(["radius=mixture", "radius_scale=0.5"])
+    {'radius': 'mixture', 'radius_scale': 0.5}
+    """
+    options: dict[str, Any] = {}
+    for pair in pairs:
+        key, equals, text = pair.partition("=")
+        if not equals or not key:
+            raise InvalidInput(f"--option must be given as key=value; got {pair!r}")
+        if key in options:
+            raise InvalidInput(f"--option {key} is given twice")
+        try:
+            options[key] = json.loads(text)
+        except (ValueError, RecursionError):
+            options[key] = text
+    return options
+
+
+def goal_record(goal: Goal) -> dict[str, Any]:
+    """Return a goal as plain data."""
+    from bestgroup.core.goals import BestGroup
+
+    if isinstance(goal, BestGroup):
+        return {"kind": "best", "weights": list(goal.weights), "epsilon": goal.epsilon}
+    return {"kind": "pareto", "epsilon": goal.epsilon}
+
+
+def goal_words(case: Case) -> str:
+    """Return the question in words, with the names of the dims."""
+    from bestgroup.core.goals import BestGroup
+
+    goal, dims = case.goal, case.instance.dims
+    if isinstance(goal, BestGroup):
+        terms = " + ".join(f"{w:g} {dim}" for w, dim in zip(goal.weights, dims, strict=True))
+        return f"best group for {terms}, epsilon {goal.epsilon:g}"
+    if isinstance(goal.epsilon, tuple):
+        slack = ", ".join(f"{e:g} {dim}" for e, dim in zip(goal.epsilon, dims, strict=True))
+    else:
+        slack = f"{goal.epsilon:g}"
+    return f"Pareto groups, epsilon {slack}"
+
+
+def case_record(case: Case) -> dict[str, Any]:
+    """Return what every JSON document says about its problem."""
+    return {
+        "problem": case.spec.name,
+        "goal": goal_record(case.goal),
+        "delta": case.delta,
+        "groups": list(case.instance.groups),
+        "arms": [list(arms) for arms in case.instance.arms],
+        "dims": [{"name": d.name, "direction": d.direction} for d in case.spec.decided],
+    }
+
+
+def case_title(case: Case) -> str:
+    """Return one line: the problem's name, its size and its question."""
+    shape = case.instance.shape
+    size = f"{shape.groups} groups, {shape.total} arms, {shape.dims} dims"
+    return f"{case.spec.name}: {size}; {goal_words(case)}, delta {case.delta:g}"
+
+
+def names_of(answer: Iterable[int], instance: Instance) -> str:
+    """Return the names of groups, at most eight of them."""
+    names = [instance.groups[i] for i in sorted(answer)]
+    if not names:
+        return "no group"
+    more = f" and {len(names) - 8} more" if len(names) > 8 else ""
+    return ", ".join(names[:8]) + more

@@ -1,0 +1,156 @@
+"""Problem files: `load_spec` reads the TOML that every command takes.
+
+::
+
+    name = "bundles"               # optional: the file's name without .toml
+    delta = 0.05                   # optional: 0.01
+    algorithm = "auto"             # optional: te for Pareto groups, eecb for the best one
+    [options]                      # optional: options of the algorithm
+    [goal]
+    kind = "pareto"                # or "best", with weights
+    epsilon = 0.02                 # a number, a list, or a table by dim
+    [dims]
+    profit = "max"                 # or { direction = "max", unit = "EUR", low = 0, high = 100 }
+    returns = "min"
+    latency = "watch"              # measured and stored; enters no decision
+    [noise]
+    kind = "subgaussian"
+    scale = 0.5                    # a number, a list, or a table by dim
+    [groups]
+    "bundle A" = ["a1", "a2"]
+    [cost]                         # optional: a number an arm, or a table of them by group
+    [evaluate]                     # optional: python = "module:function", or command = "..."
+    [law]                          # optional: normal, fully-dependent or bernoulli; scale or cov
+    [means]                        # for simulation and theory: a row of numbers an arm
+    "bundle A" = [[0.2, 0.9], [0.4, 0.1]]
+
+The library knows only dims that are better when larger. So `Spec.instance` and `Spec.goal` speak of
+the *decided* dims, in the order of the file, without the watched ones, and a dim to be minimised is
+mirrored: its means are negated (or taken from 1 for Bernoulli rewards, which must stay in [0, 1]; a
+shift changes no decision). Lists by dim, and rows of [means], follow the decided dims; a row of
+[means] may also hold all dims.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bestgroup.algorithms.protocol import Algorithm
+from bestgroup.core.arrays import Floats
+from bestgroup.core.goals import Goal
+from bestgroup.core.laws import Bernoulli, Law
+from bestgroup.core.noise import Noise, SubGaussian
+from bestgroup.core.problem import Instance
+from bestgroup.errors import InvalidInput
+from bestgroup.spec_file import Tables, read_tables
+from bestgroup.spec_parts import (
+    Dim,
+    named,
+    read_algorithm,
+    read_costs,
+    read_dims,
+    read_evaluator,
+    read_goal,
+    read_law,
+    read_means,
+    values_by_dim,
+)
+
+
+@dataclass(frozen=True)
+class Spec:
+    """A problem file, checked. Groups, arms and dims are names, in the order of the file."""
+
+    path: Path
+    name: str
+    delta: float
+    algorithm: Algorithm
+    goal: Goal
+    dims: tuple[Dim, ...]
+    noise: Noise
+    law: Law
+    groups: tuple[str, ...]
+    arms: tuple[tuple[str, ...], ...]
+    costs: tuple[tuple[float, ...], ...] | None = None  # one for each arm; 1 where none is given
+    evaluate: dict[str, str] = field(default_factory=dict)  # {"python": ...} or {"command": ...}
+    means: tuple[Floats, ...] | None = None  # [K_i, D] a group, decided dims, as in the file
+
+    @property
+    def decided(self) -> tuple[Dim, ...]:
+        """The dims that decide, in the order of the goal and of the instance."""
+        return tuple(dim for dim in self.dims if dim.direction != "watch")
+
+    def instance(self) -> Instance:
+        """Return the instance that [means] describes: min dims mirrored, watched dims dropped."""
+        if self.means is None:
+            raise InvalidInput(
+                f"{self.path}: means: is missing; simulation and theory need the mean of every arm"
+            )
+        dims = [dim.name for dim in self.decided]
+        try:
+            return Instance(
+                [self.mirror(rows) for rows in self.means],
+                law=self.law,
+                noise=self.noise,
+                groups=self.groups,
+                arms=self.arms,
+                dims=dims,
+            )
+        except InvalidInput as error:
+            raise InvalidInput(f"{self.path}: {error}") from None
+
+    def mirror(self, values: Any) -> Floats:
+        """Return values [..., D] of decided dims from the file's view to the library's, or back."""
+        turned = np.array([dim.direction == "min" for dim in self.decided])
+        offset = 1.0 if isinstance(self.law, Bernoulli) else 0.0
+        array = np.asarray(values, dtype=np.float64)
+        return np.where(turned, offset - array, array)
+
+
+def load_spec(path: str | os.PathLike[str]) -> Spec:
+    """Return the problem that a TOML file describes; mistakes are named with their key.
+
+    >>> load_spec("no-such-file.toml")
+    Traceback (most recent call last):
+    ...
+    bestgroup.errors.InvalidInput: no-such-file.toml: there is no such file
+    """
+    file = Path(path)
+    try:
+        return _build(file, read_tables(file))
+    except InvalidInput as error:
+        raise InvalidInput(f"{file}: {error}") from None
+
+
+def _build(path: Path, tables: Tables) -> Spec:
+    dims = read_dims(tables)
+    decided = tuple(dim for dim in dims if dim.direction != "watch")
+    goal = read_goal(tables, dims)
+    scale = values_by_dim(tables.noise.scale, dims, "noise.scale")
+    noise = named(
+        "noise.scale", lambda: SubGaussian(scale, tables.noise.dependence, tables.noise.arms)
+    )
+    if not tables.groups:
+        raise InvalidInput("groups: must hold at least one group; got none")
+    if "" in tables.groups:
+        raise InvalidInput("groups: a group's name must not be empty")
+    return Spec(
+        path=path,
+        name=tables.name or path.stem,
+        delta=tables.delta,
+        algorithm=read_algorithm(tables, goal),
+        goal=goal,
+        dims=dims,
+        noise=noise,
+        law=read_law(tables, dims, scale),
+        groups=tuple(tables.groups),
+        arms=tuple(tuple(names) for names in tables.groups.values()),
+        costs=read_costs(tables),
+        evaluate=read_evaluator(tables),
+        means=read_means(tables, dims, decided),
+    )

@@ -1,0 +1,273 @@
+"""The tables of a problem file: what each key may hold, and one sentence for each mistake.
+
+`read_tables` reads a TOML file into `Tables`. What can be said about a single key is checked here,
+what several keys say together in `spec_parts`.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import tomllib
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, PlainValidator, ValidationError
+
+from bestgroup.errors import InvalidInput
+
+_BARE = re.compile(r"[A-Za-z0-9_-]+")
+
+
+def key_of(parts: Iterable[str | int]) -> str:
+    """Return where a value stands in the file, written as TOML writes keys.
+
+    >>> key_of(["groups", "bundle A", 0])
+    'groups."bundle A"[0]'
+    """
+    text = ""
+    for part in parts:
+        if isinstance(part, int):
+            text += f"[{part}]"
+        else:
+            name = part if _BARE.fullmatch(part) else f'"{part}"'
+            text += f".{name}" if text else name
+    return text
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def _number(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise InvalidInput(f"must be a number; got {_short(value)}")
+    try:
+        result = float(value)
+    except OverflowError:
+        result = math.inf
+    if not math.isfinite(result):
+        raise InvalidInput(f"must be a finite number; got {_short(value)}")
+    return result
+
+
+def _positive(value: Any) -> float:
+    result = _number(value)
+    if result <= 0:
+        raise InvalidInput(f"must be positive; got {result:g}")
+    return result
+
+
+def _delta(value: Any) -> float:
+    result = _number(value)
+    if not 0 < result < 1:
+        raise InvalidInput(f"must lie strictly between 0 and 1; got {result:g}")
+    return result
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise InvalidInput(f"must be a text that is not empty; got {_short(value)}")
+    return value
+
+
+def _by_dim(value: Any) -> float | list[float] | dict[str, float]:
+    """Return one number, a list in the order of the dims, or a table by their names."""
+    if isinstance(value, list):
+        return [_inside(k, _number, entry) for k, entry in enumerate(value)]
+    if isinstance(value, dict):
+        return {name: _inside(name, _number, entry) for name, entry in value.items()}
+    if isinstance(value, bool | str) or not isinstance(value, int | float):
+        raise InvalidInput(
+            f"must be a number, a list of numbers or a table by dim; got {_short(value)}"
+        )
+    return _number(value)
+
+
+def _inside(part: str | int, check: Any, value: Any) -> Any:
+    """Return check(value); a refusal says in which entry."""
+    try:
+        return check(value)
+    except InvalidInput as error:
+        raise InvalidInput(f"the entry of {part!r} {error}") from None
+
+
+def _matrix(value: Any) -> list[list[float]]:
+    if not isinstance(value, list) or not value:
+        raise InvalidInput(f"must be a list of rows of numbers; got {_short(value)}")
+    return [_inside(k, _row, row) for k, row in enumerate(value)]
+
+
+def _row(value: Any) -> list[float]:
+    if not isinstance(value, list) or not value:
+        raise InvalidInput(f"must be a list of numbers; got {_short(value)}")
+    return [_number(entry) for entry in value]
+
+
+def _arm_names(value: Any) -> list[str]:
+    if not isinstance(value, list):
+        raise InvalidInput(f"must be a list of arm names; got {_short(value)}")
+    if not value:
+        raise InvalidInput("must hold at least one arm; got an empty list")
+    names = [_text(name) for name in value]
+    for k, name in enumerate(names):
+        if name in names[:k]:
+            raise InvalidInput(f"arm names must differ within a group; {name!r} is there twice")
+    return names
+
+
+def _cost(value: Any) -> float | dict[str, float]:
+    if isinstance(value, dict):
+        return {name: _inside(name, _positive, entry) for name, entry in value.items()}
+    return _positive(value)
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+Number = Annotated[float, PlainValidator(_number)]
+Text = Annotated[str, PlainValidator(_text)]
+ByDim = Annotated[float | list[float] | dict[str, float], PlainValidator(_by_dim)]
+Matrix = Annotated[list[list[float]], PlainValidator(_matrix)]
+
+
+class DimTable(_Table):
+    """One dim: what is wanted of it, and what its numbers are."""
+
+    direction: Literal["max", "min", "watch"]
+    unit: Text | None = None
+    low: Number | None = None
+    high: Number | None = None
+
+
+def _dim(value: Any) -> DimTable:
+    if isinstance(value, str):
+        value = {"direction": value}
+    if not isinstance(value, dict):
+        raise InvalidInput(f"must be 'max', 'min', 'watch' or a table; got {_short(value)}")
+    try:
+        dim = DimTable.model_validate(value)
+    except ValidationError as error:
+        where, sentence = _worst(error, DimTable)
+        inner = "" if where == ("direction",) and "direction" in value else f"{key_of(where)} "
+        raise InvalidInput(inner + sentence) from None
+    if dim.low is not None and dim.high is not None and dim.low >= dim.high:
+        raise InvalidInput(f"low must be below high; got {dim.low:g} and {dim.high:g}")
+    return dim
+
+
+class GoalTable(_Table):
+    """The question."""
+
+    kind: Literal["pareto", "best"]
+    epsilon: ByDim = 0.0
+    weights: ByDim | None = None
+
+
+class NoiseTable(_Table):
+    """What may be assumed of the noise."""
+
+    kind: Literal["subgaussian"]
+    scale: ByDim
+    dependence: Literal["arbitrary", "independent"] = "arbitrary"
+    arms: Literal["arbitrary", "independent"] = "independent"
+
+
+class LawTable(_Table):
+    """How simulation draws rewards."""
+
+    kind: Literal["normal", "fully-dependent", "bernoulli"]
+    scale: ByDim | None = None
+    cov: Matrix | None = None
+
+
+class EvaluateTable(_Table):
+    """Who measures an arm."""
+
+    python: Text | None = None
+    command: Text | None = None
+
+
+class Tables(_Table):
+    """A whole problem file."""
+
+    name: Text | None = None
+    delta: Annotated[float, PlainValidator(_delta)] = 0.01
+    algorithm: Text = "auto"
+    options: dict[str, Any] = {}
+    goal: GoalTable
+    dims: dict[str, Annotated[DimTable, PlainValidator(_dim)]]
+    noise: NoiseTable
+    groups: dict[str, Annotated[list[str], PlainValidator(_arm_names)]]
+    cost: dict[str, Annotated[float | dict[str, float], PlainValidator(_cost)]] = {}
+    evaluate: EvaluateTable | None = None
+    law: LawTable | None = None
+    means: dict[str, Matrix] | None = None
+
+
+_TABLES = {
+    "goal": GoalTable,
+    "noise": NoiseTable,
+    "law": LawTable,
+    "evaluate": EvaluateTable,
+}
+
+
+def read_tables(path: Path) -> Tables:
+    """Return the tables of a file; InvalidInput without the file's name if it cannot be used."""
+    data = _parse(path)
+    try:
+        return Tables.model_validate(data)
+    except ValidationError as error:
+        where, sentence = _worst(error, Tables)
+        raise InvalidInput(f"{key_of(where)}: {sentence}") from None
+
+
+def _parse(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_bytes().decode())
+    except FileNotFoundError:
+        raise InvalidInput("there is no such file") from None
+    except IsADirectoryError:
+        raise InvalidInput("this is a folder; give a problem file (TOML)") from None
+    except OSError as error:
+        raise InvalidInput(f"the file cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise InvalidInput("this is not a text file in UTF-8; give a problem file (TOML)") from None
+    except tomllib.TOMLDecodeError as error:
+        raise InvalidInput(f"this is not valid TOML: {error}") from None
+    except RecursionError:
+        raise InvalidInput("this is not a problem file: lists are nested too deeply") from None
+
+
+def _worst(error: ValidationError, model: type[BaseModel]) -> tuple[tuple[str | int, ...], str]:
+    """Return the place and the sentence of the mistake that explains most.
+
+    A wrong value comes first, then a key that is unknown, then one that is missing: where a key is
+    misspelt, the last two come together, and the first of them shows why.
+    """
+    rank = {"extra_forbidden": 1, "missing": 2}
+    first = min(error.errors(), key=lambda item: rank.get(item["type"], 0))
+    where = first["loc"]
+    return where, _sentence(first, where, model)
+
+
+def _sentence(item: Any, where: tuple[str | int, ...], model: type[BaseModel]) -> str:
+    kind, got = item["type"], item["input"]
+    if kind == "value_error":
+        return str(item["ctx"]["error"])
+    if kind == "missing":
+        return "is missing"
+    if kind == "extra_forbidden":
+        owner = _TABLES.get(str(where[0]), model) if len(where) > 1 else model
+        return f"is not a key here; those are {', '.join(owner.model_fields)}"
+    if kind == "literal_error" and where == ("noise", "kind"):
+        return f"must be 'subgaussian', the only kind so far; got {_short(got)}"
+    if kind == "literal_error":
+        return f"must be {item['ctx']['expected']}; got {_short(got)}"
+    if kind in ("dict_type", "model_type", "model_attributes_type"):
+        return f"must be a table; got {_short(got)}"
+    return f"{item['msg'][0].lower()}{item['msg'][1:]}; got {_short(got)}"

@@ -1,0 +1,257 @@
+"""The parts of a problem file, checked against each other and turned into the library's objects.
+
+Every refusal is one sentence that begins with the key; `spec` puts the file's name before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+
+from bestgroup.algorithms.protocol import Algorithm
+from bestgroup.algorithms.registry import algorithm
+from bestgroup.core.arrays import Floats
+from bestgroup.core.goals import BestGroup, Goal, ParetoGroups
+from bestgroup.core.laws import Bernoulli, FullyDependent, Law, Normal
+from bestgroup.errors import InvalidInput
+from bestgroup.spec_file import Tables, key_of
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Dim:
+    """One dim of a problem: its name, what is wanted of it, and its unit and range if given."""
+
+    name: str
+    direction: str  # "max", "min" or "watch"
+    unit: str | None = None
+    low: float | None = None
+    high: float | None = None
+
+
+def named(key: str, make: Callable[[], T]) -> T:
+    """Return make(); a refusal begins with the key instead of the library's name for it."""
+    try:
+        return make()
+    except InvalidInput as error:
+        raise InvalidInput(
+            f"{key}: {str(error).removeprefix(key.rpartition('.')[2] + ' ')}"
+        ) from None
+
+
+def read_dims(tables: Tables) -> tuple[Dim, ...]:
+    """Return the dims, of which at least one decides."""
+    if "" in tables.dims:
+        raise InvalidInput("dims: a dim's name must not be empty")
+    dims = tuple(
+        Dim(name, table.direction, table.unit, table.low, table.high)
+        for name, table in tables.dims.items()
+    )
+    if all(dim.direction == "watch" for dim in dims):
+        raise InvalidInput(
+            "dims: at least one must be 'max' or 'min'; there is nothing to decide on"
+        )
+    return dims
+
+
+def values_by_dim(given: Any, dims: Sequence[Dim], key: str) -> float | list[float]:
+    """Return one number, or one for each decided dim."""
+    if isinstance(given, float):
+        return given
+    decided = [dim.name for dim in dims if dim.direction != "watch"]
+    if isinstance(given, list):
+        if len(given) != len(decided):
+            raise InvalidInput(
+                f"{key}: must have one entry for each of the {len(decided)} decided dims "
+                f"({', '.join(decided)}); got {len(given)}"
+            )
+        return given
+    for name in given:
+        if name not in decided:
+            watched = any(dim.name == name for dim in dims)
+            why = "is only watched and takes none" if watched else "is not in [dims]"
+            raise InvalidInput(f"{key_of([*key.split('.'), name])}: the dim {name!r} {why}")
+    for name in decided:
+        if name not in given:
+            raise InvalidInput(f"{key}: the entry for the dim {name!r} is missing")
+    return [given[name] for name in decided]
+
+
+def read_goal(tables: Tables, dims: Sequence[Dim]) -> Goal:
+    """Return the goal, its numbers in the order of the decided dims."""
+    table = tables.goal
+    count = sum(dim.direction != "watch" for dim in dims)
+    if table.kind == "pareto":
+        if table.weights is not None:
+            raise InvalidInput(
+                "goal.weights: only the kind 'best' has weights; the kind is 'pareto'"
+            )
+        epsilon = values_by_dim(table.epsilon, dims, "goal.epsilon")
+        return named("goal.epsilon", lambda: ParetoGroups(epsilon))
+    if table.weights is None:
+        raise InvalidInput("goal.weights: is missing; the kind 'best' needs one for each dim")
+    weights = values_by_dim(table.weights, dims, "goal.weights")
+    each = weights if isinstance(weights, list) else [weights] * count
+    slack = table.epsilon
+    if isinstance(slack, list | dict):
+        raise InvalidInput("goal.epsilon: must be one number for the kind 'best'")
+    named("goal.weights", lambda: BestGroup(each))
+    return named("goal.epsilon", lambda: BestGroup(each, slack))
+
+
+def configure(name: str, options: dict[str, Any], goal: Goal) -> Algorithm:
+    """Return the algorithm of that name; "auto" is te for Pareto groups and eecb for the best one.
+
+    >>> configure("auto", {"radius": "mixture"}, ParetoGroups(0.1)).name
+    'te'
+    """
+    if name == "auto":
+        name = "te" if isinstance(goal, ParetoGroups) else "eecb"
+    if "name" in options:  # it would be taken for the function's own argument
+        raise InvalidInput(f"algorithm {name!r} has no option 'name'")
+    return algorithm(name, **options)
+
+
+def read_algorithm(tables: Tables, goal: Goal) -> Algorithm:
+    """Return the configured algorithm, which answers the goal."""
+    name = tables.algorithm
+    named("algorithm", lambda: configure(name, {}, goal))
+    chosen = named("options", lambda: configure(name, tables.options, goal))
+    if not isinstance(goal, chosen.goals):
+        raise InvalidInput(
+            f"algorithm: {name!r} does not answer the goal's kind, {tables.goal.kind!r}"
+        )
+    return chosen
+
+
+def read_law(tables: Tables, dims: Sequence[Dim], scale: float | list[float]) -> Law:
+    """Return the law of the mirrored rewards; by default normal with the scale of the noise."""
+    table = tables.law
+    if table is None:
+        return Normal(scale)
+    if table.kind == "bernoulli":
+        if table.scale is not None or table.cov is not None:
+            raise InvalidInput("law: the kind 'bernoulli' has neither scale nor cov")
+        return Bernoulli()
+    if table.scale is not None and table.cov is not None:
+        raise InvalidInput("law: takes a scale or a cov, not both")
+    signs = np.array(
+        [-1.0 if d.direction == "min" else 1.0 for d in dims if d.direction != "watch"]
+    )
+    if table.cov is not None:
+        if table.kind != "normal":
+            raise InvalidInput(
+                f"law.cov: only the kind 'normal' has one; the kind is {table.kind!r}"
+            )
+        return named("law.cov", lambda: _mirrored_cov(table.cov, signs))
+    own = scale if table.scale is None else values_by_dim(table.scale, dims, "law.scale")
+    if table.kind == "normal":
+        return named("law.scale", lambda: Normal(own))
+    law = named("law.scale", lambda: FullyDependent(own))
+    if (signs == signs[0]).all():
+        return law
+    # The shared variable moves a mirrored dim the other way, which FullyDependent cannot say.
+    shared = signs * law.scales(len(signs))
+    return Normal(cov=np.outer(shared, shared).tolist())
+
+
+def _mirrored_cov(cov: Any, signs: Floats) -> Law:
+    law = Normal(cov=cov)
+    law.factor(len(signs))
+    return Normal(cov=(np.outer(signs, signs) * np.array(cov)).tolist())
+
+
+def read_costs(tables: Tables) -> tuple[tuple[float, ...], ...] | None:
+    """Return the cost of every arm, 1 where none is given; None without any."""
+    if not tables.cost:
+        return None
+    costs = {group: dict.fromkeys(arms, 1.0) for group, arms in tables.groups.items()}
+    for name, value in tables.cost.items():
+        if isinstance(value, dict):
+            if name not in costs:
+                raise InvalidInput(
+                    f"{key_of(['cost', name])}: the group {name!r} is not in [groups]"
+                )
+            for arm, cost in value.items():
+                if arm not in costs[name]:
+                    key = key_of(["cost", name, arm])
+                    raise InvalidInput(f"{key}: the group {name!r} has no arm {arm!r}")
+                costs[name][arm] = cost
+            continue
+        homes = [group for group, arms in tables.groups.items() if name in arms]
+        if len(homes) != 1:
+            why = (
+                "is not in [groups]"
+                if not homes
+                else f"is in several groups; use [cost.{homes[0]!r}]"
+            )
+            raise InvalidInput(f"{key_of(['cost', name])}: the arm {name!r} {why}")
+        costs[homes[0]][name] = value
+    return tuple(tuple(arms.values()) for arms in costs.values())
+
+
+def read_evaluator(tables: Tables) -> dict[str, str]:
+    """Return {"python": ...} or {"command": ...}, or nothing."""
+    if tables.evaluate is None:
+        return {}
+    given = tables.evaluate.model_dump(exclude_none=True)
+    if len(given) != 1:
+        raise InvalidInput("evaluate: must have either python or command")
+    return given
+
+
+def read_means(
+    tables: Tables, dims: Sequence[Dim], decided: Sequence[Dim]
+) -> tuple[Floats, ...] | None:
+    """Return the means of the decided dims, [K_i, D] a group, as they stand in the file."""
+    if tables.means is None:
+        return None
+    for group in tables.means:
+        if group not in tables.groups:
+            raise InvalidInput(
+                f"{key_of(['means', group])}: the group {group!r} is not in [groups]"
+            )
+    keep = [dim.direction != "watch" for dim in dims]
+    result: list[Floats] = []
+    for group, arms in tables.groups.items():
+        key = key_of(["means", group])
+        if group not in tables.means:
+            raise InvalidInput(f"{key}: is missing; every group needs its means")
+        rows = tables.means[group]
+        if len(rows) != len(arms):
+            raise InvalidInput(
+                f"{key}: must have one row for each of the {len(arms)} arms; got {len(rows)}"
+            )
+        for arm, row in zip(arms, rows, strict=True):
+            _check_row(row, f"{key}: the row of {arm!r}", dims, decided)
+        result.append(np.array([r if len(r) == len(decided) else np.array(r)[keep] for r in rows]))
+        _check_range(result[-1], key, arms, decided)
+    return tuple(result)
+
+
+def _check_row(row: list[float], what: str, dims: Sequence[Dim], decided: Sequence[Dim]) -> None:
+    if len(row) not in (len(decided), len(dims)):
+        names = ", ".join(dim.name for dim in decided)
+        more = "" if len(dims) == len(decided) else f", or of all {len(dims)} with the watched ones"
+        raise InvalidInput(
+            f"{what} must have {len(decided)} numbers ({names}){more}; got {len(row)}"
+        )
+
+
+def _check_range(rows: Floats, key: str, arms: Sequence[str], decided: Sequence[Dim]) -> None:
+    for arm, row in zip(arms, rows, strict=True):
+        for value, dim in zip(row.tolist(), decided, strict=True):
+            if dim.low is not None and value < dim.low:
+                raise InvalidInput(
+                    f"{key}: {dim.name} of {arm!r} must be at least {dim.low:g}, the low of that "
+                    f"dim; got {value:g}"
+                )
+            if dim.high is not None and value > dim.high:
+                raise InvalidInput(
+                    f"{key}: {dim.name} of {arm!r} must be at most {dim.high:g}, the high of that "
+                    f"dim; got {value:g}"
+                )

@@ -231,6 +231,20 @@ def test_with_differing_epsilons_the_printed_gap_would_not_bound_the_pulls():
     assert_within(run.pulls, caps)
 
 
+def test_the_caps_of_eecb_are_attained_last_batch_included():
+    instance, delta = Instance([[[1.0]], [[0.0]]]), 0.05
+    caps = upper_bound(instance, BestGroup([1]), delta)
+    rounds = range(1, int(caps.by_group.max()) + 1)
+    width = (1 - 1e-9) * np.array([beta(r, instance, delta) for r in rounds])
+    sums = np.array(rounds)[:, None] * np.stack([1.0 - width, width], axis=1)
+    tape = np.diff(sums, axis=0, prepend=0.0)[:, :, None, None]
+    setting = naive.setting([1, 1], 1, delta=delta)
+    literal = naive.replay(naive.eecb, setting, tape, weights=[1.0])
+    assert [literal.pulls[0, 0], literal.pulls[1, 0]] == caps.by_group.tolist()
+    early = naive.replay(naive.eecb, setting, tape, weights=[1.0], early_exit=True)
+    assert early.pulls[0, 0] == caps.by_group[0] - 1
+
+
 @pytest.mark.parametrize("path", FIXTURES, ids=lambda path: path.stem)
 def test_fixtures_keep_within_the_caps(path):
     with np.load(path) as file:

@@ -126,15 +126,13 @@ def any_levels(shape: Shape, sizes: tuple[int, ...], dims: int, rng: random.Rand
     return [[[level() for _ in range(dims)] for _ in range(size)] for size in sizes]
 
 
-def cross_levels(
-    shape: Shape, sizes: tuple[int, ...], dims: int, rng: random.Random
-) -> tuple[Levels, Levels]:
+def cross_levels(sizes: tuple[int, ...], dims: int, rng: random.Random) -> tuple[Levels, Levels]:
     """Levels before and after a jump: one group leads in dim 0 alone, then another draws level.
 
     The leader's dim 0 is resolved before the jump and its other dims after it, and by then the
     rival is as good in dim 0 and better elsewhere: neither rejection nor P1 applies to the leader.
     """
-    top = shape.spread * shape.levels
+    top = 8.0
     leader, rival = (rng.sample(range(len(sizes)), 2) if len(sizes) > 1 else [0, -1])[:2]
     before, after = [], []
     for i, size in enumerate(sizes):
@@ -150,7 +148,7 @@ def draw_levels(shape: Shape, sizes: tuple[int, ...], dims: int) -> tuple[Levels
     """What the running means are about up to the switch, and after it (the means)."""
     rng = random.Random(shape.seed)
     if shape.cross:
-        return cross_levels(shape, sizes, dims, rng)
+        return cross_levels(sizes, dims, rng)
     return any_levels(shape, sizes, dims, rng), any_levels(shape, sizes, dims, rng)
 
 

@@ -19,15 +19,14 @@ from bestgroup.errors import BestGroupError
 app = typer.Typer(
     name="bestgroup",
     help="Finds the best groups among many noisy options, with a proof, from few samples.",
-    no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-app.command("demo")(demo.command)
-app.command("simulate")(simulate.command)
-app.command("bounds")(bounds.command)
+app.command("demo", short_help="The whole story on one screen.")(demo.command)
+app.command("simulate", short_help="Many seeded runs on a known instance.")(simulate.command)
+app.command("bounds", short_help="How hard it is: gaps, bounds and the limit.")(bounds.command)
 
 
 def _show_version(wanted: bool) -> None:
@@ -51,8 +50,9 @@ def run(arguments: Sequence[str] | None = None) -> NoReturn:
 
     `arguments` are those of the process by default.
     """
+    given = list(sys.argv[1:] if arguments is None else arguments)
     try:
-        code = app(args=arguments, prog_name="bestgroup", standalone_mode=False)
+        code = app(args=given or ["--help"], prog_name="bestgroup", standalone_mode=False)
     except BestGroupError as error:
         _fail(str(error))
     except KeyboardInterrupt:

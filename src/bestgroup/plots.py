@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 # Okabe and Ito's palette, which colour-blind readers can tell apart.
-BLUE, ORANGE, BLACK, GREY = "#0072B2", "#E69F00", "#000000", "#666666"
+BLUE, ORANGE, BLACK = "#0072B2", "#E69F00", "#000000"
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ def pulls(panels: Sequence[Panel], title: str | None = None) -> Figure:
         _draw(axis, panel)
     low, high = _limits(panels)
     axes[0].set_xlim(low, high)
-    axes[-1].set_xlabel("pulls until the answer (mean over runs, log scale)", fontsize=12)
+    axes[-1].set_xlabel("pulls until the answer (mean and sd over runs, log scale)", fontsize=12)
     if title:
         result.suptitle(title, fontsize=13, fontweight="bold")
     _legend(result, panels)
@@ -95,12 +95,15 @@ def _draw(axis: Any, panel: Panel) -> None:
             textcoords="offset points",
             va="center",
             fontsize=11,
+            bbox={"facecolor": "white", "edgecolor": "none", "pad": 1.5},
         )
     if panel.limit is not None:
-        axis.axvline(panel.limit, color=BLACK, linestyle="--", linewidth=1.6)
+        axis.axvline(panel.limit, color="white", linewidth=4.0)  # sets the dashes off from the bars
+        axis.axvline(panel.limit, color=BLACK, linestyle="--", linewidth=1.8)
     axis.set_yticks(list(places), [bar.label for bar in panel.bars], fontsize=12)
     axis.invert_yaxis()
-    axis.set_title(panel.title, loc="left", fontsize=12)
+    limit = "" if panel.limit is None else f"   (limit: {panel.limit:,.0f} pulls)"
+    axis.set_title(panel.title + limit, loc="left", fontsize=12)
     axis.tick_params(axis="x", labelsize=11)
     axis.grid(axis="x", which="major", color="#dddddd", linewidth=0.8)
     axis.set_axisbelow(True)
@@ -111,7 +114,7 @@ def _draw(axis: Any, panel: Panel) -> None:
 
 def _words(bar: Bar, limit: float | None) -> str:
     text = f"{bar.mean:,.0f}"
-    return text if not limit else f"{text}  ({bar.mean / limit:,.0f} x limit)"
+    return text if not limit else f"{text}  ({bar.mean / limit:,.0f} × limit)"
 
 
 def _limits(panels: Sequence[Panel]) -> tuple[float, float]:
@@ -119,7 +122,7 @@ def _limits(panels: Sequence[Panel]) -> tuple[float, float]:
     means = [bar.mean for panel in panels for bar in panel.bars]
     known = [panel.limit for panel in panels if panel.limit]
     low = 10.0 ** math.floor(math.log10(0.7 * min(means + known)))
-    return low, max(means) * (max(means) / low) ** 0.42
+    return low, max(means) * (max(means) / low) ** 0.36
 
 
 def _legend(result: Any, panels: Sequence[Panel]) -> None:

@@ -6,6 +6,7 @@ what several keys say together in `spec_parts`.
 
 from __future__ import annotations
 
+import json
 import math
 import re
 import tomllib
@@ -31,7 +32,7 @@ def key_of(parts: Iterable[str | int]) -> str:
         if isinstance(part, int):
             text += f"[{part}]"
         else:
-            name = part if _BARE.fullmatch(part) else f'"{part}"'
+            name = part if _BARE.fullmatch(part) else json.dumps(part, ensure_ascii=False)
             text += f".{name}" if text else name
     return text
 
@@ -76,9 +77,11 @@ def _text(value: Any) -> str:
 def _by_dim(value: Any) -> float | list[float] | dict[str, float]:
     """Return one number, a list in the order of the dims, or a table by their names."""
     if isinstance(value, list):
-        return [_inside(k, _number, entry) for k, entry in enumerate(value)]
+        return [_inside(f"entry {k}", _number, entry) for k, entry in enumerate(value, 1)]
     if isinstance(value, dict):
-        return {name: _inside(name, _number, entry) for name, entry in value.items()}
+        return {
+            name: _inside(f"the entry of {name!r}", _number, entry) for name, entry in value.items()
+        }
     if isinstance(value, bool | str) or not isinstance(value, int | float):
         raise InvalidInput(
             f"must be a number, a list of numbers or a table by dim; got {_short(value)}"
@@ -86,18 +89,18 @@ def _by_dim(value: Any) -> float | list[float] | dict[str, float]:
     return _number(value)
 
 
-def _inside(part: str | int, check: Any, value: Any) -> Any:
-    """Return check(value); a refusal says in which entry."""
+def _inside(part: str, check: Any, value: Any) -> Any:
+    """Return check(value); a refusal says in which part."""
     try:
         return check(value)
     except InvalidInput as error:
-        raise InvalidInput(f"the entry of {part!r} {error}") from None
+        raise InvalidInput(f"{part} {error}") from None
 
 
 def _matrix(value: Any) -> list[list[float]]:
     if not isinstance(value, list) or not value:
         raise InvalidInput(f"must be a list of rows of numbers; got {_short(value)}")
-    return [_inside(k, _row, row) for k, row in enumerate(value)]
+    return [_inside(f"row {k}", _row, row) for k, row in enumerate(value, 1)]
 
 
 def _row(value: Any) -> list[float]:
@@ -120,7 +123,10 @@ def _arm_names(value: Any) -> list[str]:
 
 def _cost(value: Any) -> float | dict[str, float]:
     if isinstance(value, dict):
-        return {name: _inside(name, _positive, entry) for name, entry in value.items()}
+        return {
+            name: _inside(f"the entry of {name!r}", _positive, entry)
+            for name, entry in value.items()
+        }
     return _positive(value)
 
 

@@ -143,9 +143,10 @@ def step(state: State, tally: Tally, rule: Rule) -> None:
     state.threshold[0] = threshold_at(state.clock, rule)
     drop_beaten_groups(state, rule)
     drop_stale_arms(state, tally, rule)
-    if rule.epsilon[0] > 0.0 and has_leader(state, rule):
-        return
-    if rule.options.early and left(state.groups) <= 1:
+    if left(state.groups) > 1:
+        if rule.epsilon[0] > 0.0 and has_leader(state, rule):
+            return
+    elif rule.options.early:
         return
     state.focus[0] = focus_at(state.clock, rule)
 
@@ -215,14 +216,17 @@ def drop_stale_arms(state: State, tally: Tally, rule: Rule) -> None:
 
 @kernel
 def has_leader(state: State, rule: Rule) -> bool:
-    """Return whether a group leads all active ones up to epsilon; then it alone stays in G."""
+    """Return whether the group ahead leads up to epsilon; then it alone stays in G."""
     R, N = state.efficiency, len(state.groups)
+    leader, most = -1, -np.inf
     for i in range(N):
-        if state.groups[i] and leads(R, R, state.groups, i, state.threshold[0], rule):
-            for j in range(N):
-                state.groups[j] = j == i
-            return True
-    return False
+        if state.groups[i] and worth(R, i, rule) > most:
+            leader, most = i, worth(R, i, rule)
+    if not leads(R, R, state.groups, leader, state.threshold[0], rule):
+        return False
+    for j in range(N):
+        state.groups[j] = j == leader
+    return True
 
 
 @kernel

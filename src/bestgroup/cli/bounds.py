@@ -161,7 +161,7 @@ def _sentences(found: Hardness) -> list[str]:
     else:
         unique = "" if limit.answers == 1 else f" ({limit.answers:g} answers are right)"
         sentences.append(
-            f"limit: no correct algorithm needs fewer than {output.count(limit.pulls)} pulls on "
+            f"limit: every correct algorithm needs at least {output.count(limit.pulls)} pulls on "
             f"average; T* = {output.decimal(limit.time, 6)}, certified to {100 * limit.gap:.2g} %"
             f"{unique}"
         )

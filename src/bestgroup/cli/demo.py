@@ -35,6 +35,7 @@ _TITLES = {
 class Question:
     """A goal, what the algorithms for it did, and the limit."""
 
+    kind: str
     text: str
     goal: Goal
     limit: yardstick.Yardstick
@@ -77,19 +78,20 @@ def _ask(spec: Spec, instance: Instance, runs: int, seed: int) -> tuple[Question
     signs = ["-" if dim.direction == "min" else "+" for dim in spec.decided]
     terms = " ".join(f"{s} {d.name}" for s, d in zip(signs, spec.decided, strict=True))
     asked = (
-        ("Which bundles are Pareto optimal?", spec.goal, ("te", "age", "ge", "unis")),
-        (f"Which bundle is best in {terms.removeprefix('+ ')}?", best, ("eecb", "tel")),
+        ("Pareto", "Which bundles are Pareto optimal?", spec.goal, ("te", "age", "ge", "unis")),
+        ("best", f"Which bundle is best in {terms.removeprefix('+ ')}?", best, ("eecb", "tel")),
     )
     from bestgroup.simulation.replicate import simulate
 
     return tuple(
         Question(
+            kind,
             text,
             goal,
             yardstick.measure(instance, goal, spec.delta),
             tuple(simulate(instance, goal, name, spec.delta, runs, seed) for name in names),
         )
-        for text, goal, names in asked
+        for kind, text, goal, names in asked
     )
 
 
@@ -212,13 +214,18 @@ def _show(
     scale = float(instance.scale[0])
     screen.print("Which bundles of products are worth offering?", style="bold")
     screen.print(
-        "Asking a customer about a product gives three noisy numbers "
-        f"(standard deviation {scale:g}).\n"
-        "A bundle is worth, in each of them, what its best product is worth there."
+        "Asking a customer about a product (a pull of an arm) gives three noisy numbers "
+        f"(sd {scale:g}).\nA bundle (a group) is worth, in each of them, what its best product is "
+        "worth there. The truth:"
     )
     screen.print(_truth_table(spec, instance, questions))
-    screen.print(_pulls_table(spec, questions))
     results = [result for question in questions for result in question.results]
+    screen.print(
+        f"{' '.join(question.text for question in questions)}\n"
+        f"Pulls until the answer (mean of {results[0].runs} runs, delta = {spec.delta:g}), and the "
+        "limit, T* kl(delta, 1 - delta):"
+    )
+    screen.print(_pulls_table(questions))
     wrong = sum(result.errors for result in results)
     total = sum(result.runs for result in results)
     screen.print(
@@ -260,13 +267,13 @@ def _truth_table(spec: Spec, instance: Instance, questions: tuple[Question, ...]
     return output.table(None, columns, rows)
 
 
-def _pulls_table(spec: Spec, questions: tuple[Question, ...]) -> Any:
+def _pulls_table(questions: tuple[Question, ...]) -> Any:
     rows: list[tuple[str, ...]] = []
     for question in questions:
         if rows:
-            rows.append(("",) * 6)
+            rows.append(("",) * 7)
         limit = question.limit
-        rows.append((question.text, "limit: T* kl", output.count(limit.pulls), "", "1", "", ""))
+        rows.append((question.kind, "the limit", output.count(limit.pulls), "", "1", "", ""))
         for result in question.results:
             mean = float(result.pulls.mean())
             sd = output.count(float(result.pulls.std(ddof=1))) if result.runs > 1 else "-"

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bestgroup.core.arrays import Floats, Ints
+from bestgroup.core.arrays import Bools, Floats, Ints
 from bestgroup.core.kernel import kernel
 from bestgroup.core.limit_cover import Cover, cover
 from bestgroup.core.limit_pareto import Arms, balance, lowering, worth_raising
@@ -39,7 +39,8 @@ def accept_pair_dependent(
     dims, size = arms.mean.shape[1], arms.start[j + 1] - arms.start[j]
     order, single = dearest_first(arms, weight, epsilon, i, j)
     pair = Pair(i, j, epsilon, order, np.full(dims, -1, dtype=np.int64))
-    useful = worth_raising(arms, weight, j, True)
+    useful = np.empty((size, dims), dtype=np.bool_)
+    worth_raising(arms, weight, j, True, useful)
     option = np.empty((dims, size), dtype=np.int64)
     bound = np.empty((dims, size))
     count, turn = np.zeros(dims, dtype=np.int64), np.zeros(dims, dtype=np.int64)
@@ -95,7 +96,7 @@ def list_options(
     pair: Pair,
     depth: int,
     single: Floats,
-    useful: Floats,
+    useful: Bools,
     option: Ints,
     bound: Floats,
 ) -> int:
@@ -124,7 +125,7 @@ def solve_pair(
     first, last = arms.start[pair.i], arms.start[pair.i + 1]
     raised = np.empty(depth, dtype=np.int64)
     gap = np.full((depth, last - first), -math.inf)
-    lefts = 0
+    lefts, widest = 0, 0.0
     for place in range(depth):
         d, arm = pair.order[place], pair.server[place]
         left = 0
@@ -136,8 +137,9 @@ def solve_pair(
         for right in range(last - first):
             need = arms.mean[first + right, d] + pair.epsilon[d] - arms.mean[arm, d]
             gap[left, right] = max(gap[left, right], need)
+            widest = max(widest, need)
     x, fall = np.zeros(lefts), np.zeros(last - first)
-    if gap[:lefts].max() <= 0.0:
+    if widest <= 0.0:
         return 0.0, 0.0, raised[:lefts], x, fall
     own = np.empty(lefts)
     for left in range(lefts):

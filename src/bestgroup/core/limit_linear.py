@@ -73,7 +73,7 @@ def beat_by(
         length = follow(walks, pick, walk)
         cost, _ = try_walk(arms, weight, duel, walks, k, walk[:length], bounds, value, pick, cut)
         value = min(value, cost)
-        low = max(low, bound_of(bounds, duel.margin, 0.0, 0.0, 0))
+        low = max(low, bound_of(bounds, duel.margin, 0.0, 0.0, np.int64(0)))
         if low >= min(value, cutoff) * (1.0 - 1e-12):
             return value, min(low, value)
     return search(arms, weight, duel, walks, k, bounds, value, cutoff, cut)
@@ -116,7 +116,7 @@ def follow(walks: Walks, pick: Ints, walk: Ints) -> int:
     """Write the picked steps from state 0 into `walk` [D, 2] and return their number."""
     state, length = 0, 0
     while state < len(pick) - 1:
-        walk[length] = pick[state]
+        walk[length, 0], walk[length, 1] = pick[state, 0], pick[state, 1]
         state = walks.next[pick[state, 0]]
         length += 1
     return length
@@ -160,7 +160,8 @@ def try_walk(
         cost, bound, y = fall_apart(arms, weight, duel, duel.margin - mean, rate, fall)
     if cost < value:
         cut[:] = 0.0
-        cut[first : first + len(fall)] = fall
+        for right in range(len(fall)):
+            cut[first + right] = fall[right]
         for at in range(len(walk)):
             rise = y * walks.total[walks.block[walk[at, 0]]] / weight[walk[at, 1]]
             cut[walk[at, 1]] += 0.5 * rise * rise

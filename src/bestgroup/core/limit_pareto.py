@@ -85,14 +85,16 @@ def lowering(arms: Arms, weight: Floats, i: int, d: int, level: float) -> float:
 
 
 @kernel
-def worth_raising(arms: Arms, weight: Floats, k: int, dependent: bool) -> Bools:
-    """Return [K, D]: False for an arm if another one of k is at least as high and as cheap to raise.
+def worth_raising(
+    arms: Arms, weight: Floats, k: int, dependent: bool, useful: Bools
+) -> None:
+    """Set `useful` [K, D] to False for an arm if another one of k is as high and as cheap to raise.
 
     With fully dependent dims the other arm must be as high in every dim.
     """
     start, dims = arms.start[k], arms.mean.shape[1]
     size = arms.start[k + 1] - start
-    useful = np.ones((size, dims), dtype=np.bool_)
+    useful[:] = True
     for one in range(size):
         for other in range(size):
             cheaper = weight[start + other] < weight[start + one]
@@ -107,4 +109,3 @@ def worth_raising(arms: Arms, weight: Floats, k: int, dependent: bool) -> Bools:
                     useful[one, d] = False
             if everywhere and dependent:
                 useful[one, :] = False
-    return useful

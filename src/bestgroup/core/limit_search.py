@@ -35,46 +35,83 @@ class Board(NamedTuple):
     top: Ints  # [1]    number of entries in the three lists above
 
 
+RIVAL, COUNT, TURN, TOP, SLOT, OPENED = range(6)
+
+
 class Path(NamedTuple):
     """The options of the nodes on the way to the present one, and what undoes them."""
 
-    rival: Ints  # [J]
-    count: Ints  # [J]  options
-    turn: Ints  # [J]  next option
-    arm: Ints  # [J, O]
-    dim: Ints  # [J, O]
+    node: Ints  # [J, 6]  RIVAL, COUNT of options, TURN (next option); to undo: TOP, SLOT, OPENED dim
+    option: Ints  # [J, O, 2]  arm, dim
     bound: Floats  # [J, O]
-    undo: Ints  # [J, 3]  length of the lists, slot, opened dim or -1
     before: Floats  # [J, 3]  level and cost of the slot, cost of the board
+
+
+def empty_board(arms: Arms, k: int, dependent: bool) -> tuple[Board, Path]:
+    """Return a board with the dominators of group k, none placed, and room for a path.
+
+    A search leaves both as it found them, so they serve again.
+    """
+    dims, total = arms.best.shape[1], len(arms.mean)
+    rivals = np.flatnonzero((arms.best > arms.best[k]).all(axis=1))
+    size, count = int(arms.start[k + 1] - arms.start[k]), len(rivals) + 1
+    slots = size if dependent else dims
+    board = Board(
+        rivals,
+        np.zeros(len(rivals), dtype=bool),
+        np.full(dims, -1),
+        np.ones((size, dims), dtype=bool),
+        np.zeros(slots),
+        np.zeros(slots),
+        np.empty(total, dtype=np.int64),
+        np.empty(total),
+        np.empty(total, dtype=np.int64),
+        np.zeros(1, dtype=np.int64),
+    )
+    options = (count, size * dims)
+    path = Path(
+        np.zeros((count, 6), dtype=np.int64),
+        np.zeros((*options, 2), dtype=np.int64),
+        np.zeros(options),
+        np.zeros((count, 3)),
+    )
+    return board, path
 
 
 @kernel
 def reject_group(
-    arms: Arms, weight: Floats, k: int, dependent: bool, cutoff: float, cut: Floats
+    arms: Arms,
+    weight: Floats,
+    k: int,
+    dependent: bool,
+    board: Board,
+    path: Path,
+    cutoff: float,
+    cut: Floats,
 ) -> tuple[float, float, int]:
     """Return (cost, low, nodes): the cheapest alternative in which nobody strictly beats group k.
 
     Alternatives that cost `cutoff` or more may be missed, except that one alternative is always found; its
     shifts' costs are in `cut` [A]. `low` is infinite, or a bound of what a search that was cut short has left.
     """
-    board, path = set_up(arms, weight, k, dependent)
+    worth_raising(arms, weight, k, dependent, board.useful)
     value, low, limit, nodes = math.inf, math.inf, math.inf, 0
-    depth, total, fresh = 0, 0.0, True
+    depth, total, fresh = np.int64(0), 0.0, True  # a literal 0 would be compiled apart
     while depth >= 0:
         if fresh:
             nodes += 1
             bound = expand(arms, weight, k, dependent, board, path, depth, total, limit)
-            if path.count[depth] < 0:
+            if path.node[depth, COUNT] < 0:
                 if total < value:
                     value = total
                     record(arms, board, dependent, k, cut)
                 limit = min(value, cutoff)
-                path.count[depth] = 0
+                path.node[depth, COUNT] = 0
             elif bound >= limit:
-                path.count[depth] = 0
-        turn = path.turn[depth]
-        if turn < path.count[depth] and path.bound[depth, turn] < limit:
-            path.turn[depth] = turn + 1
+                path.node[depth, COUNT] = 0
+        turn = path.node[depth, TURN]
+        if turn < path.node[depth, COUNT] and path.bound[depth, turn] < limit:
+            path.node[depth, TURN] = turn + 1
             if nodes >= NODES:
                 low, fresh = min(low, path.bound[depth, turn]), False
                 continue
@@ -86,48 +123,6 @@ def reject_group(
             if depth >= 0:
                 total = take_back(board, path, depth)
     return value, low, nodes
-
-
-@kernel
-def set_up(arms: Arms, weight: Floats, k: int, dependent: bool) -> tuple[Board, Path]:
-    """Return an empty board with the dominators of k, and room for a path."""
-    groups, dims = arms.best.shape
-    rivals = np.empty(groups, dtype=np.int64)
-    count = 0
-    for j in range(groups):
-        beats = j != k
-        for d in range(dims):
-            beats = beats and arms.best[j, d] > arms.best[k, d]
-        if beats:
-            rivals[count] = j
-            count += 1
-    size = arms.start[k + 1] - arms.start[k]
-    total = arms.mean.shape[0]
-    slots = size if dependent else dims
-    board = Board(
-        rivals[:count],
-        np.zeros(count, dtype=np.bool_),
-        np.full(dims, -1, dtype=np.int64),
-        worth_raising(arms, weight, k, dependent),
-        np.zeros(slots),
-        np.zeros(slots),
-        np.empty(total, dtype=np.int64),
-        np.empty(total),
-        np.empty(total, dtype=np.int64),
-        np.zeros(1, dtype=np.int64),
-    )
-    options = size * dims
-    path = Path(
-        np.empty(count + 1, dtype=np.int64),
-        np.zeros(count + 1, dtype=np.int64),
-        np.zeros(count + 1, dtype=np.int64),
-        np.empty((count + 1, options), dtype=np.int64),
-        np.empty((count + 1, options), dtype=np.int64),
-        np.empty((count + 1, options)),
-        np.empty((count + 1, 3), dtype=np.int64),
-        np.empty((count + 1, 3)),
-    )
-    return board, path
 
 
 @kernel
@@ -146,8 +141,8 @@ def expand(
 
     The number of options is -1 if every dominator left can be placed for nothing.
     """
-    path.turn[depth], path.count[depth] = 0, -1
-    dearest, rival = 0.0, -1
+    path.node[depth, TURN], path.node[depth, COUNT] = 0, -1
+    dearest, rival = 0.0, np.int64(-1)
     for r in range(len(board.rivals)):
         if board.placed[r]:
             continue
@@ -161,7 +156,7 @@ def expand(
             dearest, rival = least, r
     if rival < 0:
         return total
-    path.rival[depth], path.count[depth] = rival, 0
+    path.node[depth, RIVAL], path.node[depth, COUNT] = rival, 0
     if limit < math.inf:
         rest = left_over(arms, weight, k, dependent, board, math.sqrt(2.0 * (limit - total)))
         if total + max(dearest, rest) >= limit:
@@ -252,14 +247,14 @@ def left_over(
 @kernel
 def insert(path: Path, depth: int, arm: int, d: int, bound: float) -> None:
     """Add an option to a node, cheapest first."""
-    at = path.count[depth]
-    path.count[depth] = at + 1
+    at = path.node[depth, COUNT]
+    path.node[depth, COUNT] = at + 1
     while at > 0 and path.bound[depth, at - 1] > bound:
         path.bound[depth, at] = path.bound[depth, at - 1]
-        path.arm[depth, at] = path.arm[depth, at - 1]
-        path.dim[depth, at] = path.dim[depth, at - 1]
+        path.option[depth, at, 0] = path.option[depth, at - 1, 0]
+        path.option[depth, at, 1] = path.option[depth, at - 1, 1]
         at -= 1
-    path.bound[depth, at], path.arm[depth, at], path.dim[depth, at] = bound, arm, d
+    path.bound[depth, at], path.option[depth, at, 0], path.option[depth, at, 1] = bound, arm, d
 
 
 @kernel
@@ -267,11 +262,11 @@ def place(
     arms: Arms, weight: Floats, k: int, dependent: bool, board: Board, path: Path, depth: int
 ) -> None:
     """Place the node's dominator by the option before its turn."""
-    turn = path.turn[depth] - 1
-    r, arm, d = path.rival[depth], path.arm[depth, turn], path.dim[depth, turn]
+    turn = path.node[depth, TURN] - 1
+    r, arm, d = path.node[depth, RIVAL], path.option[depth, turn, 0], path.option[depth, turn, 1]
     slot = slot_of(arms, k, arm, d, dependent)
-    path.undo[depth, 0], path.undo[depth, 1] = board.top[0], slot
-    path.undo[depth, 2] = d if board.server[d] < 0 else -1
+    path.node[depth, TOP], path.node[depth, SLOT] = board.top[0], slot
+    path.node[depth, OPENED] = d if board.server[d] < 0 else -1
     path.before[depth, 0], path.before[depth, 1] = board.level[slot], board.cost[slot]
     rise, more = added(arms, weight, board, r, arm, d, slot)
     board.server[d], board.placed[r] = arm, True
@@ -287,10 +282,10 @@ def place(
 @kernel
 def take_back(board: Board, path: Path, depth: int) -> float:
     """Undo the placement made at `depth` and return what the board cost before it."""
-    slot, opened = path.undo[depth, 1], path.undo[depth, 2]
+    slot, opened = path.node[depth, SLOT], path.node[depth, OPENED]
     board.level[slot], board.cost[slot] = path.before[depth, 0], path.before[depth, 1]
-    board.top[0] = path.undo[depth, 0]
-    board.placed[path.rival[depth]] = False
+    board.top[0] = path.node[depth, TOP]
+    board.placed[path.node[depth, RIVAL]] = False
     if opened >= 0:
         board.server[opened] = -1
     return path.before[depth, 2]

@@ -331,13 +331,13 @@ def run_uniform(
 
 def loop_for(algorithm: Any) -> Any:
     """Return the loop of an algorithm's family, or None for one written in plain Python."""
-    if isinstance(algorithm, te.TripleElimination) and _is_ours(algorithm):
+    if isinstance(algorithm, te.TripleElimination) and is_ours(algorithm):
         return run_elimination
-    if isinstance(algorithm, eecb.EqualEffect) and _is_ours(algorithm):
+    if isinstance(algorithm, eecb.EqualEffect) and is_ours(algorithm):
         return run_equal_effect
     return None
 
 
-def _is_ours(algorithm: Any) -> bool:
+def is_ours(algorithm: Any) -> bool:
     """Return whether plan and step are the library's own, not a user's."""
     return type(algorithm).__module__.startswith("bestgroup.algorithms.")

@@ -43,7 +43,9 @@ def command(
     runs: Annotated[int, typer.Option(help="Number of runs.")] = 20,
     seed: Annotated[int, typer.Option(help="Seed; run k depends on it and on k alone.")] = 0,
     engine: Annotated[str, typer.Option(help="exact or auto.")] = "auto",
-    workers: Annotated[int, typer.Option(help="Processes that share the runs.")] = 1,
+    workers: Annotated[
+        str, typer.Option(help="Processes that share the runs, or a cluster's address.")
+    ] = "1",
     max_pulls: Annotated[
         int | None, typer.Option(help="Pulls after which a run stops unfinished.")
     ] = None,
@@ -68,7 +70,7 @@ def command(
         runs,
         seed,
         engine=engine,
-        workers=workers,
+        workers=int(workers) if workers.lstrip("-").isdecimal() else workers,
         max_pulls=max_pulls,
     )
     if csv_file is not None:

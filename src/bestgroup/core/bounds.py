@@ -1,12 +1,6 @@
-"""The paper's theorems in numbers: caps on the pulls of its algorithms, and lower bounds for all.
+"""The paper's lower bounds for all correct algorithms, with the constants of the proofs.
 
-Caps hold on the good event, on which every mean of r pulls is within beta(r) of its expectation, in
-every dim: with probability at least 1 - delta (paper, Lemma B.1). They solve beta(r) > x over the
-whole numbers instead of using the O() forms. Lower bounds have the constants of the proofs.
-
-A dim with noise scale s takes part in every test with s beta. Dividing it by s gives the same tests
-with scale 1, so everything here is computed on means / s, epsilon / s and, for the best group,
-weights * s.
+Dims are divided by their noise scales, as in `caps`. The caps of the algorithms are here as well.
 """
 
 from __future__ import annotations
@@ -18,38 +12,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from bestgroup.core.arrays import Floats, Ints, probability, read_only
+from bestgroup.core.caps import UpperBound, scaled, upper_bound
 from bestgroup.core.dominance import optimal_groups
-from bestgroup.core.gaps import (
-    arm_gaps,
-    arm_lifts,
-    group_gaps,
-    tolerant_group_gaps,
-    weighted_gaps,
-)
+from bestgroup.core.gaps import arm_gaps, arm_lifts, group_gaps, weighted_gaps
 from bestgroup.core.goals import BestGroup, Goal, ParetoGroups, check_goal
 from bestgroup.core.laws import FullyDependent, Normal
 from bestgroup.core.problem import Instance
-from bestgroup.errors import InvalidInput
 
-_ALGORITHMS = {ParetoGroups: ("te", "age", "ge"), BestGroup: ("eecb",)}
-_MOST_PULLS = 2**53  # beyond it floats skip whole numbers
-
-
-@dataclass(frozen=True, eq=False)
-class UpperBound:
-    """Caps on pulls: `by_arm` (one array [K_i] a group), `by_group` [N], `value` for all arms.
-
-    Caps are whole numbers, or inf where nothing below 2**53 bounds the pulls. `applies` is False,
-    and `why_not` says why, where `value` is inf, and where the instance's law is known to be
-    noisier than its noise model says, so that the good event is not sure.
-    """
-
-    algorithm: str
-    by_arm: list[Floats]
-    by_group: Floats
-    value: float
-    applies: bool
-    why_not: str | None
+__all__ = ["LowerBound", "UpperBound", "lower_bound", "upper_bound"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,138 +40,6 @@ class LowerBound:
     value: float
     applies: bool
     why_not: str | None
-
-
-def upper_bound(
-    instance: Instance, goal: Goal, delta: float, algorithm: str | None = None
-) -> UpperBound:
-    """Return the explicit caps on the pulls of each arm that the paper's lemmas give.
-
-    Pareto, `algorithm` "te" (default), "age" or "ge": on the good event group i leaves by the first
-    round r with beta(r) <= max(Delta_i / 12, epsilon / 4) (Lemmas B.9 to B.12), and TE and AGE drop
-    arm (i, j) by the first with beta(r) <= Delta_ij / 4 (Lemma B.13; GE drops no arms). So
-
-        N_ij <= 1 + max{r : beta(r) > max(Delta_i / 12, epsilon / 4, Delta_ij / 4)}.
-
-    If epsilon / scale differs between dims, the lemmas hold with its least value, but Lemma B.8, on
-    which B.10 and B.12 rest, only with the gaps of `tolerant_group_gaps`, which are used then.
-
-    Best group, "eecb": an arm that is pulled while the clock of the focus d is n has n + 1 pulls
-    then, and 4 beta(n) > max(Delta_i ||w||_1 / (D w^d), R_i^d - mu_ij^d) (the two halves of Lemma
-    C.1). With goal epsilon > 0 there is a third bound: the group ahead leads by 0 or more, so that
-    a round which does not stop has epsilon ||w||_1 <= 2 sum_d w^d beta(n^d) <= 2 D w^d beta(n). So
-    N_ij is at most 1 + the largest n that these allow for some d; and one more in the best group,
-    whose arms may be pulled once when it alone is left.
-
-    >>> instance = Instance([[[4.0, 3.0], [0.0, 1.0]], [[2.0, 2.0]]])
-    >>> upper_bound(instance, ParetoGroups(0.5), 0.05).by_arm
-    [array([1498.,  127.]), array([2825.])]
-    >>> upper_bound(instance, BestGroup([1, 1]), 0.05).by_group
-    array([374., 245.])
-    """
-    check_goal(goal, instance.shape.dims)
-    level = probability(delta)
-    known = _ALGORITHMS[type(goal)]
-    name = known[0] if algorithm is None else algorithm
-    if name not in known:
-        raise InvalidInput(
-            f"algorithm must be one of {', '.join(known)} for this goal; got {algorithm!r}"
-        )
-    if isinstance(goal, ParetoGroups):
-        caps = _pareto_caps(instance, goal, level, drops_arms=name != "ge")
-    else:
-        caps = _best_caps(instance, goal, level)
-    by_group = np.array([cap.sum() for cap in caps])
-    value = float(by_group.sum())
-    why_not = _too_noisy(instance) or (None if value < math.inf else _unbounded(goal, by_group))
-    sealed = [read_only(cap) for cap in caps]
-    return UpperBound(name, sealed, read_only(by_group), value, why_not is None, why_not)
-
-
-def _pareto_caps(
-    instance: Instance, goal: ParetoGroups, delta: float, drops_arms: bool
-) -> list[Floats]:
-    R, means = _scaled(instance, instance.scale)
-    epsilon = goal.epsilons(instance.shape.dims) / instance.scale
-    same = bool((epsilon == epsilon[0]).all())
-    group = group_gaps(R)[0] if same else tolerant_group_gaps(R, epsilon)
-    floors = np.maximum(group / 12, epsilon.min() / 4)
-    levels = [
-        np.maximum(own / 4 if drops_arms else 0.0 * own, floor)
-        for own, floor in zip(arm_gaps(means, R), floors, strict=True)
-    ]
-    return _split(instance, 1.0 + _last_rounds(np.concatenate(levels), instance, delta))
-
-
-def _best_caps(instance: Instance, goal: BestGroup, delta: float) -> list[Floats]:
-    R, means = _scaled(instance, instance.scale)
-    weights = goal.weight_vector(instance.shape.dims)
-    effect = len(weights) * weights * instance.scale
-    missing = weighted_gaps(instance.efficiency, weights) * weights.sum()
-    stop = goal.epsilon * weights.sum() / (2 * effect)
-    # beta(n) >= stop is allowed: the next float below turns it into beta(n) > level.
-    slack = np.nextafter(stop, 0.0)
-    levels = [
-        np.maximum(np.maximum(gap / effect, best - rows) / 4, slack).min(axis=1)
-        for rows, best, gap in zip(means, R, missing, strict=True)
-    ]
-    caps = _split(instance, 1.0 + _last_rounds(np.concatenate(levels), instance, delta))
-    if len(caps) > 1:
-        for i in optimal_groups(instance, goal):
-            caps[i] = caps[i] + 1.0
-    return caps
-
-
-def _last_rounds(levels: Floats, instance: Instance, delta: float) -> Floats:
-    """Return for each level the largest r >= 0 with beta(r) > level; 0 if there is none."""
-    events = float(instance.shape.total * instance.shape.dims)
-    values, where = np.unique(levels, return_inverse=True)
-    return np.array([_last_round(float(x), events, delta) for x in values])[where]
-
-
-def _last_round(level: float, events: float, delta: float) -> float:
-    if _beta(1, events, delta) <= level:
-        return 0.0
-    low, high = 1, 2
-    while _beta(high, events, delta) > level:
-        if high >= _MOST_PULLS:
-            return math.inf
-        low, high = high, 2 * high
-    while high - low > 1:
-        middle = (low + high) // 2
-        if _beta(middle, events, delta) > level:
-            low = middle
-        else:
-            high = middle
-    return float(low)
-
-
-def _beta(r: int, events: float, delta: float) -> float:
-    """Return sqrt(2 log(4 A D r^2 / delta) / r), with events = A D; it decreases in r (eq. (2))."""
-    n = float(r)
-    return math.sqrt(2.0 * math.log(4.0 * events * n * n / delta) / n)
-
-
-def _scaled(instance: Instance, scale: Floats) -> tuple[Floats, list[Floats]]:
-    """Return the efficiency [N, D] and the means with every dim divided by its scale."""
-    return instance.efficiency / scale, [rows / scale for rows in instance.means]
-
-
-def _split(instance: Instance, flat: Floats) -> list[Floats]:
-    return [part.copy() for part in np.split(flat, np.cumsum(instance.shape.sizes)[:-1])]
-
-
-def _too_noisy(instance: Instance) -> str | None:
-    scales = getattr(instance.law, "scales", None)
-    if scales is None or (scales(instance.shape.dims) <= instance.scale * (1 + 1e-12)).all():
-        return None
-    return "the law has a larger scale than the noise model allows, so the good event is not sure"
-
-
-def _unbounded(goal: Goal, by_group: Floats) -> str:
-    groups = np.flatnonzero(np.isinf(by_group)).tolist()
-    what = "efficiencies" if isinstance(goal, ParetoGroups) else "weighted efficiencies"
-    return f"nothing bounds the pulls of groups {groups}: with epsilon = 0 their {what} are tied"
 
 
 def lower_bound(instance: Instance, goal: Goal, delta: float) -> LowerBound:
@@ -258,7 +96,7 @@ def _dependent_scales(instance: Instance) -> Floats | None:
 def _best_need(
     instance: Instance, goal: BestGroup, need: float, scale: Floats
 ) -> tuple[list[Floats], Floats]:
-    R, means = _scaled(instance, scale)
+    R, means = scaled(instance, scale)
     weights = goal.weight_vector(instance.shape.dims) * scale
     group = weighted_gaps(R, weights)
     lifts = arm_lifts(means, R, weights)
@@ -276,7 +114,7 @@ def _best_need(
 def _pareto_need(
     instance: Instance, goal: ParetoGroups, need: float, scale: Floats
 ) -> tuple[list[Floats], Floats]:
-    R, means = _scaled(instance, scale)
+    R, means = scaled(instance, scale)
     least = (goal.epsilons(instance.shape.dims) / scale).min()
     group, plus, _ = group_gaps(R)
     shares = np.where(np.isnan(plus), 1 / 2, 2 / 9)

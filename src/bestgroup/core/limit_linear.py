@@ -1,313 +1,270 @@
-"""The inner problem of the limit for BestGroup: the cheapest alternative in which group k beats group i.
+"""The inner problem of the limit for BestGroup: the cheapest alternative in which a group k beats group i.
 
 Arms of k rise and arms of i fall until R_k . w = R_i . w + epsilon |w|_1. Once it is chosen which arm of k serves each
-dim, the problem is convex with one multiplier y: lowering i at the price y is worth G(y), whatever k does, and
-the served dims enter by a pair (L, A) only, L = their weighted mean and A = what a unit of y raises it by:
+dim, the problem is convex with one multiplier y. Lowering i at the price y is worth G(y), whatever k does,
+and the choice enters by two numbers only: L, the weighted mean of the serving arms, and A, what a unit of y
+raises it by:
 
     cost = max_y G(y) + y (R_i . w + epsilon |w|_1 - L) - y^2 A / 2.
 
-Choices are walks: dims are served in blocks (single dims, or sets of dims when dims are fully dependent, because
-one shift then serves all dims of the arm). A price y bounds the cost of every walk at once,
-G(y) + y (...) - max over walks (y L + y^2 A / 2), and the maximum is a longest path; mostly one price proves the minimum.
+So one price y bounds the cost of all choices at once, through the largest y L + y^2 A / 2, which every dim (every
+set of dims, when one shift moves an arm in all of them) maximises by itself. Mostly that proves the minimum. Where
+it does not, the choices that the bounds leave are listed dim by dim, without those that are worse than
+another one in both L and A.
 """
 
 from __future__ import annotations
 
-import math
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 
-from bestgroup.core.arrays import Floats, Ints
-from bestgroup.core.kernel import kernel
-from bestgroup.core.limit_cover import Cover, cover
-from bestgroup.core.limit_pareto import NODES, Arms
+from bestgroup.core.arrays import Bools, Floats, Ints
+from bestgroup.core.limit_arms import EXACT, Arms, Falling, worth_cutting
+from bestgroup.core.limit_cover import cover_levels
 
-PRICES = 16  # bounds kept at a time
-
-
-class Walks(NamedTuple):
-    """All ways to serve the dims, as paths from state 0 to the last state; see `walks`."""
-
-    gain: Floats  # [B, A]  weighted mean that an arm brings to a block
-    total: Floats  # [B]  weight of the block
-    first: Ints  # [S + 1]  steps first[s] to first[s + 1] leave state s
-    block: Ints  # [T]
-    next: Ints  # [T]  always a larger state
+PRICES = 8  # tried for every group before choices are listed
+WIDTH = 20_000  # choices kept of a list; those beyond enter by their bound
 
 
-class Duel(NamedTuple):
-    """Group i is to be beaten by `margin`; `order` [D, K_i] lists its arms by falling mean."""
+class Blocks:
+    """The sets of dims that one arm may serve, and the ways to serve all dims with such sets.
 
-    i: int
-    margin: float
-    weights: Floats  # [D]
-    order: Ints  # [D, K_i]
-    dependent: bool
-
-
-class Bounds(NamedTuple):
-    """Prices y, bounds of G there, and longest paths from every state for one group k."""
-
-    price: Floats  # [PRICES, 2]  y and G(y)
-    rest: Floats  # [PRICES, S]
-    count: Ints  # [1]  prices seen; the oldest are overwritten
-
-
-@kernel
-def beat_by(
-    arms: Arms, weight: Floats, duel: Duel, walks: Walks, k: int, cutoff: float, cut: Floats
-) -> tuple[float, float]:
-    """Return (cost, low) of the cheapest alternative in which group k beats group i by the margin.
-
-    Alternatives that cost `cutoff` or more may be missed, except that one is always found; its shifts' costs
-    are in `cut` [A]. `low` bounds all alternatives cheaper than `cutoff` from below.
+    A state is a set of dims already served, state 0 none and the last one all. Independent dims are served one
+    at a time; of fully dependent ones, any set that holds the first free dim.
     """
-    states = len(walks.first) - 1
-    bounds = Bounds(np.empty((PRICES, 2)), np.empty((PRICES, states)), np.zeros(1, dtype=np.int64))
-    pick = np.empty((states, 2), dtype=np.int64)
-    walk = np.empty((len(duel.weights), 2), dtype=np.int64)
-    longest_paths(arms, weight, walks, k, first_price(arms, weight, duel, k), bounds.rest[0], pick)
-    value, low = math.inf, 0.0
-    for _ in range(6):
-        length = follow(walks, pick, walk)
-        cost, _ = try_walk(arms, weight, duel, walks, k, walk[:length], bounds, value, pick, cut)
-        value = min(value, cost)
-        low = max(low, bound_of(bounds, duel.margin, 0.0, 0.0, np.int64(0)))
-        if low >= min(value, cutoff) * (1.0 - 1e-12):
-            return value, min(low, value)
-    return search(arms, weight, duel, walks, k, bounds, value, cutoff, cut)
+
+    def __init__(self, dims: int, dependent: bool) -> None:
+        self.member: Ints  # [B, D]
+        self.steps: list[list[tuple[int, int]]]  # of each state but the last: (block, next state)
+        if not dependent:
+            self.member = np.eye(dims, dtype=np.int64)
+            self.steps = [[(d, d + 1)] for d in range(dims)]
+            return
+        every = (1 << dims) - 1
+        self.member = (np.arange(every + 1)[:, None] >> np.arange(dims)) & 1
+        self.steps = []
+        for served in range(every):
+            free = every & ~served
+            fitting = [b for b in range(1, every + 1) if b & free & -free and not b & served]
+            self.steps.append([(b, served | b) for b in fitting])
 
 
-@kernel
-def first_price(arms: Arms, weight: Floats, duel: Duel, k: int) -> float:
-    """Return a guess of the multiplier: only the best arms of k rise and only those of i fall."""
-    need, rate = duel.margin, 0.0
-    for d in range(len(duel.weights)):
-        best = arms.start[k]
-        for arm in range(arms.start[k], arms.start[k + 1]):
-            if arms.mean[arm, d] > arms.mean[best, d]:
-                best = arm
-        need -= duel.weights[d] * arms.mean[best, d]
-        rate += duel.weights[d] ** 2 * (1.0 / weight[best] + 1.0 / weight[duel.order[d, 0]])
-    return max(need, 0.0) / rate
+@dataclass
+class _Found:
+    """The cheapest alternative found so far against each rival, and a lower bound of all of them."""
+
+    cost: Floats  # [R]
+    low: Floats  # [R]
+    arm: Ints  # [R, D]  serving arms
+    price: Floats  # [R]
+    fall: Floats  # [R, K_i]  squared falls / 2, summed over dims
+
+    @property
+    def limit(self) -> Floats:
+        """What an alternative must cost less than to matter, [R]."""
+        return EXACT * np.minimum(self.cost, self.cost.min())
 
 
-@kernel
-def longest_paths(
-    arms: Arms, weight: Floats, walks: Walks, k: int, y: float, rest: Floats, pick: Ints
-) -> None:
-    """Fill in `rest` [S] = max y L + y^2 A / 2 over walks to the end, and the steps and arms that do it."""
-    last = len(rest) - 1
-    rest[last] = 0.0
-    for state in range(last - 1, -1, -1):
-        rest[state] = -math.inf
-        for step in range(walks.first[state], walks.first[state + 1]):
-            block, onward = walks.block[step], rest[walks.next[step]]
-            for arm in range(arms.start[k], arms.start[k + 1]):
-                raised = 0.5 * (y * walks.total[block]) ** 2 / weight[arm]
-                length = y * walks.gain[block, arm] + raised + onward
-                if length > rest[state]:
-                    rest[state], pick[state, 0], pick[state, 1] = length, step, arm
+class BeatenBest:
+    """Oracle of the game for the answer i: alternatives in which some k beats i by more than `slack`."""
+
+    def __init__(self, arms: Arms, weights: Floats, slack: float, i: int, dependent: bool) -> None:
+        self.arms, self.weights, self.slack, self.i = arms, weights, slack, i
+        self.dependent = dependent
+        self.blocks = Blocks(arms.dims, dependent)
+        self.rivals = np.array([k for k in range(arms.groups) if k != i])
+        self.index, self.exists = arms.index[self.rivals], arms.exists[self.rivals]
+        part = self.blocks.member * weights
+        self.total = part.sum(axis=1)
+        self.gain: Floats = (part @ (arms.mean - arms.best[i]).T)[:, self.index]  # [B, R, K]
+
+    def __call__(self, weight: Floats) -> tuple[float, Floats]:
+        """Return a lower bound of the inner minimum at an allocation [A], and cuts [C, A]."""
+        self.weight, self.falling = weight, Falling.of(self.arms, weight, self.i)
+        size = len(self.rivals)
+        found = _Found(
+            np.full(size, np.inf),
+            np.zeros(size),
+            np.zeros((size, self.arms.dims), dtype=np.int64),
+            np.zeros(size),
+            np.zeros((size, len(self.arms.order[self.i]))),
+        )
+        prices = self._bound(found)
+        for r in np.flatnonzero(found.low < found.limit):
+            if found.low[r] < found.limit[r]:
+                self._list(int(r), found, [price.of(int(r)) for price in prices])
+        lower = float(np.minimum(found.low, found.cost).min())
+        return lower, self._cuts(found)
+
+    def _bound(self, found: _Found) -> list[_Price]:
+        """Try prices for all rivals at once, each the multiplier of the last one's best choice."""
+        prices: list[_Price] = []
+        y, worth = self._first_price(), np.full(len(self.rivals), -np.inf)
+        for _ in range(PRICES):
+            tails, arm = self._longest(y)
+            found.low = np.maximum(found.low, worth + y * self.slack - tails[0])
+            prices.append(_Price(y, worth + y * self.slack, tails))
+            if (found.low >= found.limit).all():
+                break
+            mean, rate = self._measure(arm)
+            cost, bound, y, fall = self._solve(mean, rate)
+            worth = bound - y * (self.slack - mean) + 0.5 * y * y * rate
+            better = cost < found.cost
+            for name, new in (("cost", cost), ("arm", arm), ("price", y), ("fall", fall)):
+                getattr(found, name)[better] = new[better]
+        return prices[1:]  # nothing is known of the worth of the first
+
+    def _first_price(self) -> Floats:
+        """Return guesses of the multipliers: only the best arms of k rise, and only those of i fall."""
+        top = self.arms.mean[self.index].argmax(axis=1)  # [R, D]
+        arm = np.take_along_axis(self.index, top, axis=1)
+        mean, rate = self._measure(arm)
+        own = (self.weights**2 / self.weight[self.arms.order[self.i][0]]).sum()
+        return (self.slack - mean) / (rate + own)
+
+    def _longest(self, y: Floats) -> tuple[Floats, Ints]:
+        """Return max y L + y^2 A / 2 of the dims that a state leaves, [S, R], and the best choices [R, D]."""
+        lift = 0.5 * (y * self.total[:, None]) ** 2
+        length = y[:, None] * self.gain + lift[:, :, None] / self.weight[self.index]
+        length = np.where(self.exists, length, -np.inf)
+        place, top = length.argmax(axis=2), length.max(axis=2)  # [B, R]
+        steps = self.blocks.steps
+        tails = np.zeros((len(steps) + 1, len(y)))
+        pick = np.zeros((len(steps), len(y)), dtype=np.int64)
+        for state in range(len(steps) - 1, -1, -1):
+            ways = np.array([top[block] + tails[after] for block, after in steps[state]])
+            pick[state], tails[state] = ways.argmax(axis=0), ways.max(axis=0)
+        arm = np.zeros((len(y), self.arms.dims), dtype=np.int64)
+        for r in range(len(y)):
+            state = 0
+            while state < len(steps):
+                block, state = steps[state][pick[state, r]]
+                arm[r, self.blocks.member[block] == 1] = self.index[r, place[block, r]]
+        return tails, arm
+
+    def _measure(self, arm: Ints) -> tuple[Floats, Floats]:
+        """Return L (relative to R_i . w) and A of choices [B, D] of serving arms."""
+        mean = (self.arms.mean[arm, np.arange(self.arms.dims)] - self.arms.best[self.i]) @ self.weights
+        return mean, (self._load(arm) * self.weights / self.weight[arm]).sum(axis=1)
+
+    def _load(self, arm: Ints) -> Floats:
+        """Return the weight that moves with the serving arm of each dim, [B, D]."""
+        if not self.dependent:
+            return np.broadcast_to(self.weights, arm.shape)
+        return (arm[:, :, None] == arm[:, None, :]) @ self.weights
+
+    def _solve(self, mean: Floats, rate: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+        """Return cost, a lower bound of it, y, and squared falls / 2 [B, K_i], for choices (L, A)."""
+        need = self.slack - mean
+        if self.dependent:
+            rows = self.arms.rows(self.i)
+            gap = (self.arms.mean[rows] - self.arms.best[self.i]).T
+            done = cover_levels(gap, self.weight[rows], self.weights, need, rate)
+            return done.cost, done.bound, done.price, 0.5 * done.fall**2
+        y, level = self.falling.sink(self.weights, need, rate)
+        cost = 0.5 * y * y * rate + self.falling.cost(level).sum(axis=1)
+        fall = np.zeros((len(y), len(self.falling.mean)))
+        drop = 0.5 * np.maximum(self.falling.mean - level[:, None, :], 0.0) ** 2
+        place = self.arms.order[self.i] - self.arms.start[self.i]
+        for d in range(self.arms.dims):
+            fall[:, place[:, d]] += drop[:, :, d]
+        return cost, cost, y, fall
+
+    def _list(self, r: int, found: _Found, prices: list[_Price]) -> None:
+        """Find the cheapest alternative of rival r among all choices that the prices leave."""
+        limit, dropped = found.limit[r], np.inf
+        lists: list[list[_Choices]] = [[] for _ in range(len(self.blocks.steps) + 1)]
+        lists[0].append(_Choices(np.zeros(1), np.zeros(1), np.zeros((1, self.arms.dims), np.int64)))
+        arms = self.index[r, self.exists[r]]
+        for state, steps in enumerate(self.blocks.steps):
+            if not lists[state]:
+                continue
+            here, least = _Choices.join(lists[state]).prune(prices, state, limit)
+            dropped = min(dropped, least)
+            for block, after in steps:
+                gain = self.gain[block, r, self.exists[r]]
+                rate = self.total[block] ** 2 / self.weight[arms]
+                lists[after].append(here.extend(gain, rate, arms, self.blocks.member[block] == 1))
+        final, least = _Choices.join(lists[-1]).prune(prices, len(lists) - 1, limit)
+        found.low[r] = min(limit, dropped, least)
+        if len(final.mean) == 0:
+            return
+        mean, rate = self._measure(final.arm)
+        cost, bound, y, fall = self._solve(mean, rate)
+        found.low[r] = min(found.low[r], bound.min())
+        at = int(cost.argmin())
+        if cost[at] < found.cost[r]:
+            found.cost[r], found.arm[r], found.price[r] = cost[at], final.arm[at], y[at]
+            found.fall[r] = fall[at]
+
+    def _cuts(self, found: _Found) -> Floats:
+        """Return the costs of the shifts, |shift|^2 / 2 for each arm, of the alternatives worth adding."""
+        chosen = worth_cutting(found.cost)
+        cuts = np.zeros((len(chosen), len(self.weight)))
+        cuts[:, self.arms.rows(self.i)] = found.fall[chosen]
+        arm = found.arm[chosen]
+        rise = found.price[chosen, None] * self._load(arm) / self.weight[arm]
+        # An arm that serves several dims by one shift has that shift counted once.
+        share = self.weights / self._load(arm) if self.dependent else 1.0
+        for d in range(self.arms.dims):
+            np.add.at(cuts, (np.arange(len(chosen)), arm[:, d]), (0.5 * rise**2 * share)[:, d])
+        return cuts
 
 
-@kernel
-def follow(walks: Walks, pick: Ints, walk: Ints) -> int:
-    """Write the picked steps from state 0 into `walk` [D, 2] and return their number."""
-    state, length = 0, 0
-    while state < len(pick) - 1:
-        walk[length, 0], walk[length, 1] = pick[state, 0], pick[state, 1]
-        state = walks.next[pick[state, 0]]
-        length += 1
-    return length
+@dataclass(frozen=True)
+class _Price:
+    """A price y, G(y) + y slack, and the longest way from each state; for all rivals or for one."""
+
+    y: Floats  # [R]
+    worth: Floats  # [R]
+    tails: Floats  # [S, R]
+
+    def of(self, r: int) -> _Price:
+        return _Price(self.y[r], self.worth[r], self.tails[:, r])
 
 
-@kernel
-def bound_of(bounds: Bounds, margin: float, mean: float, rate: float, state: int) -> float:
-    """Return a lower bound of the cost of every walk that has (mean, rate) when it reaches `state`."""
-    best = 0.0
-    for at in range(min(bounds.count[0], PRICES)):
-        y, worth = bounds.price[at, 0], bounds.price[at, 1]
-        paid = y * mean + 0.5 * y * y * rate + bounds.rest[at, state]
-        best = max(best, worth + y * margin - paid)
-    return best
+@dataclass(frozen=True)
+class _Choices:
+    """Serving arms for some of the dims, with their L and A."""
 
+    mean: Floats  # [B]
+    rate: Floats  # [B]
+    arm: Ints  # [B, D]
 
-@kernel
-def try_walk(
-    arms: Arms,
-    weight: Floats,
-    duel: Duel,
-    walks: Walks,
-    k: int,
-    walk: Ints,
-    bounds: Bounds,
-    value: float,
-    pick: Ints,
-    cut: Floats,
-) -> tuple[float, float]:
-    """Return cost and bound of a walk; its price joins the bounds; if below `value`, it goes to `cut`."""
-    mean, rate = 0.0, 0.0
-    for at in range(len(walk)):
-        block, arm = walks.block[walk[at, 0]], walk[at, 1]
-        mean += walks.gain[block, arm]
-        rate += walks.total[block] ** 2 / weight[arm]
-    first = arms.start[duel.i]
-    fall = np.zeros(arms.start[duel.i + 1] - first)
-    if duel.dependent:
-        cost, bound, y = fall_together(arms, weight, duel, duel.margin - mean, rate, fall)
-    else:
-        cost, bound, y = fall_apart(arms, weight, duel, duel.margin - mean, rate, fall)
-    if cost < value:
-        cut[:] = 0.0
-        for right in range(len(fall)):
-            cut[first + right] = fall[right]
-        for at in range(len(walk)):
-            rise = y * walks.total[walks.block[walk[at, 0]]] / weight[walk[at, 1]]
-            cut[walk[at, 1]] += 0.5 * rise * rise
-    at = bounds.count[0] % PRICES
-    bounds.count[0] += 1
-    bounds.price[at, 0] = y
-    bounds.price[at, 1] = bound - y * (duel.margin - mean) + 0.5 * y * y * rate
-    longest_paths(arms, weight, walks, k, y, bounds.rest[at], pick)
-    return cost, bound
+    @classmethod
+    def join(cls, parts: list[_Choices]) -> _Choices:
+        return cls(
+            np.concatenate([part.mean for part in parts]),
+            np.concatenate([part.rate for part in parts]),
+            np.concatenate([part.arm for part in parts]),
+        )
 
+    def take(self, keep: Bools | Ints) -> _Choices:
+        return _Choices(self.mean[keep], self.rate[keep], self.arm[keep])
 
-@kernel
-def fall_apart(
-    arms: Arms, weight: Floats, duel: Duel, gap: float, rate: float, fall: Floats
-) -> tuple[float, float, float]:
-    """Return cost (twice, it is exact) and y for independent dims; sum of falls^2 / 2 in `fall` [K_i].
+    def extend(self, gain: Floats, rate: Floats, arms: Ints, served: Bools) -> _Choices:
+        """Return every choice with every arm for the dims in `served`."""
+        arm = np.repeat(self.arm, len(arms), axis=0)
+        arm[:, served] = np.tile(arms, len(self.mean))[:, None]
+        return _Choices(
+            np.add.outer(self.mean, gain).ravel(), np.add.outer(self.rate, rate).ravel(), arm
+        )
 
-    In each dim the arms of i above a level x_d(y) fall to it, sum weight (mu - x_d)^+ = y w_d (water filling);
-    y solves gap + sum_d w_d (x_d - R_i^d) = y rate. Newton from the left is exact, the function being convex, falling
-    and piecewise linear.
-    """
-    y, first = 0.0, arms.start[duel.i]
-    while True:
-        left, slope = gap, -rate
-        for d in range(len(duel.weights)):
-            level, mass = water_level(arms, weight, duel, d, y)
-            left += duel.weights[d] * level
-            slope -= duel.weights[d] ** 2 / mass
-        onward = y + (left - y * rate) / -slope
-        if onward <= y * (1.0 + 1e-15):
-            break
-        y = onward
-    cost = 0.5 * y * y * rate
-    for d in range(len(duel.weights)):
-        level = water_level(arms, weight, duel, d, y)[0] + arms.mean[duel.order[d, 0], d]
-        for arm in range(first, arms.start[duel.i + 1]):
-            drop = arms.mean[arm, d] - level
-            if drop > 0.0:
-                fall[arm - first] += 0.5 * drop * drop
-                cost += 0.5 * weight[arm] * drop * drop
-    return cost, cost, y
-
-
-@kernel
-def water_level(
-    arms: Arms, weight: Floats, duel: Duel, d: int, y: float
-) -> tuple[float, float]:
-    """Return the level below R_i^d (<= 0) at which y w_d is used up, and the weight of the arms that fall."""
-    top = arms.mean[duel.order[d, 0], d]
-    mass, above = 0.0, 0.0
-    for at in range(duel.order.shape[1]):
-        arm = duel.order[d, at]
-        mass += weight[arm]
-        above += weight[arm] * (arms.mean[arm, d] - top)
-        level = (above - y * duel.weights[d]) / mass
-        if at + 1 == duel.order.shape[1] or level >= arms.mean[duel.order[d, at + 1], d] - top:
-            break
-    return level, mass
-
-
-@kernel
-def fall_together(
-    arms: Arms, weight: Floats, duel: Duel, gap: float, rate: float, fall: Floats
-) -> tuple[float, float, float]:
-    """Return cost, its bound and y for fully dependent dims; falls^2 / 2 in `fall` [K_i]."""
-    dims, first, last = len(duel.weights), arms.start[duel.i], arms.start[duel.i + 1]
-    need = np.empty((dims, last - first))
-    for d in range(dims):
-        for right in range(last - first):
-            need[d, right] = arms.mean[first + right, d] - arms.mean[duel.order[d, 0], d]
-    problem = Cover(need, weight[first:last], np.zeros(dims), duel.weights, rate, -gap)
-    cost, bound, y = cover(problem, np.zeros(dims), fall)
-    for right in range(last - first):
-        fall[right] = 0.5 * fall[right] ** 2
-    return cost, bound, y
-
-
-@kernel
-def search(
-    arms: Arms,
-    weight: Floats,
-    duel: Duel,
-    walks: Walks,
-    k: int,
-    bounds: Bounds,
-    value: float,
-    cutoff: float,
-    cut: Floats,
-) -> tuple[float, float]:
-    """Return (cost, low) as `beat_by`, by branch and bound over the walks of group k."""
-    dims, size, end = len(duel.weights), arms.start[k + 1] - arms.start[k], len(walks.first) - 2
-    walk, pick = np.empty((dims, 2), dtype=np.int64), np.empty((end + 1, 2), dtype=np.int64)
-    state, turn = np.zeros(dims + 1, dtype=np.int64), np.zeros(dims + 1, dtype=np.int64)
-    mean, rate = np.zeros(dims + 1), np.zeros(dims + 1)
-    low, nodes, depth = math.inf, 0, 0
-    while depth >= 0:
-        step = walks.first[state[depth]] + turn[depth] // size
-        if step >= walks.first[state[depth] + 1]:
-            depth -= 1
-            continue
-        arm, block = arms.start[k] + turn[depth] % size, walks.block[step]
-        turn[depth] += 1
-        mean[depth + 1] = mean[depth] + walks.gain[block, arm]
-        rate[depth + 1] = rate[depth] + walks.total[block] ** 2 / weight[arm]
-        onward = walks.next[step]
-        bound = bound_of(bounds, duel.margin, mean[depth + 1], rate[depth + 1], onward)
-        limit = min(value, cutoff)
-        if bound >= limit:
-            continue
-        nodes += 1
-        if nodes > NODES:
-            low = min(low, bound)
-            continue
-        walk[depth, 0], walk[depth, 1] = step, arm
-        if onward < end:
-            depth += 1
-            state[depth], turn[depth] = onward, 0
-            continue
-        found = walk[: depth + 1]
-        cost, least = try_walk(arms, weight, duel, walks, k, found, bounds, value, pick, cut)
-        value, low = min(value, cost), min(low, least)
-    return value, min(low, value)
-
-
-def walks(weights: Floats, means: Floats, dependent: bool) -> Walks:
-    """Return the ways to serve all dims; `means` [A, D] and `weights` [D] in units of the noise scale.
-
-    Independent dims: state d, one block a dim. Fully dependent: a state is the set of dims already served, and a
-    block any set of other dims that holds the first of them.
-    """
-    dims = len(weights)
-    if not dependent:
-        ends = np.arange(dims)
-        first = np.append(ends, [dims, dims])
-        return Walks(np.ascontiguousarray((means * weights).T), weights, first, ends, ends + 1)
-    sets = 1 << dims
-    member = (np.arange(sets)[:, None] >> np.arange(dims)) & 1
-    first, block, after = [0], [], []
-    for served in range(sets - 1):
-        free = (sets - 1) & ~served
-        lead = free & -free
-        for chosen in range(1, sets):
-            if chosen & lead and not chosen & served:
-                block.append(chosen)
-                after.append(served | chosen)
-        first.append(len(block))
-    first.append(len(block))
-    gain = np.ascontiguousarray((member * weights) @ means.T)
-    return Walks(gain, member @ weights, np.array(first), np.array(block), np.array(after))
+    def prune(self, prices: list[_Price], state: int, limit: float) -> tuple[_Choices, float]:
+        """Return the choices that may cost less than `limit`, and a bound of those left out for number."""
+        bound = np.zeros(len(self.mean))
+        for price in prices:
+            spent = price.y * self.mean + 0.5 * price.y**2 * self.rate + price.tails[state]
+            bound = np.maximum(bound, price.worth - spent)
+        kept = self.take(bound < limit)
+        bound = bound[bound < limit]
+        # A choice is useless if another one has a larger L and a larger A.
+        order = np.lexsort((-kept.rate, -kept.mean))
+        highest = np.maximum.accumulate(kept.rate[order])
+        best = np.append(True, kept.rate[order][1:] > highest[:-1]) if len(order) else order
+        order = order[best] if len(order) else order
+        if len(order) <= WIDTH:
+            return kept.take(order), np.inf
+        order = order[np.argsort(bound[order], kind="stable")]
+        return kept.take(order[:WIDTH]), float(bound[order[WIDTH]])

@@ -146,3 +146,13 @@ def pool(excess: Floats, weight: Floats, own: Floats, rise: Floats) -> tuple[Flo
         rise = np.maximum(rise, onward)
     fall = np.maximum(excess - rise[..., None], 0.0)
     return rise, 0.5 * (own * rise * rise + (weight * fall * fall).sum(axis=-1))
+
+
+def worth_raising(mean: Floats, weight: Floats, dependent: bool) -> Bools:
+    """Return [K, D]: False if another arm is as high and as cheap to raise (in every dim if dependent)."""
+    ahead = np.lexsort((np.arange(len(weight)), weight)).argsort()
+    cheaper = ahead[None, :] < ahead[:, None]  # [one, other]
+    high = mean[None, :, :] >= mean[:, None, :]
+    if dependent:
+        high = np.broadcast_to(high.all(axis=2, keepdims=True), high.shape)
+    return ~(cheaper[:, :, None] & high).any(axis=1)

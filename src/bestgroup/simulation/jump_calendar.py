@@ -1,6 +1,6 @@
 """The calendar of the jump engine: which tests may fire, and until when they cannot.
 
-An *item* is one test of the algorithm. Time is cut into nested windows (now, end]: `ends` is a stack, the nearest end
+An *item* is one test of the algorithm. Time is cut into nested windows (now, end]: the ends form a stack, the nearest one
 on top. Every item is in one list: among those that are not yet cleared for the window on top (LIVE), or in the list of
 the end up to which it is cleared. A window whose live items are all cleared is over; otherwise it is halved, and
 short windows are gone through round by round. So an item near its firing is looked at often and one far from it seldom,
@@ -9,110 +9,113 @@ and all of them share the same ends, so that few points of the walks have to be 
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
-import numpy as np
-
 from bestgroup.core.arrays import Ints
 from bestgroup.core.kernel import kernel
+from bestgroup.simulation.jump_layout import (
+    AFTER,
+    BEFORE,
+    DEPTH,
+    ENDS,
+    HEADS,
+    ITEM_ROOM,
+    KIND,
+    LEVEL,
+    LIST,
+    LISTS,
+    NOW,
+    ONE,
+    THREE,
+    TWO,
+    USED,
+    WHEN,
+    item_at,
+)
 from bestgroup.simulation.jump_walks import OutOfRoom
 
-KIND, ONE, TWO, THREE, WHEN, AFTER, BEFORE, LIST = 0, 1, 2, 3, 4, 5, 6, 7  # columns of an item
-DEPTH = 64  # the most ends on the stack
 LIVE, UNUSED = DEPTH, DEPTH + 1  # lists besides those of the ends
 NEVER = 2**62
-NOW, LEVEL, USED = 0, 1, 2  # entries of `hand`
-
-
-class Calendar(NamedTuple):
-    """Items in doubly linked lists, and the stack of window ends."""
-
-    items: Ints  # [P, 8]
-    heads: Ints  # [DEPTH + 2]  first item of each list, -1 for none
-    ends: Ints  # [DEPTH]
-    hand: Ints  # [3]  present round, level of the end on top, items ever used
-
-
-def make_calendar(capacity: int) -> Calendar:
-    """Return an empty calendar."""
-    return Calendar(
-        np.zeros((capacity, 8), np.int64),
-        np.full(DEPTH + 2, -1, np.int64),
-        np.zeros(DEPTH, np.int64),
-        np.zeros(3, np.int64),
-    )
 
 
 @kernel
-def clear_items(calendar: Calendar) -> None:
+def clear_items(Z: Ints) -> None:
     """Drop all items."""
-    calendar.heads[:] = -1
-    calendar.hand[USED] = 0
+    for where in range(LISTS):
+        Z[Z[HEADS] + where] = -1
+    Z[USED] = 0
 
 
 @kernel
-def put(calendar: Calendar, item: int, where: int) -> None:
+def put(Z: Ints, item: int, where: int) -> None:
     """Put an item that is in no list into one."""
-    items = calendar.items
-    head = calendar.heads[where]
-    items[item, AFTER] = head
-    items[item, BEFORE] = -1
-    items[item, LIST] = where
+    row, head = item_at(Z, item), Z[Z[HEADS] + where]
+    Z[row + AFTER], Z[row + BEFORE], Z[row + LIST] = head, -1, where
     if head >= 0:
-        items[head, BEFORE] = item
-    calendar.heads[where] = item
+        Z[item_at(Z, head) + BEFORE] = item
+    Z[Z[HEADS] + where] = item
 
 
 @kernel
-def move(calendar: Calendar, item: int, where: int) -> None:
+def move(Z: Ints, item: int, where: int) -> None:
     """Move an item from its list to another one."""
-    items = calendar.items
-    before, after = items[item, BEFORE], items[item, AFTER]
+    row = item_at(Z, item)
+    before, after = Z[row + BEFORE], Z[row + AFTER]
     if before >= 0:
-        items[before, AFTER] = after
+        Z[item_at(Z, before) + AFTER] = after
     else:
-        calendar.heads[items[item, LIST]] = after
+        Z[Z[HEADS] + Z[row + LIST]] = after
     if after >= 0:
-        items[after, BEFORE] = before
-    put(calendar, item, where)
+        Z[item_at(Z, after) + BEFORE] = before
+    put(Z, item, where)
 
 
 @kernel
-def add_item(calendar: Calendar, kind: int, one: int, two: int, three: int, when: int) -> int:
-    """Add a live item and return its number."""
-    item = calendar.heads[UNUSED]
+def add_item(Z: Ints, kind: int, one: int, two: int, three: int, when: int) -> None:
+    """Add a live item."""
+    item = Z[Z[HEADS] + UNUSED]
     if item >= 0:
-        move(calendar, item, LIVE)
-    elif calendar.hand[USED] < len(calendar.items):
-        item = calendar.hand[USED]
-        calendar.hand[USED] = item + 1
-        put(calendar, item, LIVE)
+        move(Z, item, LIVE)
+    elif Z[USED] < Z[ITEM_ROOM]:
+        item = Z[USED]
+        Z[USED] = item + 1
+        put(Z, item, LIVE)
     else:
         raise OutOfRoom()
-    row = calendar.items[item]
-    row[KIND], row[ONE], row[TWO], row[THREE], row[WHEN] = kind, one, two, three, when
-    return item
+    row = item_at(Z, item)
+    Z[row + KIND], Z[row + ONE], Z[row + TWO], Z[row + THREE] = kind, one, two, three
+    Z[row + WHEN] = when
 
 
 @kernel
-def end_window(calendar: Calendar) -> None:
+def first_live(Z: Ints) -> int:
+    """Return the first live item, or -1."""
+    return Z[Z[HEADS] + LIVE]
+
+
+@kernel
+def top_end(Z: Ints) -> int:
+    """Return the end of the window on top."""
+    return Z[Z[ENDS] + Z[LEVEL]]
+
+
+@kernel
+def end_window(Z: Ints) -> None:
     """Go to the end of the window on top; the items cleared up to there become live."""
-    level = calendar.hand[LEVEL]
-    calendar.hand[NOW] = calendar.ends[level]
-    calendar.heads[LIVE] = calendar.heads[level]
-    calendar.heads[level] = -1
-    calendar.hand[LEVEL] = level - 1
-    item = calendar.heads[LIVE]
+    level = Z[LEVEL]
+    Z[NOW] = Z[Z[ENDS] + level]
+    item = Z[Z[HEADS] + level]
+    Z[Z[HEADS] + LIVE] = item
+    Z[Z[HEADS] + level] = -1
+    Z[LEVEL] = level - 1
     while item >= 0:
-        calendar.items[item, LIST] = LIVE
-        item = calendar.items[item, AFTER]
+        row = item_at(Z, item)
+        Z[row + LIST] = LIVE
+        item = Z[row + AFTER]
 
 
 @kernel
-def halve_window(calendar: Calendar) -> None:
+def halve_window(Z: Ints) -> None:
     """Push the middle of the window on top."""
-    level = calendar.hand[LEVEL]
-    now, end = calendar.hand[NOW], calendar.ends[level]
-    calendar.ends[level + 1] = now + (end - now) // 2
-    calendar.heads[level + 1] = -1
-    calendar.hand[LEVEL] = level + 1
+    level = Z[LEVEL]
+    Z[Z[ENDS] + level + 1] = Z[NOW] + (Z[Z[ENDS] + level] - Z[NOW]) // 2
+    Z[Z[HEADS] + level + 1] = -1
+    Z[LEVEL] = level + 1

@@ -85,29 +85,42 @@ def open_results(path: str | PathLike[str], job: Job) -> Iterator[Results]:
         results.close()
 
 
+def _check_parent(path: Path) -> None:
+    if not path.parent.is_dir():
+        raise InvalidInput(f"the folder {path.parent} does not exist")
+
+
 class SqliteResults(Results):
     """A table with a row a run; masks and counts are little-endian bytes."""
 
     def __init__(self, path: Path, job: Job) -> None:
         super().__init__(path, job)
-        if not path.parent.is_dir():
-            raise InvalidInput(f"the folder {path.parent} does not exist")
+        if path.is_dir():
+            raise InvalidInput(f"{path} is a folder; SQLite results are a file")
+        _check_parent(path)
         self._db = sqlite3.connect(path, timeout=30.0)
-        with self._db:
-            self._db.execute("CREATE TABLE IF NOT EXISTS specification (digest TEXT NOT NULL)")
-            self._db.execute(
-                "CREATE TABLE IF NOT EXISTS runs (run INTEGER PRIMARY KEY, pulls INTEGER, "
-                "rounds INTEGER, finished INTEGER, distance REAL, answer TEXT, counts BLOB)"
-            )
-            row = self._db.execute("SELECT digest FROM specification").fetchone()
-            if row is None:
-                self._db.execute("INSERT INTO specification VALUES (?)", (self._digest,))
-        if row is not None:
-            try:
-                self.check(row[0])
-            except InvalidInput:
-                self._db.close()
-                raise
+        try:
+            with self._db:
+                self._prepare()
+        except BaseException:
+            self._db.close()
+            raise
+
+    def _prepare(self) -> None:
+        """Make the tables of a new file, or see whether an old one is of this specification."""
+        found = self._db.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
+        names = {row[0] for row in found}
+        if names and not {"specification", "runs"} <= names:
+            raise InvalidInput(f"{self.path} is not a results file of bestgroup; choose another")
+        if names:
+            self.check(self._db.execute("SELECT digest FROM specification").fetchone()[0])
+            return
+        self._db.execute("CREATE TABLE specification (digest TEXT NOT NULL)")
+        self._db.execute(
+            "CREATE TABLE runs (run INTEGER PRIMARY KEY, pulls INTEGER, "
+            "rounds INTEGER, finished INTEGER, distance REAL, answer TEXT, counts BLOB)"
+        )
+        self._db.execute("INSERT INTO specification VALUES (?)", (self._digest,))
 
     def have(self) -> Ints:
         """Return the indices of the runs that are there, in order."""
@@ -168,7 +181,10 @@ class ParquetResults(Results):
         self._arrow: Any = pyarrow
         if path.is_file():
             raise InvalidInput(f"{path} is a file; Parquet results are a folder of parts")
-        path.mkdir(parents=False, exist_ok=True)
+        _check_parent(path)
+        path.mkdir(exist_ok=True)
+        if any(path.iterdir()) and not any(path.glob("part-*")):
+            raise InvalidInput(f"{path} is not a results folder of bestgroup; choose another")
         for part in self._parts():
             meta = self._arrow.parquet.read_schema(part).metadata or {}
             self.check(meta.get(b"bestgroup", b"").decode())

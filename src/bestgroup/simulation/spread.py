@@ -17,7 +17,7 @@ from bestgroup.simulation.runs import Job, Runs, join
 
 Piece = tuple[int, int]  # first run, number of runs
 _TRIES = 4  # how often runs are handed out again when worker processes die
-_WAIT = 15  # seconds for a cluster to answer
+CLUSTER_WAIT = 15.0  # seconds for a cluster to answer
 
 
 def check_workers(workers: Any) -> int | str:
@@ -93,8 +93,13 @@ def _spread(
             raise
         except Exception as error:
             # A process that was killed takes its runs along; they are the same when done again.
-            if attempt == _TRIES - 1 or not _is_death(error):
+            if not _is_death(error):
                 raise
+            if attempt == _TRIES - 1:
+                raise BestGroupError(
+                    f"worker processes died {_TRIES} times, the last with {type(error).__name__}; "
+                    "they may lack memory: try fewer workers"
+                ) from None
             _forget_processes()
 
 
@@ -154,17 +159,28 @@ def _dask(address: str) -> Iterator[None]:
 
     target = address if "://" in address else f"tcp://{address}"
     try:
-        client = Client(target, timeout=_WAIT, set_as_default=False)
+        client = Client(target, timeout=CLUSTER_WAIT, set_as_default=False)
     except (OSError, TimeoutError, ValueError) as error:
         raise Unreachable(
             f"no Dask scheduler answers at {target} ({type(error).__name__}); "
             "check the address, or give a number of processes as workers"
         ) from None
     try:
-        with parallel_config(backend="dask", client=client, wait_for_workers_timeout=_WAIT):
+        _await_worker(client, target)
+        with parallel_config(backend="dask", client=client):
             yield
     finally:
         client.close()
+
+
+def _await_worker(client: Any, target: str) -> None:
+    try:
+        client.wait_for_workers(1, timeout=CLUSTER_WAIT)
+    except TimeoutError:
+        raise Unreachable(
+            f"the Dask cluster at {target} has no workers; start some, or give a number of "
+            "processes as workers"
+        ) from None
 
 
 @contextlib.contextmanager

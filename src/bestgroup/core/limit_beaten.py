@@ -1,0 +1,161 @@
+"""The cheapest alternatives in which a group i of the answer is beaten by more than epsilon everywhere."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from bestgroup.core.arrays import Bools, Floats, Ints
+from bestgroup.core.limit_arms import EXACT, KEEP, Arms, Falling, worth_cutting, worth_raising
+from bestgroup.core.limit_cover import cover_arms
+
+WIDTH = 5_000  # partial choices kept of a list; those beyond enter by their bound
+
+
+class Beaten:
+    """Alternatives (a) for a group i of the answer, independent dims: some j comes to beat it everywhere.
+
+    Dims are apart from each other. In each, one arm of j rises from mu - epsilon to a level and the arms of i above it
+    fall to it; the level is the mean, by weight, of what meets there.
+    """
+
+    def __init__(self, arms: Arms, epsilon: Floats, i: int, weight: Floats) -> None:
+        self.arms, self.i, self.weight = arms, i, weight
+        self.falling = Falling.of(arms, weight, i)
+        self.base = arms.mean - epsilon - arms.best[i]
+        self.level, single = self.falling.meet(self.base, weight)
+        single[arms.rows(i)] = np.inf
+        table = np.where(arms.exists[:, :, None], single[arms.index], np.inf)  # [N, K, D]
+        self.arm: Ints = np.take_along_axis(arms.index, table.argmin(axis=1), axis=1)  # [N, D]
+        self.single: Floats = table.min(axis=1)  # [N, D]  cost of each dim alone
+
+    @property
+    def cost(self) -> Floats:
+        """The cost of being beaten by each group, [N]; infinite for i itself."""
+        return self.single.sum(axis=1)
+
+    def cut(self, j: int) -> Floats:
+        """Return |shift|^2 / 2 of each arm [A] when j beats i."""
+        cut = np.zeros(len(self.weight))
+        for d, arm in enumerate(self.arm[j]):
+            level = self.level[arm, d]
+            cut[arm] += 0.5 * (level - self.base[arm, d]) ** 2
+            fall = np.maximum(self.falling.mean[:, d] - level, 0.0)
+            cut[self.arms.order[self.i][:, d]] += 0.5 * fall * fall
+        return cut
+
+
+@dataclass(frozen=True)
+class _Partial:
+    """Choices of serving arms for the first dims (in the pair's order) of some pairs."""
+
+    pair: Ints  # [Q]
+    server: Ints  # [Q, T]
+
+    def take(self, keep: Bools | Ints) -> _Partial:
+        return _Partial(self.pair[keep], self.server[keep])
+
+
+class BeatenTogether:
+    """The same for all pairs (i, j) at once with fully dependent dims: an arm has one shift for all dims.
+
+    Once it is chosen which arm of j serves each dim, a pair is a `cover_arms`. Dims are added one at a time, dearest
+    first; costs grow with every dim, so the cost of the dims so far and that of each other dim alone are bounds.
+    """
+
+    def __init__(self, arms: Arms, epsilon: Floats, inside: list[int], weight: Floats) -> None:
+        self.arms, self.epsilon, self.weight = arms, epsilon, weight
+        self.pairs = np.array([(i, j) for i in inside for j in range(arms.groups) if i != j])
+        single = {i: Beaten(arms, epsilon, i, weight).single for i in inside}
+        alone = np.array([single[i][j] for i, j in self.pairs.tolist()])  # [P, D]
+        self.order = np.argsort(-alone, axis=1, kind="stable")
+        self.alone = np.take_along_axis(alone, self.order, axis=1)
+        self.useful = arms.exists.copy()
+        for j in range(arms.groups):
+            rows = arms.rows(j)
+            free = worth_raising(arms.mean[rows], weight[rows], dependent=True)[:, 0]
+            self.useful[j, : len(free)] = free
+        self.low, self.cost = self.alone[:, 0].copy(), np.full(len(self.pairs), np.inf)
+        self.cuts = np.zeros((len(self.pairs), len(weight)))
+        self._search()
+
+    def _search(self) -> None:
+        """Fill in costs, cuts and bounds: first a greedy choice for each pair, then all that may be cheaper."""
+        upper = self.alone.sum(axis=1).min()  # shifts that serve one dim each do as well
+        near = np.flatnonzero(self.low <= KEEP * upper)
+        self._descend(near, None)
+        limit = EXACT * np.minimum(self.cost, self.cost.min())
+        unsure = np.flatnonzero(self.low < limit)
+        self.low[unsure] = limit[unsure]
+        self._descend(unsure, limit)
+
+    def _descend(self, pairs: Ints, limit: Floats | None) -> None:
+        """Choose serving arms dim by dim, greedily without `limit` [P], otherwise all that stay below it."""
+        now = _Partial(pairs, np.empty((len(pairs), 0), dtype=np.int64))
+        for place in range(self.arms.dims):
+            if len(now.pair) == 0:
+                return
+            now = self._extend(now)
+            cost, bound, rise, fall = self._cover(now)
+            if place + 1 < self.arms.dims:
+                bound = np.maximum(bound, self.alone[now.pair, place + 1])
+            if limit is None:
+                keep = _least_of_each(now.pair, bound)
+            else:
+                keep = self._below(now.pair, bound, limit)
+            now, bound = now.take(keep), bound[keep]
+            cost, rise, fall = cost[keep], rise[keep], fall[keep]
+        if limit is not None:
+            np.minimum.at(self.low, now.pair, bound)
+        for at in np.flatnonzero(cost < self.cost[now.pair]):
+            self._keep(int(now.pair[at]), cost[at], now.server[at], rise[at], fall[at])
+
+    def _below(self, pair: Ints, bound: Floats, limit: Floats) -> Ints:
+        keep = np.flatnonzero(bound < limit[pair])
+        if len(keep) > WIDTH:
+            keep = keep[np.argsort(bound[keep], kind="stable")]
+            np.minimum.at(self.low, pair[keep[WIDTH:]], bound[keep[WIDTH:]])
+        return keep[:WIDTH]
+
+    def _extend(self, now: _Partial) -> _Partial:
+        """Return every partial choice with every arm of j that is worth raising for one more dim."""
+        group = self.pairs[now.pair, 1]
+        row, place = np.nonzero(self.useful[group])
+        arm = self.arms.index[group[row], place]
+        return _Partial(now.pair[row], np.column_stack([now.server[row], arm]))
+
+    def _cover(self, now: _Partial) -> tuple[Floats, Floats, Floats, Floats]:
+        """Return cost, bound, rises [Q, T] and falls [Q, K] for the dims so far."""
+        group, taken = self.pairs[now.pair, 0], now.server.shape[1]
+        dim = self.order[now.pair, :taken]
+        lowered = self.arms.index[group]  # [Q, K]
+        target = self.arms.mean[lowered[:, None, :], dim[:, :, None]] + self.epsilon[dim][:, :, None]
+        gap = target - self.arms.mean[now.server, dim][:, :, None]
+        gap = np.where(self.arms.exists[group][:, None, :], gap, -np.inf)
+        same = now.server[:, :, None] == now.server[:, None, :]
+        gap = np.where(same[:, :, :, None], gap[:, None, :, :], -np.inf).max(axis=2)
+        # An arm that serves several dims counts at its first one.
+        first = same.argmax(axis=2) == np.arange(taken)
+        gap[~first] = -np.inf
+        cost, bound = np.zeros((2, len(gap)))
+        rise, fall = np.zeros(now.server.shape), np.zeros(lowered.shape)
+        open_ = gap.max(axis=(1, 2)) > 0.0
+        if open_.any():
+            done = cover_arms(gap[open_], self.weight[lowered[open_]], self.weight[now.server[open_]])
+            cost[open_], bound[open_], fall[open_] = done.cost, done.bound, done.fall
+            rise[open_] = np.where(first[open_], done.rise, 0.0)
+        return cost, bound, rise, fall
+
+    def _keep(self, pair: int, cost: float, server: Ints, rise: Floats, fall: Floats) -> None:
+        i = self.pairs[pair, 0]
+        cut = np.zeros(len(self.weight))
+        np.maximum.at(cut, server, 0.5 * rise * rise)
+        cut[self.arms.rows(i)] = 0.5 * fall[self.arms.exists[i]] ** 2
+        self.cost[pair], self.cuts[pair] = cost, cut
+
+
+def _least_of_each(group: Ints, value: Floats) -> Ints:
+    """Return, for each group that occurs, where its least value is."""
+    order = np.lexsort((value, group))
+    return order[np.append(True, group[order][1:] != group[order][:-1])]

@@ -2,16 +2,16 @@
 
 import csv
 import json
+import math
 import os
 import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 import bestgroup as bg
-from bestgroup.cli import demo, output, yardstick
+from bestgroup.cli import demo, output
 from bestgroup.cli.main import run
 from bestgroup.core.kernel import kernel, on_compile
 
@@ -210,8 +210,8 @@ def test_bounds_json_is_what_the_library_gives(call, folder):
     )
     assert found["characteristic_time"]["value"] == time.value
     assert found["characteristic_time"]["gap"] == time.gap
-    kl = 0.9 * np.log(0.95 / 0.05)
-    assert found["characteristic_time"]["pulls"] == pytest.approx(time.value * kl)
+    kl = 0.9 * math.log(0.95 / 0.05)
+    assert found["characteristic_time"]["pulls"] == pytest.approx(time.lower * kl)
 
 
 def test_bounds_in_words(call, folder):
@@ -236,21 +236,26 @@ def test_infinite_bounds_are_null_in_json_and_words_on_the_screen(call, folder):
     found = json.loads(call("bounds", "tie.toml", "--epsilon", "0", "--json"))
     assert found["upper_bound"]["value"] is None
     assert not found["upper_bound"]["applies"]
-    assert "unbounded" in call("bounds", "tie.toml", "--epsilon", "0")
+    assert found["characteristic_time"]["value"] is None
+    text = call("bounds", "tie.toml", "--epsilon", "0")
+    assert "unbounded" in text
+    assert "no correct algorithm can ever stop" in text
 
 
-def test_the_number_of_right_answers():
-    near = bg.Instance([[[1.0]], [[0.95]], [[0.0]]])
-    assert yardstick.right_answers(near, bg.ParetoGroups(0)) == 1
-    assert yardstick.right_answers(near, bg.ParetoGroups(0.1)) == 2
-    assert yardstick.right_answers(near, bg.BestGroup([1], 0.1)) == 2
+def test_several_right_answers_are_said(call, folder):
+    Path("near.toml").write_text(PROBLEM.replace("[[0.0, 1.0]]", "[[1.9, 0.1]]"))
+    text = " ".join(call("bounds", "near.toml").split())
+    assert "2 answers are right" in text
+    time = bg.characteristic_time(*_loaded("near.toml"))
+    found = json.loads(call("bounds", "near.toml", "--json"))["characteristic_time"]
+    assert (found["right_answers"], found["pulls"]) == (2, time.samples(0.05))
 
 
-def test_several_right_answers_lower_the_limit():
-    near = bg.Instance([[[1.0]], [[0.95]], [[0.0]]])
-    found = yardstick.measure(near, bg.ParetoGroups(0.1), 0.01)
-    factor = yardstick.binary_divergence(0.99 / 2, 0.01)
-    assert found.pulls == pytest.approx(found.time * factor)
+def test_bounds_without_the_limit(call, folder):
+    assert (
+        json.loads(call("bounds", "p.toml", "--no-limit", "--json"))["characteristic_time"] is None
+    )
+    assert "T* =" not in call("bounds", "p.toml", "--no-limit")
 
 
 def test_demo_fits_one_screen_and_writes_its_files(call, folder):
@@ -300,7 +305,7 @@ def test_ctrl_c_exits_with_130_and_a_sentence(folder, capsys, monkeypatch):
     def interrupted(*_args, **_options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("bestgroup.simulation.replicate.simulate", interrupted)
+    monkeypatch.setattr(bg, "simulate", interrupted)
     with pytest.raises(SystemExit) as stop:
         run(["simulate", "p.toml", "--csv", "runs.csv"])
     assert stop.value.code == 130

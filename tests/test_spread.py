@@ -1,4 +1,4 @@
-"""Runs spread over processes and a real Dask cluster: the same results, whatever happens to them."""
+"""Runs spread over processes and a real Dask cluster: the same results, whatever happens."""
 
 import contextlib
 import os
@@ -71,17 +71,18 @@ def cluster():
     from distributed import LocalCluster
 
     with LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0"
     ) as made:
         yield made
 
 
 def finished(path):
     """Return the number of runs in a SQLite results file, without locking it."""
-    with contextlib.suppress(sqlite3.Error):
+    try:
         with contextlib.closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as db:
             return db.execute("SELECT COUNT(*) FROM runs").fetchone()[0]
-    return 0
+    except sqlite3.Error:  # it is not there yet, or locked
+        return 0
 
 
 class Killer(threading.Thread):
@@ -323,9 +324,11 @@ def test_a_cluster_without_workers(monkeypatch):
     from distributed import LocalCluster
 
     monkeypatch.setattr(spread, "CLUSTER_WAIT", 1.0)
-    with LocalCluster(n_workers=0, processes=True, dashboard_address=None) as empty:
-        with pytest.raises(Unreachable, match="has no workers"):
-            simulate(workers=address(empty), runs=2)
+    with (
+        LocalCluster(n_workers=0, processes=True, dashboard_address=":0") as empty,
+        pytest.raises(Unreachable, match="has no workers"),
+    ):
+        simulate(workers=address(empty), runs=2)
 
 
 @pytest.mark.skipif(shutil.which("ray") is not None, reason="ray is installed")

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.reference import naive
-from tests.reference.strategies import PULLS, Case, cases, outcome
 
 import bestgroup as bg
 from bestgroup.errors import TapeTooShort
+from reference import naive
+from reference.strategies import PULLS, Case, cases, outcome
 
 MANY = settings(max_examples=400, deadline=None, suppress_health_check=list(HealthCheck))
 HUGE = settings(max_examples=8000, deadline=None, suppress_health_check=list(HealthCheck))

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from bestgroup.cli import output, yardstick
+import typer
+
+from bestgroup.cli import output
 from bestgroup.cli.problem import (
     Case,
     Delta,
@@ -19,8 +21,10 @@ from bestgroup.cli.problem import (
 )
 
 if TYPE_CHECKING:
-    from bestgroup.core.bounds import LowerBound, UpperBound
+    from bestgroup.core.bounds import LowerBound
+    from bestgroup.core.caps import UpperBound
     from bestgroup.core.gaps import Gaps
+    from bestgroup.core.limit import CharacteristicTime
 
 MOST_ARMS = 60  # arms listed on the screen; JSON has all
 
@@ -33,34 +37,38 @@ class Hardness:
     gaps: Gaps
     lower: LowerBound
     upper: UpperBound
-    limit: yardstick.Yardstick
+    limit: CharacteristicTime | None
 
 
 def command(
-    problem: ProblemFile, delta: Delta = None, epsilon: Epsilon = None, json: Json = False
+    problem: ProblemFile,
+    delta: Delta = None,
+    epsilon: Epsilon = None,
+    limit: Annotated[
+        bool, typer.Option(help="Compute the limit T*, which takes long for many arms.")
+    ] = True,
+    json: Json = False,
 ) -> None:
     """Show gaps, lower and upper bounds and the limit of a problem file with [means]."""
     case = read_case(problem, delta, epsilon)
     output.announce_compilation()
-    found = _measure(case)
+    found = _measure(case, limit)
     if json:
         output.print_json(_record(case, found))
     else:
         _show(case, found)
 
 
-def _measure(case: Case) -> Hardness:
-    from bestgroup.core.bounds import lower_bound, upper_bound
-    from bestgroup.core.dominance import optimal_groups
-    from bestgroup.core.gaps import gaps
+def _measure(case: Case, limit: bool) -> Hardness:
+    import bestgroup as bg
 
     instance, goal = case.instance, case.goal
     return Hardness(
-        optimal_groups(instance, goal),
-        gaps(instance, goal),
-        lower_bound(instance, goal, case.delta),
-        upper_bound(instance, goal, case.delta),
-        yardstick.measure(instance, goal, case.delta),
+        bg.optimal_groups(instance, goal),
+        bg.gaps(instance, goal),
+        bg.lower_bound(instance, goal, case.delta),
+        bg.upper_bound(instance, goal, case.delta),
+        bg.characteristic_time(instance, goal) if limit else None,
     )
 
 
@@ -93,13 +101,15 @@ def _record(case: Case, found: Hardness) -> dict[str, Any]:
             "applies": upper.applies,
             "why_not": upper.why_not,
         },
-        "characteristic_time": {
-            "value": limit.time,
+        "characteristic_time": limit
+        and {
+            "value": limit.value,
+            "lower": limit.lower,
+            "upper": limit.upper,
             "gap": limit.gap,
             "allocation": limit.allocation,
             "right_answers": limit.answers,
-            "pulls": limit.pulls,
-            "why_not": limit.why_not,
+            "pulls": limit.samples(case.delta),
         },
     }
 
@@ -112,7 +122,7 @@ def _show(case: Case, found: Hardness) -> None:
         screen.print(_arm_table(case, found))
     else:
         screen.print(f"{case.instance.shape.total} arms: --json lists them")
-    for sentence in _sentences(found):
+    for sentence in _sentences(case, found):
         screen.print(output.escape(sentence))
 
 
@@ -134,11 +144,11 @@ def _group_table(case: Case, found: Hardness) -> Any:
 
 
 def _arm_table(case: Case, found: Hardness) -> Any:
-    limit = found.limit
+    # An infinite or zero T* has no best allocation.
+    limit = found.limit if found.limit and 0 < found.limit.value < math.inf else None
     rows = []
     for i, group in enumerate(case.instance.groups):
         for j, arm in enumerate(case.instance.arms[i]):
-            share = math.nan if limit.allocation is None else float(limit.allocation[i][j])
             rows.append(
                 (
                     group if j == 0 else "",
@@ -146,25 +156,16 @@ def _arm_table(case: Case, found: Hardness) -> Any:
                     output.decimal(float(found.gaps.arm[i][j])),
                     output.decimal(float(found.gaps.effective[i][j])),
                     output.count(float(found.upper.by_arm[i][j])),
-                    "-" if math.isnan(share) else f"{100 * share:.1f} %",
+                    f"{100 * float(limit.allocation[i][j]):.1f} %" if limit else "-",
                 )
             )
     columns = ["group", "arm", ">gap", ">effective gap", ">pulls at most", ">share at the limit"]
     return output.table("Arms", columns, rows)
 
 
-def _sentences(found: Hardness) -> list[str]:
-    lower, upper, limit = found.lower, found.upper, found.limit
-    sentences = []
-    if limit.why_not is not None:
-        sentences.append(f"limit: not known: {limit.why_not}")
-    else:
-        unique = "" if limit.answers == 1 else f" ({limit.answers:g} answers are right)"
-        sentences.append(
-            f"limit: every correct algorithm needs at least {output.count(limit.pulls)} pulls on "
-            f"average; T* = {output.decimal(limit.time, 6)}, certified to {100 * limit.gap:.2g} %"
-            f"{unique}"
-        )
+def _sentences(case: Case, found: Hardness) -> list[str]:
+    lower, upper = found.lower, found.upper
+    sentences = [] if found.limit is None else [_limit_sentence(found.limit, case.delta)]
     if math.isnan(lower.value):
         sentences.append(f"lower bound of the theorem: says nothing here: {lower.why_not}")
     else:
@@ -176,3 +177,14 @@ def _sentences(found: Hardness) -> list[str]:
         f"at least 1 - delta{proviso}"
     )
     return sentences
+
+
+def _limit_sentence(limit: CharacteristicTime, delta: float) -> str:
+    if math.isinf(limit.value):
+        return "limit: no correct algorithm can ever stop: an arbitrarily small change matters"
+    unique = "" if limit.answers == 1 else f"; {limit.answers:,} answers are right"
+    return (
+        f"limit: every correct algorithm needs at least {output.count(limit.samples(delta))} pulls "
+        f"on average (Gaussian rewards, independent dims); T* = {output.decimal(limit.value, 6)}, "
+        f"certified to {100 * limit.gap:.2g} %{unique}"
+    )

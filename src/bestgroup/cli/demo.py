@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bestgroup.cli import output, yardstick
+from bestgroup.cli import output
 from bestgroup.cli.problem import Json, goal_record
 from bestgroup.errors import InvalidInput
 
 if TYPE_CHECKING:
     from bestgroup.core.goals import Goal
+    from bestgroup.core.limit import CharacteristicTime
     from bestgroup.core.problem import Instance
     from bestgroup.simulation.replicate import Simulation
     from bestgroup.spec import Spec
@@ -38,8 +39,13 @@ class Question:
     kind: str
     text: str
     goal: Goal
-    limit: yardstick.Yardstick
+    time: CharacteristicTime
     results: tuple[Simulation, ...]
+
+    @property
+    def limit(self) -> float:
+        """The pulls that every correct algorithm needs on average."""
+        return self.time.samples(self.results[0].delta)
 
 
 def command(
@@ -72,24 +78,22 @@ def command(
 
 def _ask(spec: Spec, instance: Instance, runs: int, seed: int) -> tuple[Question, ...]:
     """Return both questions with the paper's algorithms for each."""
-    from bestgroup.core.goals import BestGroup
+    import bestgroup as bg
 
-    best = BestGroup([1.0] * instance.shape.dims)
+    best = bg.BestGroup([1.0] * instance.shape.dims)
     signs = ["-" if dim.direction == "min" else "+" for dim in spec.decided]
     terms = " ".join(f"{s} {d.name}" for s, d in zip(signs, spec.decided, strict=True))
     asked = (
         ("Pareto", "Which bundles are Pareto optimal?", spec.goal, ("te", "age", "ge", "unis")),
         ("best", f"Which bundle is best in {terms.removeprefix('+ ')}?", best, ("eecb", "tel")),
     )
-    from bestgroup.simulation.replicate import simulate
-
     return tuple(
         Question(
             kind,
             text,
             goal,
-            yardstick.measure(instance, goal, spec.delta),
-            tuple(simulate(instance, goal, name, spec.delta, runs, seed) for name in names),
+            bg.characteristic_time(instance, goal),
+            tuple(bg.simulate(instance, goal, name, spec.delta, runs, seed) for name in names),
         )
         for kind, text, goal, names in asked
     )
@@ -146,7 +150,7 @@ def _figure(questions: tuple[Question, ...]) -> Any:
                 )
                 for result in question.results
             ],
-            question.limit.pulls if question.limit.why_not is None else None,
+            question.limit,
         )
         for question in questions
     ]
@@ -161,8 +165,7 @@ def _record(
     files: dict[str, str],
     seconds: float,
 ) -> dict[str, Any]:
-    from bestgroup.core.dominance import optimal_groups
-    from bestgroup.core.gaps import gaps
+    import bestgroup as bg
 
     return {
         "groups": list(instance.groups),
@@ -175,11 +178,11 @@ def _record(
                 "question": question.text,
                 "goal": goal_record(question.goal),
                 "optimal": [
-                    instance.groups[i] for i in sorted(optimal_groups(instance, question.goal))
+                    instance.groups[i] for i in sorted(bg.optimal_groups(instance, question.goal))
                 ],
-                "gaps": gaps(instance, question.goal).group,
-                "characteristic_time": question.limit.time,
-                "limit": question.limit.pulls,
+                "gaps": bg.gaps(instance, question.goal).group,
+                "characteristic_time": question.time.value,
+                "limit": question.limit,
                 "algorithms": [_result_record(question, r) for r in question.results],
             }
             for question in questions
@@ -195,7 +198,7 @@ def _result_record(question: Question, result: Simulation) -> dict[str, Any]:
         "runs": result.runs,
         "pulls": float(result.pulls.mean()),
         "sd": float(result.pulls.std(ddof=1)) if result.runs > 1 else None,
-        "times_the_limit": float(result.pulls.mean()) / question.limit.pulls,
+        "times_the_limit": float(result.pulls.mean()) / question.limit,
         "errors": result.errors,
         "guarantee": result.guarantee.level,
         "statement": result.guarantee.statement,
@@ -244,11 +247,10 @@ def _show(
 
 
 def _truth_table(spec: Spec, instance: Instance, questions: tuple[Question, ...]) -> Any:
-    from bestgroup.core.dominance import optimal_groups
-    from bestgroup.core.gaps import gaps
+    import bestgroup as bg
 
-    pareto, best = (optimal_groups(instance, question.goal) for question in questions)
-    gap = [gaps(instance, question.goal).group for question in questions]
+    pareto, best = (bg.optimal_groups(instance, question.goal) for question in questions)
+    gap = [bg.gaps(instance, question.goal).group for question in questions]
     efficiency = spec.mirror(instance.efficiency)
     heads = [f">{d.name}{' (min)' if d.direction == 'min' else ''}" for d in spec.decided]
     rows = [
@@ -273,7 +275,7 @@ def _pulls_table(questions: tuple[Question, ...]) -> Any:
         if rows:
             rows.append(("",) * 7)
         limit = question.limit
-        rows.append((question.kind, "the limit", output.count(limit.pulls), "", "1", "", ""))
+        rows.append((question.kind, "the limit", output.count(limit), "", "1", "", ""))
         for result in question.results:
             mean = float(result.pulls.mean())
             sd = output.count(float(result.pulls.std(ddof=1))) if result.runs > 1 else "-"
@@ -283,7 +285,7 @@ def _pulls_table(questions: tuple[Question, ...]) -> Any:
                     _TITLES[result.algorithm.name],
                     output.count(mean),
                     sd,
-                    f"{mean / limit.pulls:.0f}",
+                    f"{mean / limit:.0f}",
                     f"{int(result.correct.sum())}/{result.runs}",
                     result.guarantee.level,
                 )

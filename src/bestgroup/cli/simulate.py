@@ -59,10 +59,10 @@ def command(
     chosen = _algorithm(case, algorithm, option or [])
     if csv_file is not None:
         _check_csv(csv_file, problem)
-    from bestgroup.simulation.replicate import simulate
+    import bestgroup as bg
 
     output.announce_compilation()
-    result = simulate(
+    result = bg.simulate(
         case.instance,
         case.goal,
         chosen,
@@ -171,7 +171,7 @@ def _record(case: Case, result: Simulation) -> dict[str, Any]:
 
 
 def _show(case: Case, result: Simulation, csv_file: Path | None) -> None:
-    from bestgroup.core.dominance import optimal_groups
+    import bestgroup as bg
 
     screen = output.console()
     screen.print(output.escape(case_title(case)), style="bold")
@@ -198,7 +198,7 @@ def _show(case: Case, result: Simulation, csv_file: Path | None) -> None:
         verdict = "right" if right else "wrong"
         named = output.escape(names_of(answer, case.instance))
         screen.print(f"answer ({times} runs, {verdict}): {named}")
-    truth = optimal_groups(case.instance, case.goal)
+    truth = bg.optimal_groups(case.instance, case.goal)
     screen.print(f"truth: {output.escape(names_of(truth, case.instance))}")
     _show_guarantee(screen, result)
     where = f"; rows in {csv_file}" if csv_file is not None else ""

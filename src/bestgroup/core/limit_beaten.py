@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bestgroup.core.arrays import Bools, Floats, Ints
-from bestgroup.core.limit_arms import EXACT, KEEP, Arms, Falling, worth_cutting, worth_raising
+from bestgroup.core.limit_arms import EXACT, KEEP, Arms, Falling, worth_raising
 from bestgroup.core.limit_cover import cover_arms
 
 WIDTH = 5_000  # partial choices kept of a list; those beyond enter by their bound
@@ -64,9 +64,11 @@ class BeatenTogether:
     first; costs grow with every dim, so the cost of the dims so far and that of each other dim alone are bounds.
     """
 
-    def __init__(self, arms: Arms, epsilon: Floats, inside: list[int], weight: Floats) -> None:
+    def __init__(
+        self, arms: Arms, epsilon: Floats, inside: list[int], rivals: Ints, weight: Floats
+    ) -> None:
         self.arms, self.epsilon, self.weight = arms, epsilon, weight
-        self.pairs = np.array([(i, j) for i in inside for j in range(arms.groups) if i != j])
+        self.pairs = np.array([(i, int(j)) for i in inside for j in rivals if i != j])
         single = {i: Beaten(arms, epsilon, i, weight).single for i in inside}
         alone = np.array([single[i][j] for i, j in self.pairs.tolist()])  # [P, D]
         self.order = np.argsort(-alone, axis=1, kind="stable")

@@ -1,6 +1,6 @@
-"""The cheapest alternative in which nobody strictly beats a group k any more, by branch and bound.
+"""The cheapest alternative in which no group of a set strictly beats a group k any more.
 
-Each dominator j of k must have a dim d in which R_j^d falls to the level x_d that k rises to. One arm of k serves a
+Each dominator j of k in the set must have a dim d in which R_j^d falls to the level x_d that k rises to. One arm of k serves a
 dim (attains x_d). Given which dominator goes to which dim and which arm serves it, the cost is a sum of
 one-dimensional pooled minima over slots: a slot is a dim or, when dims are fully dependent, an arm of k with all
 the dims that it serves. A slot costs more the more dominators are in it, which gives the bounds: at a node
@@ -35,11 +35,11 @@ class _Node:
 
 
 class Rejected:
-    """A group outside the answer with its dominators."""
+    """A group outside the answer with its dominators among the groups in `rivals`."""
 
-    def __init__(self, arms: Arms, k: int, dependent: bool) -> None:
+    def __init__(self, arms: Arms, k: int, rivals: Ints, dependent: bool) -> None:
         self.arms, self.k, self.dependent = arms, k, dependent
-        self.rivals = np.flatnonzero((arms.best > arms.best[k]).all(axis=1))
+        self.rivals = rivals[(arms.best[rivals] > arms.best[k]).all(axis=1)]
         self.index, self.exists = arms.index[self.rivals], arms.exists[self.rivals]
         self.own = arms.mean[arms.rows(k)]  # [K_k, D]
         low = arms.mean.min(axis=0) - 1.0

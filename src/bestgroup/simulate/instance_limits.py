@@ -1,10 +1,12 @@
 """Which minimal gaps are possible at all, and a table of efficiency vectors that has a given one.
 
-p vectors of [0, 1]^D that pairwise exceed each other somewhere by more than g, in both directions, exist exactly when
-``{0, ..., L-1}^D`` with ``L = ceil(1 / g)`` holds p pairwise incomparable points: rounding down to multiples of g
-keeps them incomparable one way, spacing lattice points by 1 / (L - 1) > g spreads them the other way. The largest such
-set is the middle layer (de Bruijn, Tengbergen and Kruyswijk 1951). Groups that are not optimal need one
-optimal vector above g in every dim, which the middle layer has for L >= 3 and, with L = 2, only p = 1 allows.
+p vectors of [0, 1]^D that pairwise exceed each other somewhere by more than g, in both
+directions, exist exactly when ``{0, ..., L-1}^D`` with ``L = ceil(1 / g)`` holds p pairwise
+incomparable points: rounding down to multiples of g (a little more, if 1 / g is whole) leads one
+way, spacing lattice points by 1 / (L - 1) > g the other. The largest such set is the middle layer
+(de Bruijn, Tengbergen and Kruyswijk 1951). Groups that are not optimal need an optimal vector
+above g in every dim: the middle layer has one for L >= 3, and L = 2 leaves room for one with p =
+1 only.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ MOST = 1000
 
 
 def _layers(levels: int, dims: int) -> list[Floats]:
-    """Return for r = 0, ..., dims the number of points of ``{0..levels-1}^r`` by their sum, capped."""
+    """Return the numbers of points of ``{0..levels-1}^r`` by their sum, for r = 0, ..., dims."""
     counts = [np.ones(1)]
     for _ in range(dims):
         # The cap keeps every count an exact float; a capped count stays at least the cap.
@@ -68,8 +70,8 @@ def lattice_start(
 ) -> Floats:
     """Return efficiency vectors [N, D] with `pareto` optimal groups and all gaps above `gap`.
 
-    Random points of the middle layer, spaced half-way between `gap` and the widest possible; the other groups
-    lie anywhere under one of them. `gap` must be below `largest_gap`.
+    Random points of the middle layer, spaced half-way between `gap` and the widest possible; the
+    other groups lie anywhere under one of them. `gap` must be below `largest_gap`.
     """
     levels = int(levels_needed(groups, dims, pareto))
     front = _antichain(rng, levels, min(dims, DIMS), pareto)
@@ -82,7 +84,7 @@ def lattice_start(
 
 
 def _antichain(rng: np.random.Generator, levels: int, dims: int, pareto: int) -> Floats:
-    """Return distinct random points of the middle layer [pareto, dims]; the first has no 0 if it can."""
+    """Return distinct random points of the middle layer [p, D]; the first is the most balanced."""
     if pareto == 1:
         return np.full((1, dims), levels - 1.0)
     total = dims * (levels - 1) // 2

@@ -1,7 +1,8 @@
 """Three ways to draw efficiency vectors under a condition: rejection, a Markov chain, splitting.
 
-The unconditional law is that of means iid uniform on [0, 1]: all entries R_i^d are independent and R_i^d is the largest of
-K_i uniforms, Beta(K_i, 1). All effort is bounded by counts, never by a clock.
+The unconditional law is that of means iid uniform on [0, 1]: the entries R_i^d are independent,
+and R_i^d is the largest of K_i uniforms, Beta(K_i, 1). All effort is bounded by counts, never by
+a clock.
 """
 
 from __future__ import annotations
@@ -13,17 +14,18 @@ from bestgroup.simulate.instance_limits import lattice_start
 from bestgroup.simulate.instance_walk import Region, roam
 
 TRIES_WORK = 20_000_000  # entries of means and of comparisons that rejection may look at
-BLOCK_WORK = 1_000_000
-WALK_WORK = 2_500_000_000  # entries of comparisons that a walk may look at
-SWEEPS, FEWEST_SWEEPS = 5_000, 500
-CROWD, CROWD_SWEEPS, LEVELS, LAST_SWEEPS = 128, 2, 120, 500
-CLIMB_SWEEPS = 1_000
+BLOCK_WORK = 1_000_000  # and those of one array
+WALK_WORK = 4_000_000_000  # entries of comparisons that a walk may look at
+SWEEPS, FEWEST_SWEEPS = 10_000, 500
+CROWD = 128
+LEVELS, PILOT_LEVELS = 200, 20
+LAST_SWEEPS = 500
 
 
 def reach(efficiency: Floats) -> Floats:
     """Return m_k = max_{j != k} min_d (R_j^d - R_k^d) for tables [..., N, D], as [..., N].
 
-    The sign says whether k is optimal (m_k <= 0), and min_k |m_k| is the least gap; see `instance_walk`.
+    Group k is optimal when m_k <= 0, and min_k |m_k| is the least gap: see `instance_walk`.
     """
     first = efficiency[..., 0]
     lead = first[..., None, :] - first[..., :, None]
@@ -36,7 +38,7 @@ def reach(efficiency: Floats) -> Floats:
 
 
 def clearance(efficiency: Floats, weights: Floats) -> Floats:
-    """Return the lead in R.w of the best over the second-best group, [..., W] for tables [..., N, D]."""
+    """Return by how much the best R.w exceeds the second best, [..., W] for tables [..., N, D]."""
     if efficiency.shape[-2] == 1:
         return np.full((*efficiency.shape[:-2], len(weights)), np.inf)
     values = np.zeros((*efficiency.shape[:-2], len(weights), efficiency.shape[-2]))
@@ -54,7 +56,7 @@ def in_region(efficiency: Floats, region: Region) -> Bools:
         good &= (reaches < 0.0).sum(axis=-1) == region.pareto
     if region.margins.size:
         good &= (clearance(efficiency, region.weights) > region.margins).all(axis=-1)
-    return good
+    return np.asarray(good)
 
 
 def reject(rng: np.random.Generator, sizes: Ints, dims: int, region: Region) -> Floats | None:
@@ -78,66 +80,66 @@ def reject(rng: np.random.Generator, sizes: Ints, dims: int, region: Region) -> 
     return None
 
 
-def sweep_work(groups: int, dims: int) -> int:
-    """Return about how many comparisons one sweep of the chain makes."""
-    return groups**2 * (2 * groups + 16 * dims + dims**2)
+def walk(rng: np.random.Generator, sizes: Ints, dims: int, region: Region) -> Floats | None:
+    """Return efficiencies [N, D] for a given number of optimal groups, or None when out of reach.
 
-
-def chain(rng: np.random.Generator, sizes: Ints, dims: int, region: Region) -> Floats | None:
-    """Return efficiencies [N, D] from a Markov chain that keeps the conditional law.
-
-    It starts at a constructed table in the region and runs 10,000 sweeps, fewer (at least 1,000) for large problems. None
-    when the problem is too large or no start satisfies the margins.
+    Without weights: a Markov chain that keeps the conditional law, from a constructed table in
+    the region, 10,000 sweeps, fewer (at least 500) for large problems. With weights: the same
+    chain under the other conditions gives 128 tables along its way, and `climb` takes them to the
+    margins.
     """
     sweeps = min(SWEEPS, WALK_WORK // sweep_work(len(sizes), dims))
     if sweeps < FEWEST_SWEEPS:
         return None
     table = lattice_start(rng, len(sizes), dims, region.pareto, region.gap)
-    table = _climb(rng, table, sizes, region)
-    if table is None or not in_region(table, region):
+    open_region = region._replace(weights=np.zeros((0, dims)), margins=np.zeros(0))
+    if not in_region(table, open_region):
         return None
-    roam.compiled(rng, table, sizes, region, sweeps)
-    return table
-
-
-def _climb(rng: np.random.Generator, table: Floats, sizes: Ints, region: Region) -> Floats | None:
-    """Return a table in the region, from one that may miss the margins only."""
-    for _ in range(CLIMB_SWEEPS):
-        share = min(
-            1.0, float(np.min(clearance(table, region.weights) / region.margins, initial=2.0))
-        )
-        if in_region(table, region):
-            return table
-        # Whatever clearance is reached so far is not given up again, so the walk can only climb.
-        ledge = region._replace(margins=region.margins * share * (1.0 - 2.0**-40))
-        roam.compiled(rng, table, sizes, ledge, 1)
-    return None
+    if not region.margins.size:
+        roam.compiled(rng, table, sizes, region, sweeps)
+        return table
+    crowd = np.empty((CROWD, *table.shape))
+    for i in range(CROWD):
+        roam.compiled(rng, table, sizes, open_region, sweeps // CROWD)
+        crowd[i] = table
+    return climb(rng, crowd, sizes, region)
 
 
 def split(rng: np.random.Generator, sizes: Ints, dims: int, region: Region) -> Floats | None:
-    """Return efficiencies [N, D] by adaptive splitting, or None when its levels are used up.
+    """Return efficiencies [N, D] for any number of optimal groups, or None when out of reach.
 
-    128 tables start from the unconditional law. At each level the better half under the score
-    ``min(min_i Delta_i / gap, clearance / margin)`` survives, is copied over the other half, and every table makes 2 sweeps of
-    the chain above the level; at score 1 one table is picked and makes 500 more sweeps. The law of the result
-    differs from the conditional law by a term of the order of 1/128.
+    `climb` takes 128 tables from the unconditional law to the region.
     """
-    levels = min(LEVELS, WALK_WORK // (sweep_work(len(sizes), dims) * CROWD * CROWD_SWEEPS))
     missing = np.arange(int(sizes.max())) >= sizes[:, None]
-    draws = 1.0 - rng.random((CROWD, *missing.shape, dims))
-    draws[:, missing] = 0.0
-    crowd = draws.max(axis=2)
-    for _ in range(levels):
-        scores = _score(crowd, region)
-        level = min(1.0, float(np.sort(scores)[CROWD // 2]))
-        alive = np.flatnonzero(scores > level)
-        if not alive.size:
+    means = 1.0 - rng.random((CROWD, *missing.shape, dims))
+    means[:, missing] = 0.0
+    return climb(rng, means.max(axis=2), sizes, region)
+
+
+def climb(rng: np.random.Generator, crowd: Floats, sizes: Ints, region: Region) -> Floats | None:
+    """Return one table of the region by adaptive splitting of a crowd, or None when out of reach.
+
+    A level is a share of the margins and, where the number of optimal groups is free, of the gap.
+    Each round takes the median share in the crowd as the level, copies random tables above it
+    over those that are not, and moves every table by one sweep of the chain above the level. At
+    level 1 one table is picked and moves 500 sweeps more.
+    """
+    _, groups, dims = crowd.shape
+    rounds = min(LEVELS, WALK_WORK // (sweep_work(groups, dims) * CROWD))
+    for done in range(rounds):
+        shares = _shares(crowd, region)
+        level = min(1.0, float(np.sort(shares)[CROWD // 2]))
+        above = np.flatnonzero(shares > level)
+        # The level grows about in proportion to the rounds: what will not arrive is not tried.
+        if not above.size or (done >= PILOT_LEVELS and level * rounds < done):
             return None
-        dead = np.flatnonzero(scores <= level)
-        crowd[dead] = crowd[alive[rng.integers(alive.size, size=dead.size)]]
-        here = region._replace(gap=region.gap * level, margins=region.margins * level)
+        rest = np.flatnonzero(shares <= level)
+        crowd[rest] = crowd[above[rng.integers(above.size, size=rest.size)]]
+        here = region._replace(margins=region.margins * level)
+        if not region.pareto:
+            here = here._replace(gap=region.gap * level)
         for table in crowd:
-            roam.compiled(rng, table, sizes, here, CROWD_SWEEPS)
+            roam.compiled(rng, table, sizes, here, 1)
         if level == 1.0:
             chosen = crowd[rng.integers(CROWD)].copy()
             roam.compiled(rng, chosen, sizes, region, LAST_SWEEPS)
@@ -145,11 +147,17 @@ def split(rng: np.random.Generator, sizes: Ints, dims: int, region: Region) -> F
     return None
 
 
-def _score(crowd: Floats, region: Region) -> Floats:
-    scores = np.full(len(crowd), np.inf)
+def sweep_work(groups: int, dims: int) -> int:
+    """Return about how many comparisons one sweep of the chain makes."""
+    return groups**2 * (2 * groups + 16 * dims + dims**2)
+
+
+def _shares(crowd: Floats, region: Region) -> Floats:
+    """Return the least share of the gap and of the margins that each table has."""
+    shares = np.full(len(crowd), np.inf)
     if region.gap > 0.0:
-        scores = np.abs(reach(crowd)).min(axis=-1) / region.gap
+        shares = np.abs(reach(crowd)).min(axis=-1) / region.gap
     if region.margins.size:
-        share = (clearance(crowd, region.weights) / region.margins).min(axis=-1)
-        scores = np.minimum(scores, share)
-    return scores
+        margin = (clearance(crowd, region.weights) / region.margins).min(axis=-1)
+        shares = np.minimum(shares, margin)
+    return shares

@@ -1,14 +1,18 @@
 """Markov moves on tables of efficiency vectors that keep a conditional law of random instances.
 
-Write ``lead[k, j] = min_d (R_j^d - R_k^d)`` and ``m_k = max_{j != k} lead[k, j]``. Group k is Pareto optimal exactly
-when ``m_k <= 0``, and ``min_k Delta_k = min_k |m_k|``:
+Write ``lead[j, k] = min_d (R_j^d - R_k^d)`` and ``m_k = max_{j != k} lead[j, k]``. Group k is
+Pareto optimal exactly when ``m_k <= 0``, and ``min_k Delta_k = min_k |m_k|`` (paper, section 3),
+because
 
-- k not optimal: ``m_k = Delta_k``, for an optimal group leads k by more than any group that it dominates does.
-- k optimal: all its terms against optimal j are ``M(R_k, R_j) = -lead[k, j]`` and ``M(R_j, R_k) = -lead[j, k]``; a group
-  j that is not optimal has an optimal i with ``lead[k, i] >= lead[k, j] + Delta_j``, so it never decides ``m_k``
-  unless i = k, and then both ``-lead[k, j]`` and its term in ``Delta_k^-`` are at least ``Delta_j``.
+- if k is not optimal, ``m_k = Delta_k``: whoever leads k and is not optimal itself is led by an
+  optimal group, which leads k by more;
+- if k is optimal, ``M(R_k, R_j) = -lead[j, k]``, so the optimal j together give the least term of
+  all ``Delta^+``. A j that is not optimal has an optimal i with ``lead[i, j] = Delta_j``; then
+  ``lead[i, k] > lead[j, k]`` for i other than k, and ``-lead[j, k] >= Delta_j`` for i = k. So it
+  never makes the least |m_k| too small, nor does its term ``M(R_j, R_k) + 2 Delta_j`` ever decide
+  the least gap.
 
-So a table is judged by one number a group, and a move of one group changes one row and one column of `lead`.
+So one number a group judges a table, and a move of one group changes one row and column of `lead`.
 
 Only +, -, *, / and comparisons act on the values, so a seed gives the same bits on every machine.
 """
@@ -23,7 +27,7 @@ import numpy as np
 from bestgroup.core.arrays import Floats, Ints
 from bestgroup.core.kernel import kernel
 
-# A redraw takes the maximum of at most this many uniforms; larger groups are corrected by a Metropolis ratio.
+# A redraw takes the largest of at most this many uniforms; a ratio makes up for the other arms.
 FEW = 12
 
 
@@ -140,7 +144,7 @@ def fits_weights(region: Region, scratch: Scratch) -> bool:
 
 @kernel
 def fits(walk: Walk, region: Region, scratch: Scratch, i: int, free: int) -> bool:
-    """Return whether the table with group i at the trial vector lies in the region; after `compare`."""
+    """Return whether group i at the trial vector leaves the region's conditions true."""
     value = scratch.trial[free]
     own = -math.inf
     optimal = 0
@@ -189,7 +193,7 @@ def redraw(rng: np.random.Generator, walk: Walk, region: Region, scratch: Scratc
 def slide(
     rng: np.random.Generator, walk: Walk, region: Region, scratch: Scratch, at: tuple[int, int]
 ) -> None:
-    """Move one entry by slice sampling with shrinkage from the whole of (0, 1) (Neal 2003, figure 5)."""
+    """Move one entry by slice sampling, shrinking from all of (0, 1) (Neal 2003, figure 5)."""
     i, d = at
     compare(walk, scratch, d)
     now = walk.values[d, i]
@@ -238,9 +242,9 @@ def roam(
 ) -> None:
     """Run `sweeps` sweeps on `efficiency` [N, D] in place.
 
-    A sweep proposes a fresh vector for every group, slides each of its entries, and proposes one swap a group. Each move
-    leaves the law with density proportional to ``prod R_i^d ** (K_i - 1)`` on the region as it is, and
-    `efficiency` must lie in the region at the start.
+    A sweep proposes a fresh vector for every group, slides each of its entries, and proposes one
+    swap a group. Each move keeps the law with density proportional to ``prod R_i^d ** (K_i - 1)``
+    on the region. `efficiency` must lie in the region.
     """
     groups, dims = efficiency.shape
     walk = Walk(np.empty((dims, groups)), sizes, np.empty((groups, groups)))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,7 +10,7 @@ import numpy as np
 from bestgroup.core.arrays import Floats, Ints, number, numbers, positive_int, seed_of
 from bestgroup.errors import InvalidInput
 from bestgroup.simulate.instance_limits import MOST, largest_gap
-from bestgroup.simulate.instance_search import chain, reject, split
+from bestgroup.simulate.instance_search import reach, reject, split, walk
 from bestgroup.simulate.instance_walk import Region
 
 LARGEST_TABLE = 100_000_000
@@ -32,29 +31,37 @@ def random_means(
     The law wanted: all means iid uniform on [0, 1], conditioned on
 
     - exactly `pareto` Pareto-optimal groups (strict domination; None: any number),
-    - min_i Delta_i > `min_gap`, the group gaps of the Pareto problem (paper, section 3), and
-    - for every vector w of `weights`, if given: (R_best - R_i).w / ||w||_1 > `linear_gap` for every group i other than
-      the best one (paper, section 4); `linear_gap` is `min_gap` by default.
+    - min_i Delta_i > `min_gap` for the group gaps of the Pareto problem (paper, section 3), and,
+    - if `weights` (one vector or several) is given, (R_best - R_i).w / ||w||_1 > `linear_gap` for
+      each of them and every group i but the best (paper, section 4); `linear_gap` is `min_gap` by
+      default.
 
-    The law drawn: first plain rejection, a fixed number of tries (40,000,000 / (N D (N + K)), at least one); a
-    success has the wanted law exactly. When every try fails:
+    The law drawn: first plain rejection, 20,000,000 / (N D (N + K)) tries with K the largest
+    group; a success has the wanted law exactly. When all tries fail, the efficiencies R [N, D]
+    come from
 
-    - `pareto` given: a Markov chain on the efficiencies whose stationary law is the wanted one, started from a
-      constructed table that satisfies the conditions and run for a fixed number of sweeps (10,000; fewer, but at
-      least 1,000, above about 50 groups), so the law is the wanted one up to what the chain still
-      remembers of its start; close to the largest possible `min_gap` that memory is long.
-    - `pareto` None: adaptive splitting with 128 tables, whose law differs from the wanted one by a term of the order of 1/128.
+    - `pareto` given, no weights: a Markov chain with the wanted law as its stationary law,
+      started from a constructed table that meets the conditions and run for 10,000 sweeps (fewer,
+      but at least 500, above about 45 groups in 5 dims). It is the wanted law up to what the
+      chain remembers of its start: nothing that could be measured at gaps like the paper's, more
+      close to the largest possible `min_gap`, where the chain is slow.
+    - `pareto` given, with weights: 128 tables along such a chain without the weights, taken to
+      `linear_gap` by adaptive splitting.
+    - `pareto` None: 128 unconditioned tables, taken to the gaps by adaptive splitting.
 
-    Either way the means given the efficiencies have the wanted law exactly: in each dim one arm, chosen uniformly, attains
-    the maximum and the others are uniform below it. The method depends on the arguments alone, and
-    so does the result, on every machine.
+    Splitting with 128 tables has the wanted law up to a term of the order of 1/128. In all three
+    cases the means given R have the wanted law exactly: in each dim one arm, chosen uniformly,
+    attains R_i^d and the others are uniform below it. Which way is taken, and the result, depend
+    on the arguments alone; the effort is bounded by counts, and what it does not reach is
+    refused.
 
+    >>> from bestgroup.core.dominance import pareto_groups
     >>> means = random_means(5, 6, 3, pareto=2, min_gap=0.03, seed=1)
-    >>> means.shape, int((means.max(axis=1) > 0.9).sum())
-    ((5, 6, 3), 6)
+    >>> means.shape, int(pareto_groups(means.max(axis=1)).sum())
+    ((5, 6, 3), 2)
     """
-    sizes = _read_sizes(groups, arms)
     dims = positive_int(dims, "dims")
+    sizes = _read_sizes(groups, arms, dims)
     region = _read_region(len(sizes), dims, pareto, min_gap, (weights, linear_gap))
     means = _draw(np.random.Generator(np.random.PCG64(seed_of(seed))), sizes, dims, region)
     return _unpad(means, sizes, isinstance(arms, int | np.integer))
@@ -68,24 +75,25 @@ def sparse_means(
     min_gap: float = 0.06,
     seed: int = 0,
 ) -> Floats | list[Floats]:
-    """Return means of a large instance with few Pareto-optimal groups, shaped as `random_means` does.
+    """Return means of a large instance with few optimal groups, in the shape of `random_means`.
 
-    Exactly p = min(`pareto`, N) groups are optimal and min_i Delta_i > `min_gap`. The law drawn:
+    Exactly p = min(`pareto`, N) groups are optimal, and min_i Delta_i > `min_gap`. The law drawn:
 
-    1. A uniformly random set of p + 1 groups (N if p = N) gets means from `random_means` with p optimal groups and
-       the same `min_gap`.
-    2. Each other group picks, independently, one optimal vector R_j with R_j^d > `min_gap` in every dim, uniformly among these, and
-       a scale s uniform on (0, 1); its arms are iid uniform on the box prod_d [0, s (R_j^d - min_gap)].
+    1. p + 1 groups (all, if p = N), a set chosen uniformly, get means as from `random_means` for
+       these groups alone, with p optimal ones and the same `min_gap`.
+    2. Each other group picks, independently, one optimal R_j uniformly among those above
+       `min_gap` in every dim, and a scale s uniform on [0, 1); its arms are iid uniform on the
+       box prod_d [0, s (R_j^d - min_gap)].
 
-    So gaps of the groups that are not optimal spread from `min_gap` to nearly 1, and most are far from the front. Group sizes
-    enter step 1 only through the sizes of its p + 1 groups.
+    Step 2 leaves the optimal groups and their gaps above `min_gap` as they are. The gaps of the
+    other groups spread from `min_gap` to nearly 1, so most groups are far from the front.
 
     >>> means = sparse_means(1000, 6, 3, seed=0)
     >>> means.shape
     (1000, 6, 3)
     """
-    sizes = _read_sizes(groups, arms)
     dims = positive_int(dims, "dims")
+    sizes = _read_sizes(groups, arms, dims)
     optimal = min(positive_int(pareto, "pareto"), len(sizes))
     core = min(optimal + 1, len(sizes))
     region = _read_region(core, dims, optimal, min_gap, (None, None))
@@ -93,7 +101,7 @@ def sparse_means(
     order = rng.permutation(len(sizes))
     first = _draw(rng, sizes[order[:core]], dims, region)
     efficiency = first.max(axis=1)
-    roofs = efficiency[_is_optimal(efficiency)] - region.gap
+    roofs = efficiency[reach(efficiency) < 0.0] - region.gap
     roofs = roofs[(roofs > 0.0).all(axis=1)]
     means = np.zeros((len(sizes), int(sizes.max()), dims))
     means[order[:core], : first.shape[1]] = first
@@ -105,39 +113,30 @@ def sparse_means(
     return _unpad(means, sizes, isinstance(arms, int | np.integer))
 
 
-def _is_optimal(efficiency: Floats) -> Any:
-    below = (efficiency[:, None, :] < efficiency[None, :, :]).all(axis=2)
-    return ~below.any(axis=1)
-
-
 def _draw(rng: np.random.Generator, sizes: Ints, dims: int, region: Region) -> Floats:
     """Return means [N, K, D] in the region; rows beyond a group's size hold no arm."""
-    conditioned = region.gap > 0.0 or region.pareto or region.margins.size
-    if not conditioned:
+    if not (region.pareto or region.gap > 0.0 or region.margins.size):
         return rng.random((len(sizes), int(sizes.max()), dims))
     means = reject(rng, sizes, dims, region)
     if means is not None:
         return means
-    efficiency = (chain if region.pareto else split)(rng, sizes, dims, region)
+    efficiency = (walk if region.pareto else split)(rng, sizes, dims, region)
     if efficiency is None:
         raise InvalidInput(_too_rare(len(sizes), region))
     return _arms_below(rng, efficiency, sizes)
 
 
 def _too_rare(groups: int, region: Region) -> str:
-    advice = ["lower min_gap" if not region.margins.size else "lower min_gap or linear_gap"]
+    advice = "lower min_gap or linear_gap" if region.margins.size else "lower min_gap"
     if not region.pareto:
-        advice.append("give pareto")
+        advice += ", or give pareto"
     if groups > 30:
-        advice.append("take fewer groups or sparse_means")
-    return (
-        f"no random instance of {groups} groups with these conditions was found, "
-        f"they are too rare for the search; {', or '.join(advice)}"
-    )
+        advice += ", or take fewer groups, or sparse_means"
+    return f"these conditions are too rare to be found among random {groups} groups; {advice}"
 
 
 def _arms_below(rng: np.random.Generator, efficiency: Floats, sizes: Ints) -> Floats:
-    """Return means [N, K, D] given their maxima: one arm attains each, the others are uniform below."""
+    """Return means [N, K, D] given their maxima: one arm attains each, the others lie below."""
     groups, dims = efficiency.shape
     means = efficiency[:, None, :] * rng.random((groups, int(sizes.max()), dims))
     winner = (rng.random((groups, dims)) * sizes[:, None]).astype(np.int64)
@@ -149,17 +148,22 @@ def _unpad(means: Floats, sizes: Ints, equal: bool) -> Floats | list[Floats]:
     return means if equal else [rows[:size].copy() for rows, size in zip(means, sizes, strict=True)]
 
 
-def _read_sizes(groups: Any, arms: Any) -> Ints:
+def _read_sizes(groups: Any, arms: Any, dims: int) -> Ints:
     groups = positive_int(groups, "groups")
-    if np.ndim(arms) == 0 or isinstance(arms, str):
-        sizes = np.full(groups, positive_int(arms, "arms"))
-    else:
-        if len(arms) != groups:
+    if isinstance(arms, Sequence | np.ndarray) and not isinstance(arms, str | bytes):
+        if np.shape(arms)[:1] != (groups,):
             raise InvalidInput(
                 f"arms must be one number or one for each of the {groups} groups; got {len(arms)}"
             )
-        sizes = np.array([positive_int(size, f"arms of group {i}") for i, size in enumerate(arms)])
-    return sizes.astype(np.int64)
+        sizes = [positive_int(size, f"arms of group {i}") for i, size in enumerate(arms)]
+    else:
+        sizes = [positive_int(arms, "arms")]
+    if groups * max(sizes) * dims > LARGEST_TABLE:
+        raise InvalidInput(
+            f"groups x arms x dims must be at most {LARGEST_TABLE}; "
+            f"got {groups * max(sizes) * dims}"
+        )
+    return np.broadcast_to(np.array(sizes, dtype=np.int64), groups).copy()
 
 
 def _read_region(
@@ -169,18 +173,19 @@ def _read_region(
     if gap < 0.0:
         raise InvalidInput(f"min_gap must be at least 0; got {gap:g}")
     wanted = 0 if pareto is None else positive_int(pareto, "pareto")
-    _check_possible(groups, dims, wanted, gap)
     vectors, margins = _read_linear(groups, dims, gap, linear)
-    if groups > MOST and (wanted or gap or margins.size):
+    if wanted > groups:
+        raise InvalidInput(f"pareto must be at most the number of groups, {groups}; got {wanted}")
+    if groups > MOST and (wanted or gap > 0.0 or margins.size):
         raise InvalidInput(
-            f"conditions on random instances need at most {MOST} groups; got {groups}; take sparse_means"
+            f"conditions on random groups need at most {MOST} of them; got {groups}; "
+            f"sparse_means gives larger instances with few Pareto-optimal groups"
         )
+    _check_possible(groups, dims, wanted, gap)
     return Region(gap, wanted, vectors, margins)
 
 
 def _check_possible(groups: int, dims: int, pareto: int, gap: float) -> None:
-    if pareto > groups:
-        raise InvalidInput(f"pareto must be at most the number of groups, {groups}; got {pareto}")
     limit = largest_gap(groups, dims, pareto or 1)
     if limit == 0.0:
         raise InvalidInput(
@@ -210,4 +215,6 @@ def _read_linear(groups: int, dims: int, gap: float, linear: tuple[Any, Any]) ->
     least = gap if linear_gap is None else number(linear_gap, "linear_gap")
     if least < 0.0 or (least >= 1.0 and groups > 1):
         raise InvalidInput(f"linear_gap must be at least 0 and below 1; got {least:g}")
+    # A clear winner has probability 1, so a gap of 0 is no condition.
+    vectors = vectors if least > 0.0 else vectors[:0]
     return vectors, least * vectors.sum(axis=1)

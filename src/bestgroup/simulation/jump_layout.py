@@ -40,7 +40,8 @@ ACTIVE, ACCEPTED, GUARD, SIDE, GROUP_SIZE = range(5)
 # A cell: whether it is unresolved, the number of its rivals, the lead, whether its lower bound is solid, who blocks its
 # resolution, the stretch that its row is of; then the rivals, then a flag for each arm.
 OPEN, RIVALS, LEAD, SOLID, WATCH, ROW, RIVAL = range(7)
-# The box of a cell: bounds of its efficiency, of each arm's mean from below, and its efficiency at each round of a sprint.
+# The box of a cell: bounds of its efficiency; then a lower bound for each arm, an upper one for each arm, and the
+# efficiency at each round of a sprint.
 LOW, HIGH, ARM_LOW = range(3)
 # An item: its kind, what it is about, the round at which it may fire, its neighbours and its list.
 KIND, ONE, TWO, THREE, WHEN, AFTER, BEFORE, LIST, ITEM_SIZE = range(9)
@@ -58,7 +59,7 @@ def make_arrays(
     cells = groups * dims
     header = np.zeros(HEADER, np.int64)
     header[:6] = groups, arms, dims, columns, factor.shape[1], units
-    header[[CELL_SIZE, BOX_SIZE, POINT_SIZE]] = RIVAL + 2 * arms, ARM_LOW + arms + SPRINT, SUM + columns
+    header[[CELL_SIZE, BOX_SIZE, POINT_SIZE]] = RIVAL + 2 * arms, ARM_LOW + 2 * arms + SPRINT, SUM + columns
     header[[ITEM_ROOM, POINT_ROOM, LOG_ROOM]] = rooms
     ints = {
         GROUPS: groups * GROUP_SIZE, CELLS: cells * header[CELL_SIZE], COUNTS: groups * arms, STAMPS: units,
@@ -114,7 +115,7 @@ def arm_at(Z: Ints, i: int, j: int, d: int) -> int:
 @kernel
 def row_at(Z: Ints, i: int, d: int) -> int:
     """Return the place in F of the efficiencies of a cell in a sprint."""
-    return box_at(Z, i, d) + ARM_LOW + Z[ARM_COUNT]
+    return box_at(Z, i, d) + ARM_LOW + 2 * Z[ARM_COUNT]
 
 
 @kernel

@@ -97,24 +97,186 @@ def _screen_cell(
     is left out: some arm is 2 beta above it at that round, and that arm's box lies above the lead's lower bound.
     """
     cell, box, flags = cell_at(Z, i, d), box_at(Z, i, d), arm_at(Z, i, 0, d)
+    lows, highs = box + ARM_LOW, box + ARM_LOW + Z[ARM_COUNT]
     scale = F[Z[SCALES] + d]
     low, high, width, lead = -np.inf, -np.inf, 0.0, 0
     for j in range(Z[ARM_COUNT]):
         if Z[flags + j]:
             least, most = _arm_bounds(Z, F, i, j, d, now, end)
-            F[box + ARM_LOW + j] = least
+            F[lows + j], F[highs + j] = least, most
             width, high = max(width, most - least), max(high, most)
-            F[box + ARM_LOW + Z[ARM_COUNT] + j % 16] = most
             if least > low:
                 low, lead = least, j
     rivals = 0
     for j in range(Z[ARM_COUNT]):
         if Z[flags + j]:
-            if F[box + ARM_LOW + j] + width >= low:
+            if F[highs + j] >= low:
                 Z[cell + RIVAL + rivals] = j
                 rivals += 1
-            if drops and stale_margin(high, F[box + ARM_LOW + j], beta, scale) >= 0.0:
+            if drops and stale_margin(high, F[lows + j], beta, scale) >= 0.0:
                 add_item(Z, STALE, i, j, d, 0)
     F[box + LOW], F[box + HIGH] = low, high
     Z[cell + RIVALS], Z[cell + LEAD] = rivals, lead
     Z[cell + SOLID] = 1 if width <= 2.0 * beta * scale else 0
+
+
+@kernel
+def _arm_bounds(
+    Z: Ints, F: Floats, i: int, j: int, d: int, now: int, end: int
+) -> tuple[float, float]:
+    """Return bounds of the mean of an arm over (now, end], of which a part may have been sprinted."""
+    u, column, band = unit_of(Z, i, j, d), column_of(Z, d), F[Z[BANDS] + d]
+    reveal(Z, F, u, end)
+    if Z[Z[STAMPS] + u] != Z[STRETCH]:
+        advance(Z, F, u, now)
+        return bounds(Z, F, u, column, band, now + 1, end)
+    low, high = np.inf, -np.inf
+    for k in range(now - Z[FROM], Z[TO] - Z[FROM]):
+        mean = F[dense_at(Z, u, column) + k]
+        low, high = min(low, mean), max(high, mean)
+    if end > Z[TO]:
+        least, most = bounds(Z, F, u, column, band, Z[TO] + 1, end)
+        low, high = min(low, least), max(high, most)
+    return low, high
+
+
+@kernel
+def _screen_rejections(Z: Ints, F: Floats, beta: float) -> None:
+    """Make items of the pairs (i, j) of which j may reject i."""
+    most = np.full(Z[DIM_COUNT], -np.inf)
+    for i in range(Z[GROUP_COUNT]):
+        if Z[group_at(Z, i) + ACTIVE]:
+            for d in range(Z[DIM_COUNT]):
+                most[d] = max(most[d], F[box_at(Z, i, d) + HIGH])
+    for i in range(Z[GROUP_COUNT]):
+        possible = Z[group_at(Z, i) + ACTIVE] != 0
+        for d in range(Z[DIM_COUNT]):
+            low = F[box_at(Z, i, d) + LOW]
+            possible = possible and reject_margin_in(low, most[d], beta, F[Z[SCALES] + d]) >= 0.0
+        if possible:
+            for j in range(Z[GROUP_COUNT]):
+                if Z[group_at(Z, j) + ACTIVE] and j != i and may_reject(Z, F, i, j, beta):
+                    add_item(Z, REJECT, i, j, _blocking_dim(Z, F, i, j, beta), 0)
+
+
+@kernel
+def may_reject(Z: Ints, F: Floats, i: int, j: int, beta: float) -> bool:
+    """Return whether j rejects i somewhere in the boxes."""
+    for d in range(Z[DIM_COUNT]):
+        low, high = F[box_at(Z, i, d) + LOW], F[box_at(Z, j, d) + HIGH]
+        if reject_margin_in(low, high, beta, F[Z[SCALES] + d]) < 0.0:
+            return False
+    return True
+
+
+@kernel
+def _middle(Z: Ints, F: Floats, i: int, d: int) -> float:
+    box = box_at(Z, i, d)
+    return (F[box + LOW] + F[box + HIGH]) / 2.0
+
+
+@kernel
+def _blocking_dim(Z: Ints, F: Floats, i: int, j: int, beta: float) -> int:
+    """Return the dim that seems to block longest that j rejects i."""
+    best, least = 0, np.inf
+    for d in range(Z[DIM_COUNT]):
+        scale = F[Z[SCALES] + d]
+        own, other = _middle(Z, F, i, d), _middle(Z, F, j, d)
+        margin = reject_margin_in(own, other, beta, scale) / scale
+        if margin < least:
+            best, least = d, margin
+    return best
+
+
+@kernel
+def watch_resolution(Z: Ints, F: Floats, i: int, d: int, beta: float, when: int) -> None:
+    """Find a group that blocks the resolution of a cell over the outer window, or make an item."""
+    cell = cell_at(Z, i, d)
+    j = Z[cell + WATCH]
+    if j >= 0 and Z[group_at(Z, j) + ACTIVE] and not may_part(Z, F, i, j, d, beta):
+        return
+    j = near_group(Z, F, i, d, beta)
+    if j != NOBODY and not may_part(Z, F, i, j, d, beta):
+        Z[cell + WATCH] = j
+    else:
+        Z[cell + WATCH] = ITEM
+        add_item(Z, RESOLVE, i, j, d, when)
+
+
+@kernel
+def may_part(Z: Ints, F: Floats, i: int, j: int, d: int, beta: float) -> bool:
+    """Return whether i and j are apart enough in dim d somewhere in the boxes."""
+    own, other = box_at(Z, i, d), box_at(Z, j, d)
+    wanted = apart_wanted(beta, F[Z[SCALES] + d], F[Z[EPSILONS] + d])
+    margin = apart_margin(F[own + LOW], F[own + HIGH], F[other + LOW], F[other + HIGH], wanted)
+    return margin >= 0.0
+
+
+@kernel
+def near_group(Z: Ints, F: Floats, i: int, d: int, beta: float) -> int:
+    """Return a group that blocks the resolution of a cell over the outer window, else the nearest."""
+    best, least = NOBODY, np.inf
+    for j in range(Z[GROUP_COUNT]):
+        if Z[group_at(Z, j) + ACTIVE] and j != i:
+            distance = abs(_middle(Z, F, i, d) - _middle(Z, F, j, d))
+            if distance < least:
+                best, least = j, distance
+                if not may_part(Z, F, i, j, d, beta):
+                    break
+    return best
+
+
+@kernel
+def watch_acceptance(Z: Ints, F: Floats, i: int, beta: float, when: int) -> None:
+    """Find a group that blocks the acceptance of i over the outer window, or make an item.
+
+    P_2 is the set of groups i with M_epsilon(i, j) >= 2 beta and M_epsilon(j, i) >= 2 beta for all j in G: for j in
+    P_1 the second holds by definition, and a j outside P_1 is what line 15 asks it of. So one j blocks i, on one of
+    two sides: 0 if i does not stand against j, 1 if j does not stand against i.
+    """
+    group = group_at(Z, i)
+    j = Z[group + GUARD]
+    if j >= 0 and Z[group_at(Z, j) + ACTIVE]:
+        one, two = (i, j) if Z[group + SIDE] == 0 else (j, i)
+        if not may_stand(Z, F, one, two, beta):
+            return
+    j, side, blocked = beaten_by(Z, F, i, beta)
+    if blocked:
+        Z[group + GUARD], Z[group + SIDE] = j, side
+    else:
+        Z[group + GUARD] = ITEM
+        add_item(Z, ACCEPT, i, j, side, when)
+
+
+@kernel
+def may_stand(Z: Ints, F: Floats, i: int, j: int, beta: float) -> bool:
+    """Return whether i is not beaten by j somewhere in the boxes."""
+    for d in range(Z[DIM_COUNT]):
+        high, low = F[box_at(Z, i, d) + HIGH], F[box_at(Z, j, d) + LOW]
+        if excess_margin_in(high, low, beta, F[Z[SCALES] + d], F[Z[EPSILONS] + d]) >= 0.0:
+            return True
+    return False
+
+
+@kernel
+def beaten_by(Z: Ints, F: Floats, i: int, beta: float) -> tuple[int, int, bool]:
+    """Return a group that blocks the acceptance of i, the side, and whether it surely does.
+
+    Surely: over the whole outer window. If none does, the one that seems to block longest.
+    """
+    best, side, least = NOBODY, 0, np.inf
+    for j in range(Z[GROUP_COUNT]):
+        if not Z[group_at(Z, j) + ACTIVE] or j == i:
+            continue
+        for turned in range(2):
+            one, two = (i, j) if turned == 0 else (j, i)
+            most = -np.inf
+            for d in range(Z[DIM_COUNT]):
+                scale, own, other = F[Z[SCALES] + d], _middle(Z, F, one, d), _middle(Z, F, two, d)
+                margin = excess_margin_in(own, other, beta, scale, F[Z[EPSILONS] + d])
+                most = max(most, margin / scale)
+            if most < least:
+                best, side, least = j, turned, most
+                if not may_stand(Z, F, one, two, beta):
+                    return j, turned, True
+    return best, side, False

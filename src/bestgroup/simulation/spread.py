@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from os import PathLike
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -15,6 +16,8 @@ from bestgroup.simulation.progress import Progress
 from bestgroup.simulation.results import open_results
 from bestgroup.simulation.runs import Job, Runs, join
 
+T = TypeVar("T")
+R = TypeVar("R")
 Piece = tuple[int, int]  # first run, number of runs
 _TRIES = 4  # how often runs are handed out again when worker processes die
 CLUSTER_WAIT = 15.0  # seconds for a cluster to answer
@@ -75,24 +78,34 @@ def _spread(
     job: Job, pieces: list[Piece], workers: int | str, bar: Progress
 ) -> Iterator[tuple[Piece, Runs]]:
     """Yield each piece with its runs, in any order."""
-    if workers == 1 or (isinstance(workers, int) and len(pieces) == 1):
-        for piece in pieces:
-            runs = job.chunk(*piece)
-            bar.advance(piece[1])
-            yield piece, runs
+    for piece, runs in each(partial(_work, job), pieces, workers):
+        bar.advance(piece[1])
+        yield piece, runs
+
+
+def _work(job: Job, piece: Piece) -> Runs:
+    return job.chunk(*piece)
+
+
+def each(
+    function: Callable[[T], R], items: Sequence[T], workers: int | str
+) -> Iterator[tuple[T, R]]:
+    """Yield each item with function(item), in any order; a dead worker's items are done again."""
+    if workers == 1 or (isinstance(workers, int) and len(items) == 1):
+        for item in items:
+            yield item, function(item)
         return
-    left = list(pieces)
+    left = list(items)
     for attempt in range(_TRIES):
         try:
-            for piece, runs in _parallel(job, list(left), workers):
-                left.remove(piece)
-                bar.advance(piece[1])
-                yield piece, runs
+            for item, result in _parallel(function, list(left), workers):
+                left.remove(item)
+                yield item, result
             return
         except (BestGroupError, KeyboardInterrupt):
             raise
         except Exception as error:
-            # A process that was killed takes its runs along; they are the same when done again.
+            # A process that was killed takes its items along; they give the same when done again.
             if not _is_death(error):
                 raise
             if attempt == _TRIES - 1:
@@ -103,17 +116,19 @@ def _spread(
             _forget_processes()
 
 
-def _parallel(job: Job, pieces: list[Piece], workers: int | str) -> Iterator[tuple[Piece, Runs]]:
+def _parallel(
+    function: Callable[[T], R], items: list[T], workers: int | str
+) -> Iterator[tuple[T, R]]:
     from joblib import Parallel, delayed
 
     with _backend(workers) as count:
         parallel = Parallel(n_jobs=count, return_as="generator_unordered")
-        finished: Any = parallel(delayed(_work)(job, piece) for piece in pieces)
+        finished: Any = parallel(delayed(_paired)(function, item) for item in items)
         yield from finished
 
 
-def _work(job: Job, piece: Piece) -> tuple[Piece, Runs]:
-    return piece, job.chunk(*piece)
+def _paired(function: Callable[[T], R], item: T) -> tuple[T, R]:
+    return item, function(item)
 
 
 def _is_death(error: Exception) -> bool:

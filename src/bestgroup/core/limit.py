@@ -1,0 +1,148 @@
+"""The information-theoretic limit: the characteristic time T* of an instance.
+
+Every algorithm that is right with probability 1 - delta on all Gaussian instances needs on average at least
+T* kl(delta, 1 - delta) pulls, and some need no more as delta goes to 0, where
+
+    1 / T* = max over correct answers S, sup over allocations w, inf over alternatives in which S is wrong, of
+             sum_ij w_ij KL(arm ij, its alternative)
+
+(Garivier & Kaufmann 2016; for several correct answers Degenne & Koolen 2019). The inner problems are solved exactly
+(`limit_linear`, `limit_pareto`), the outer one with certified bounds (`limit_game`, `limit_answers`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bestgroup.core.arrays import Floats, number, probability
+from bestgroup.core.goals import BestGroup, Goal, check_goal
+from bestgroup.core.limit_answers import Best, ParetoAnswers, best_group
+from bestgroup.core.limit_arms import Arms
+from bestgroup.core.limit_pareto import Question
+from bestgroup.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from bestgroup.core.problem import Instance
+
+ROUNDING = 1e-9  # relative; the certified bounds are widened by it
+_DEPENDENCE = {
+    None: False,
+    "independent": False,
+    "full": True,
+    "fully-dependent": True,
+    "arbitrary": True,
+}
+
+
+@dataclass(frozen=True)
+class CharacteristicTime:
+    """T* with certified bounds and the allocation that attains it.
+
+    `value` = `upper` belongs to `allocation` (a share of the pulls for each arm, [K_i] a group) and `answer`;
+    no allocation and no correct answer has less than `lower`. `gap` is 1 - lower / upper. Infinite: no algorithm can
+    ever stop, because arbitrarily small changes of the means (a tie with epsilon = 0) make every answer
+    wrong. Zero: there is one group, and nothing to find out. `answers` is the number of correct answers.
+    """
+
+    value: float
+    lower: float
+    upper: float
+    gap: float
+    allocation: list[Floats]
+    answer: frozenset[int]
+    answers: int
+
+    def samples(self, delta: float) -> float:
+        """Return a lower bound on the expected number of pulls of any algorithm that errs with at most delta.
+
+        With one correct answer it is T* kl(delta, 1 - delta) (Garivier & Kaufmann 2016). With M of them some answer
+        is given with probability (1 - delta) / M or more, which leaves T* kl((1 - delta) / M, delta), and nothing
+        if (1 - delta) / M <= delta. T* is taken at its certified lower end.
+
+        >>> from bestgroup.core.goals import BestGroup
+        >>> time = limit_of([np.array([[1.0]]), np.array([[0.0]])], np.ones(1), BestGroup([1.0]))
+        >>> round(time.value, 2), round(time.samples(0.01), 1)
+        (8.0, 36.0)
+        """
+        delta = probability(delta)
+        sure = (1.0 - delta) / self.answers
+        if self.lower == 0.0 or sure <= delta:
+            return 0.0
+        return self.lower * _kl(sure, delta)
+
+
+def characteristic_time(
+    instance: Instance, goal: Goal, dependence: str | None = None, tolerance: float = 0.01
+) -> CharacteristicTime:
+    """Return T* of an instance, with a certified relative gap of at most `tolerance`.
+
+    Rewards are taken as Gaussian with the noise scales of the instance, in each dim. `dependence` None or "independent":
+    the dims of a pull are independent. "full" (or "arbitrary", "fully-dependent"): all dims of a pull share one noise
+    variable, the worst case among all sub-Gaussian rewards whose dims may depend on each other in any way; it
+    lies between T* for independent dims and D times that.
+
+    The correct answers are all sets between G*_0 and G*_epsilon, or all groups within epsilon of the best one. T* is
+    the least over them: the groups that may be in or out are decided by branch and bound; if that search is cut
+    short, the bounds still hold and the gap says how far they are apart.
+
+    >>> from bestgroup.core.goals import ParetoGroups
+    >>> from bestgroup.core.problem import Instance
+    >>> instance = Instance([[[1.0, 0.0]], [[0.0, 1.0]], [[-1.0, -1.0]]])
+    >>> time = characteristic_time(instance, ParetoGroups(), tolerance=0.001)
+    >>> sorted(time.answer), round(time.value, 1)
+    ([0, 1], 8.3)
+    """
+    return limit_of(instance.means, instance.scale, goal, dependence, tolerance)
+
+
+def limit_of(
+    means: Sequence[Floats],
+    scale: Floats,
+    goal: Goal,
+    dependence: str | None = None,
+    tolerance: float = 0.01,
+) -> CharacteristicTime:
+    """Return T* for means of N groups, each [K_i, D], and noise scales [D]; see `characteristic_time`.
+
+    >>> from bestgroup.core.goals import ParetoGroups
+    >>> limit_of([np.zeros((1, 2)), np.zeros((1, 2))], np.ones(2), ParetoGroups()).value
+    inf
+    """
+    if dependence not in _DEPENDENCE:
+        raise InvalidInput(
+            f"dependence must be 'independent' or 'full' (fully dependent dims); got {dependence!r}"
+        )
+    if not 0.0 < number(tolerance, "tolerance") < 1.0:
+        raise InvalidInput(f"tolerance must lie strictly between 0 and 1; got {tolerance}")
+    scale = np.asarray(scale, dtype=np.float64)
+    check_goal(goal, len(scale))
+    arms = Arms.of(means, scale)
+    if arms.groups == 1:
+        best = Best(math.inf, math.inf, np.full(len(arms.mean), 1 / len(arms.mean)), frozenset({0}))
+    elif isinstance(goal, BestGroup):
+        weights = goal.weight_vector(arms.dims)
+        slack = goal.epsilon * float(weights.sum())
+        best = best_group(arms, weights * scale, slack, _DEPENDENCE[dependence], tolerance)
+    else:
+        epsilon = goal.epsilons(arms.dims) / scale
+        question = Question(arms, epsilon, _DEPENDENCE[dependence])
+        best = ParetoAnswers(question, tolerance).search()
+    return _report(arms, best)
+
+
+def _report(arms: Arms, best: Best) -> CharacteristicTime:
+    upper = 1.0 / best.lower * (1.0 + ROUNDING) if best.lower > 0.0 else math.inf
+    lower = 1.0 / best.upper * (1.0 - ROUNDING) if best.upper > 0.0 else math.inf
+    gap = 1.0 - lower / upper if 0.0 < upper < math.inf else 0.0
+    allocation = [best.allocation[arms.rows(i)] for i in range(arms.groups)]
+    return CharacteristicTime(upper, lower, upper, gap, allocation, best.answer, best.answers)
+
+
+def _kl(p: float, q: float) -> float:
+    """Return the Kullback-Leibler divergence of Bernoulli laws with means p and q."""
+    return p * math.log(p / q) + (1.0 - p) * math.log((1.0 - p) / (1.0 - q))

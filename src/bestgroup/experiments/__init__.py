@@ -1,0 +1,1 @@
+"""The experiments of section 5 of the paper: what runs (sweep), how it is read (analysis)."""

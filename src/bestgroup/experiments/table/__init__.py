@@ -1,0 +1,1 @@
+"""The best group for five weight vectors: the paper's table."""

@@ -1,0 +1,1 @@
+"""Pareto groups, more and more groups: the paper's first figure."""

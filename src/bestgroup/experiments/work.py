@@ -1,0 +1,113 @@
+"""The work at one point: every algorithm on one random instance, and its limit."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from bestgroup.algorithms.protocol import Algorithm, Setting
+from bestgroup.algorithms.registry import resolve
+from bestgroup.algorithms.uniform import Uniform
+from bestgroup.core.goals import Goal
+from bestgroup.core.problem import Instance
+from bestgroup.experiments.points import DELTA, Limit, Outcome, Point, Weights
+from bestgroup.simulation.replicate import choose_engine, simulate
+
+
+@dataclass(frozen=True)
+class Work:
+    """Does points one at a time; runs that are in the folder already are not done again."""
+
+    runs: int
+    folder: Path  # of the results files
+    workers: int | str = 1
+
+    def __call__(self, point: Point) -> list[Outcome]:
+        """Return an outcome for each goal and algorithm."""
+        instance = point.make()
+        outcomes = []
+        for weights, goal in point.goals:
+            limit = _limit(instance, goal) if point.with_limit else Limit()
+            for name in point.algorithms:
+                outcomes.append(self._run(point, instance, (weights, goal), name, limit))
+        return outcomes
+
+    def _run(
+        self,
+        point: Point,
+        instance: Instance,
+        question: tuple[Weights | None, Goal],
+        name: str,
+        limit: Limit,
+    ) -> Outcome:
+        weights, goal = question
+        setting = Setting(instance.shape, goal, instance.noise, DELTA)
+        chosen = resolve(name, setting)
+        known = _known_pulls(chosen, setting, instance)
+        if known is not None:
+            sd = 0.0 if self.runs > 1 else math.nan
+            numbers: dict[str, Any] = {"mean": float(known), "sd": sd, "least": known}
+            numbers |= {"most": known, "errors": None, "engine": "formula", "distance": 0.0}
+            return Outcome(point, weights, name, runs=0, **numbers, seconds=0.0, limit=limit)
+        result = simulate(
+            instance,
+            goal,
+            chosen,
+            DELTA,
+            self.runs,
+            point.run_seed,
+            workers=self.workers,
+            results=self.folder / f"{_file_name(point, weights, name)}.sqlite",
+            progress=False,
+        )
+        pulls = result.pulls
+        return Outcome(
+            point,
+            weights,
+            name,
+            runs=result.runs,
+            mean=float(pulls.mean()),
+            sd=float(pulls.std(ddof=1)) if result.runs > 1 else math.nan,
+            least=int(pulls.min()),
+            most=int(pulls.max()),
+            errors=result.errors,
+            engine=result.engine,
+            distance=float(result.distance.max()),
+            seconds=result.seconds,
+            limit=limit,
+        )
+
+
+def _known_pulls(algorithm: Algorithm, setting: Setting, instance: Instance) -> int | None:
+    """Return the pulls of uniform sampling, which never change, if drawing them all is slow."""
+    if not isinstance(algorithm, Uniform):
+        return None
+    if choose_engine("auto", instance, setting, algorithm) != "exact":
+        return None
+    return algorithm.rule(setting).pulls * setting.shape.total
+
+
+def _file_name(point: Point, weights: Weights | None, algorithm: str) -> str:
+    """Return a name for a results file; both figures share the instances that they have in common.
+
+    The first weights are number 1, as in the paper.
+    """
+    question = "pareto" if weights is None else f"best{point.weights.index(weights) + 1}"
+    return f"{question}-n{point.groups}-k{point.arms}-seed{point.seed}-{algorithm}"
+
+
+def _limit(instance: Instance, goal: Goal) -> Limit:
+    from bestgroup.cli import yardstick
+    from bestgroup.core.bounds import lower_bound
+
+    found = yardstick.measure(instance, goal, DELTA)
+    theorem = lower_bound(instance, goal, DELTA)
+    return Limit(
+        pulls=found.pulls,
+        gap=found.gap,
+        why_not=found.why_not,
+        bound=theorem.value,
+        bound_why_not=None if theorem.applies else theorem.why_not,
+    )

@@ -31,6 +31,7 @@ class ParetoThenWeigh(TripleElimination):
     pareto_epsilon: float = 0.01
 
     name: ClassVar[str] = "tel"
+    always_ends: ClassVar[bool] = True
     goals: ClassVar[tuple[type, ...]] = (BestGroup,)
 
     def __post_init__(self) -> None:

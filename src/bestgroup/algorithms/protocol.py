@@ -60,9 +60,9 @@ class Algorithm:
     name: ClassVar[str] = ""
     version: ClassVar[int] = 1
     goals: ClassVar[tuple[type, ...]] = (ParetoGroups, BestGroup)
-    decides_first: ClassVar[bool] = (
-        False  # a round decides, then pulls (EECB); others pull, then decide
-    )
+    # A round decides, then pulls (EECB); others pull, then decide.
+    decides_first: ClassVar[bool] = False
+    always_ends: ClassVar[bool] = False  # on instances with ties, too
 
     def check(self, setting: Setting) -> None:
         """Raise InvalidInput if this algorithm cannot work on the setting."""

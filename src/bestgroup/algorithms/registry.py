@@ -31,7 +31,7 @@ def names() -> tuple[str, ...]:
     return (*_BUILT_IN, *_registered)
 
 
-def algorithm(name: str | Algorithm, **options: Any) -> Algorithm:
+def algorithm(name: str | Algorithm, /, **options: Any) -> Algorithm:
     """Return a configured algorithm; unknown names and options are refused.
 
     >>> algorithm("te", radius="mixture")
@@ -82,7 +82,7 @@ def for_goal(goal: Any) -> tuple[str, ...]:
 
 
 def _kind(name: Any) -> type[Algorithm]:
-    if name in _registered:
+    if isinstance(name, str) and name in _registered:
         return _registered[name]
     if not isinstance(name, str) or name not in _BUILT_IN:
         raise InvalidInput(

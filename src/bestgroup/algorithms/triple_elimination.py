@@ -285,9 +285,7 @@ def reject_margin_in(low_i: float, high_j: float, beta: float, scale: float) -> 
 
 
 @kernel
-def apart_margin(
-    low_i: float, high_i: float, low_j: float, high_j: float, wanted: float
-) -> float:
+def apart_margin(low_i: float, high_i: float, low_j: float, high_j: float, wanted: float) -> float:
     """Return |R_j^d - R_i^d| - `wanted`, of which `resolve_margin` is the least over groups."""
     return max(high_j - low_i, high_i - low_j) - wanted
 

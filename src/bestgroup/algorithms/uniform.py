@@ -82,6 +82,7 @@ class Uniform(Algorithm):
     """UniS as printed in the paper; it has no guarantee, see the module."""
 
     name: ClassVar[str] = "unis"
+    always_ends: ClassVar[bool] = True
     goals: ClassVar[tuple[type, ...]] = (ParetoGroups,)
     factor: ClassVar[float] = 8.0  # r_0 = factor / epsilon^2 log(2 A D / delta)
     share: ClassVar[float] = 1.0  # a group is left out if beaten by share * epsilon
@@ -100,10 +101,13 @@ class Uniform(Algorithm):
         epsilon = setting.goal.epsilons(shape.dims)
         scale = setting.noise.scales(shape.dims)
         log = math.log(2.0 * shape.total * shape.dims / setting.delta)
-        pulls = max(
-            math.ceil(self.factor * (s * s) / (e * e) * log)
+        wanted = max(
+            self.factor * (s * s) / (e * e) * log if e > s * 1e-8 else math.inf
             for s, e in zip(scale.tolist(), epsilon.tolist(), strict=True)
         )
+        if wanted * shape.total >= 2.0**62:
+            raise InvalidInput(f"algorithm {self.name!r} would need more than 2**62 pulls here")
+        pulls = math.ceil(wanted)
         return UniformRule(shape.exists, pulls, self.share * epsilon)
 
     def init(self, rule: UniformRule) -> State:

@@ -14,6 +14,19 @@ Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
 Bools: TypeAlias = NDArray[np.bool_]
 
+LARGEST = 1e100  # beyond it squares and products of a few numbers would overflow
+
+
+def vector_pair(one: Any, other: Any) -> tuple[Floats, Floats]:
+    """Return two vectors of the same positive length."""
+    first, second = numbers(one, "a vector"), numbers(other, "a vector")
+    if first.ndim != 1 or first.shape != second.shape or first.size == 0:
+        raise InvalidInput(
+            f"two vectors of the same length are needed; got shapes {list(first.shape)} and "
+            f"{list(second.shape)}"
+        )
+    return first, second
+
 
 def numbers(value: Any, what: str) -> Floats:
     """Return `value` as a float array; refuses what is not numeric, NaN and infinity."""
@@ -22,12 +35,14 @@ def numbers(value: Any, what: str) -> Floats:
         if array.dtype.kind not in "iuf" and not (array.dtype == object and array.size):
             raise TypeError
         array = np.array(array, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise InvalidInput(
             f"{what} must be numbers in a regular array; got {_short(value)}"
         ) from None
     if not np.isfinite(array).all():
         raise InvalidInput(f"{what} must be finite; got NaN or infinity")
+    if array.size and np.abs(array).max() > LARGEST:
+        raise InvalidInput(f"{what} must be at most {LARGEST:g} in size")
     return array
 
 
@@ -37,10 +52,12 @@ def number(value: Any, what: str) -> float:
         raise InvalidInput(f"{what} must be a number; got {_short(value)}")
     try:
         result = float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise InvalidInput(f"{what} must be a number; got {_short(value)}") from None
     if not math.isfinite(result):
         raise InvalidInput(f"{what} must be finite; got {result}")
+    if abs(result) > LARGEST:
+        raise InvalidInput(f"{what} must be at most {LARGEST:g} in size; got {result:g}")
     return result
 
 
@@ -48,8 +65,8 @@ def positive_int(value: Any, what: str) -> int:
     """Return `value` as an int of at least 1."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer):
         raise InvalidInput(f"{what} must be a whole number; got {_short(value)}")
-    if value < 1:
-        raise InvalidInput(f"{what} must be at least 1; got {int(value)}")
+    if not 1 <= value <= 2**62:
+        raise InvalidInput(f"{what} must be from 1 to 2**62; got {_short(int(value))}")
     return int(value)
 
 

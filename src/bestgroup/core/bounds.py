@@ -17,7 +17,7 @@ from bestgroup.core.dominance import optimal_groups
 from bestgroup.core.gaps import arm_gaps, arm_lifts, group_gaps, weighted_gaps
 from bestgroup.core.goals import BestGroup, Goal, ParetoGroups, check_goal
 from bestgroup.core.laws import FullyDependent, Normal
-from bestgroup.core.problem import Instance
+from bestgroup.core.problem import Instance, check_instance
 
 __all__ = ["LowerBound", "UpperBound", "lower_bound", "upper_bound"]
 
@@ -64,7 +64,7 @@ def lower_bound(instance: Instance, goal: Goal, delta: float) -> LowerBound:
     >>> bound.applies, bound.by_group.round(1)
     (True, array([67.8, 67.8]))
     """
-    check_goal(goal, instance.shape.dims)
+    check_goal(goal, check_instance(instance).shape.dims)
     need = max(-math.log(2.4 * probability(delta)), 0.0)
     dependent = _dependent_scales(instance)
     scale = instance.scale if dependent is None else dependent

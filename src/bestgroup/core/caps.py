@@ -21,7 +21,7 @@ from bestgroup.core.confidence import Radius, make_radius, radius_at
 from bestgroup.core.dominance import optimal_groups
 from bestgroup.core.gaps import arm_gaps, group_gaps, tolerant_group_gaps, weighted_gaps
 from bestgroup.core.goals import BestGroup, Goal, ParetoGroups, check_goal
-from bestgroup.core.problem import Instance
+from bestgroup.core.problem import Instance, check_instance
 from bestgroup.errors import InvalidInput
 
 _ALGORITHMS = {ParetoGroups: ("te", "age", "ge"), BestGroup: ("eecb",)}
@@ -72,7 +72,7 @@ def upper_bound(
     >>> upper_bound(instance, BestGroup([1, 1]), 0.05).by_group
     array([374., 245.])
     """
-    check_goal(goal, instance.shape.dims)
+    check_goal(goal, check_instance(instance).shape.dims)
     level = probability(delta)
     known = _ALGORITHMS[type(goal)]
     name = known[0] if algorithm is None else algorithm

@@ -5,15 +5,15 @@ Functions of two vectors take (loser, winner). `efficiency` arrays are [N, D].
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bestgroup.core.arrays import Bools, Floats, numbers
+from bestgroup.core.arrays import Bools, Floats, numbers, vector_pair
 from bestgroup.core.goals import BestGroup, Goal, ParetoGroups, check_goal
-from bestgroup.core.problem import Instance
+from bestgroup.core.problem import Instance, check_instance
 from bestgroup.errors import InvalidInput
 
 
@@ -23,7 +23,8 @@ def weakly_dominated(loser: ArrayLike, winner: ArrayLike) -> bool:
     >>> weakly_dominated([1, 0], [1, 1])
     True
     """
-    return bool(np.all(np.asarray(loser) <= np.asarray(winner)))
+    v, u = vector_pair(loser, winner)
+    return bool(np.all(v <= u))
 
 
 def dominated(loser: ArrayLike, winner: ArrayLike) -> bool:
@@ -32,7 +33,8 @@ def dominated(loser: ArrayLike, winner: ArrayLike) -> bool:
     >>> dominated([1, 1], [1, 1])
     False
     """
-    return weakly_dominated(loser, winner) and bool(np.any(np.asarray(loser) < np.asarray(winner)))
+    v, u = vector_pair(loser, winner)
+    return bool(np.all(v <= u) and np.any(v < u))
 
 
 def strictly_dominated(loser: ArrayLike, winner: ArrayLike) -> bool:
@@ -41,7 +43,8 @@ def strictly_dominated(loser: ArrayLike, winner: ArrayLike) -> bool:
     >>> strictly_dominated([1, 0], [1, 1])
     False
     """
-    return bool(np.all(np.asarray(loser) < np.asarray(winner)))
+    v, u = vector_pair(loser, winner)
+    return bool(np.all(v < u))
 
 
 def deficit(loser: ArrayLike, winner: ArrayLike) -> float:
@@ -50,7 +53,8 @@ def deficit(loser: ArrayLike, winner: ArrayLike) -> float:
     >>> deficit([0.25, 0.5], [0.75, 0.625])
     0.125
     """
-    return float(max(np.min(np.asarray(winner) - np.asarray(loser)), 0.0))
+    v, u = vector_pair(loser, winner)
+    return float(max(np.min(u - v), 0.0))
 
 
 def excess(loser: ArrayLike, winner: ArrayLike, alpha: ArrayLike = 0.0) -> float:
@@ -59,17 +63,19 @@ def excess(loser: ArrayLike, winner: ArrayLike, alpha: ArrayLike = 0.0) -> float
     >>> excess([0.25, 0.5], [0.5, 0.25], alpha=0.5)
     0.75
     """
-    return float(max(np.max(np.asarray(loser) - np.asarray(winner) + alpha), 0.0))
+    v, u = vector_pair(loser, winner)
+    slack = ParetoGroups(alpha).epsilons(len(v))  # type: ignore[arg-type]
+    return float(max(np.max(v - u + slack), 0.0))
 
 
-def efficiency(means: Iterable[ArrayLike]) -> Floats:
+def efficiency(means: Sequence[ArrayLike] | Floats) -> Floats:
     """Return R_i^d = max_j mu_ij^d for means of N groups, each [K_i, D] (paper, section 2).
 
     >>> efficiency([[[0.5, 0.0], [0.0, 0.25]], [[0.125, 0.125]]])
     array([[0.5  , 0.25 ],
            [0.125, 0.125]])
     """
-    return np.array(Instance(list(means)).efficiency)
+    return np.array(Instance(means).efficiency)
 
 
 def pareto_groups(efficiency: ArrayLike, epsilon: ArrayLike = 0.0) -> Bools:
@@ -96,7 +102,7 @@ def optimal_groups(instance: Instance, goal: Goal) -> frozenset[int]:
     >>> optimal_groups(Instance([[[1.0, 0.0]], [[0.0, 1.0]]]), ParetoGroups())
     frozenset({0, 1})
     """
-    check_goal(goal, instance.shape.dims)
+    check_goal(goal, check_instance(instance).shape.dims)
     if isinstance(goal, ParetoGroups):
         return _indices(pareto_groups(instance.efficiency))
     score = instance.efficiency @ np.array(goal.weights)
@@ -113,12 +119,16 @@ def is_correct(answer: Iterable[int], instance: Instance, goal: Goal) -> bool:
     >>> is_correct({0, 1}, instance, ParetoGroups(0.1)), is_correct({0}, instance, ParetoGroups())
     (True, False)
     """
-    check_goal(goal, instance.shape.dims)
-    chosen = frozenset(int(i) for i in answer)
-    if not chosen <= frozenset(range(instance.shape.groups)):
+    check_goal(goal, check_instance(instance).shape.dims)
+    try:
+        chosen = frozenset(answer)
+        whole = all(isinstance(i, int | np.integer) for i in chosen)
+    except TypeError:
+        raise InvalidInput(f"an answer must be a set of group indices; got {answer!r}") from None
+    if not whole or not chosen <= frozenset(range(instance.shape.groups)):
         raise InvalidInput(
             f"an answer must hold group indices from 0 to {instance.shape.groups - 1}; "
-            f"got {sorted(chosen)}"
+            f"got {set(chosen)}"
         )
     if isinstance(goal, ParetoGroups):
         eps = goal.epsilons(instance.shape.dims)

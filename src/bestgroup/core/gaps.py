@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from bestgroup.core.arrays import Bools, Floats, numbers, read_only
 from bestgroup.core.goals import BestGroup, Goal, ParetoGroups, check_goal
-from bestgroup.core.problem import Instance
+from bestgroup.core.problem import Instance, check_instance
 from bestgroup.errors import InvalidInput
 
 
@@ -51,7 +51,7 @@ def gaps(instance: Instance, goal: Goal) -> Gaps:
     >>> gaps(instance, BestGroup([1, 1])).lift
     [array([0., 0.]), array([0.5])]
     """
-    check_goal(goal, instance.shape.dims)
+    check_goal(goal, check_instance(instance).shape.dims)
     if isinstance(goal, ParetoGroups):
         return _pareto(instance, goal)
     return _best(instance, goal)

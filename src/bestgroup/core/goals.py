@@ -31,6 +31,8 @@ class ParetoGroups:
             checked: float | tuple[float, ...] = number(epsilon, "epsilon")
         else:
             checked = tuple(numbers(epsilon, "epsilon").tolist())
+        if np.ndim(checked) > 1 or np.size(checked) == 0:
+            raise InvalidInput(f"epsilon must be one number or one for each dim; got {epsilon}")
         if np.min(checked) < 0:
             raise InvalidInput(f"epsilon must not be negative; got {epsilon}")
         object.__setattr__(self, "epsilon", checked)

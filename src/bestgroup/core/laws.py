@@ -100,6 +100,8 @@ class FullyDependent:
     scale: float | tuple[float, ...] = 1.0
 
     def __init__(self, scale: float | Sequence[float] = 1.0) -> None:
+        if scale is None or np.ndim(scale) > 1:
+            raise InvalidInput("FullyDependent takes a scale: one number, or one for each dim")
         object.__setattr__(self, "scale", Normal(scale).scale)
 
     def scales(self, dims: int) -> Floats:

@@ -132,7 +132,9 @@ class BeatenTogether:
         group, taken = self.pairs[now.pair, 0], now.server.shape[1]
         dim = self.order[now.pair, :taken]
         lowered = self.arms.index[group]  # [Q, K]
-        target = self.arms.mean[lowered[:, None, :], dim[:, :, None]] + self.epsilon[dim][:, :, None]
+        target = (
+            self.arms.mean[lowered[:, None, :], dim[:, :, None]] + self.epsilon[dim][:, :, None]
+        )
         gap = target - self.arms.mean[now.server, dim][:, :, None]
         gap = np.where(self.arms.exists[group][:, None, :], gap, -np.inf)
         same = now.server[:, :, None] == now.server[:, None, :]
@@ -144,7 +146,9 @@ class BeatenTogether:
         rise, fall = np.zeros(now.server.shape), np.zeros(lowered.shape)
         open_ = gap.max(axis=(1, 2)) > 0.0
         if open_.any():
-            done = cover_arms(gap[open_], self.weight[lowered[open_]], self.weight[now.server[open_]])
+            done = cover_arms(
+                gap[open_], self.weight[lowered[open_]], self.weight[now.server[open_]]
+            )
             cost[open_], bound[open_], fall[open_] = done.cost, done.bound, done.fall
             rise[open_] = np.where(first[open_], done.rise, 0.0)
         return cost, bound, rise, fall

@@ -104,7 +104,11 @@ class _Batch:
         factor = size * unit * unit
         bound = np.where(bound > 0.0, bound, 0.0)  # also where the iteration broke down
         return Covers(
-            cost * factor, bound * factor, rise * unit[:, None], fall * unit[:, None], y * size * unit
+            cost * factor,
+            bound * factor,
+            rise * unit[:, None],
+            fall * unit[:, None],
+            y * size * unit,
         )
 
     def _keep(self, rough: Bools) -> None:

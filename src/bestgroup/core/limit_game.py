@@ -126,8 +126,12 @@ def _newton(cuts: Floats, at: _Centre, target: float) -> float:
     right = np.stack([rq + rs @ cuts, h, np.ones(len(at.w))], axis=1)
     solved = _solve(cuts, weight, at.q / at.w, right)
     # Unknowns dz, du from sum(dw) = 0 and sum(dp) = 0.
-    border = np.array([[solved[:, 1].sum(), -solved[:, 2].sum()],
-                       [weight.sum() - h @ solved[:, 1], h @ solved[:, 2]]])
+    border = np.array(
+        [
+            [solved[:, 1].sum(), -solved[:, 2].sum()],
+            [weight.sum() - h @ solved[:, 1], h @ solved[:, 2]],
+        ]
+    )
     dz, du = np.linalg.solve(border, np.array([-solved[:, 0].sum(), -rs.sum() + h @ solved[:, 0]]))
     dw = solved[:, 0] + dz * solved[:, 1] - du * solved[:, 2]
     ds = cuts @ dw - dz

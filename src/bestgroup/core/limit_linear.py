@@ -145,7 +145,9 @@ class BeatenBest:
 
     def _measure(self, arm: Ints) -> tuple[Floats, Floats]:
         """Return L (relative to R_i . w) and A of choices [B, D] of serving arms."""
-        mean = (self.arms.mean[arm, np.arange(self.arms.dims)] - self.arms.best[self.i]) @ self.weights
+        mean = (
+            self.arms.mean[arm, np.arange(self.arms.dims)] - self.arms.best[self.i]
+        ) @ self.weights
         return mean, (self._load(arm) * self.weights / self.weight[arm]).sum(axis=1)
 
     def _load(self, arm: Ints) -> Floats:

@@ -44,7 +44,9 @@ class Rejected:
         self.own = arms.mean[arms.rows(k)]  # [K_k, D]
         low = arms.mean.min(axis=0) - 1.0
         mean = np.where(self.exists[:, :, None], arms.mean[self.index], low)  # [J, K, D]
-        self.excess = mean.transpose(0, 2, 1)[:, None] - self.own[None, :, :, None]  # [J, K_k, D, K]
+        self.excess = (
+            mean.transpose(0, 2, 1)[:, None] - self.own[None, :, :, None]
+        )  # [J, K_k, D, K]
 
     def start(self, weight: Floats) -> _Node:
         """Take in an allocation [A] and return the root of the search."""
@@ -134,9 +136,7 @@ class Rejected:
                 children.append(self._place(node, int(left[dearest]), chosen, new, bound))
         return children
 
-    def _left_over(
-        self, node: _Node, left: Ints, place: Ints, dim: Ints, limit: float
-    ) -> float:
+    def _left_over(self, node: _Node, left: Ints, place: Ints, dim: Ints, limit: float) -> float:
         """Return what all dominators left cost at least at the highest levels that can still pay."""
         if limit == np.inf:
             return 0.0
@@ -146,10 +146,17 @@ class Rejected:
         # excess is over arm 0 of k; what is left of it above the level
         over = self.excess[left, 0] + (self.own[0] - top)[:, None]
         fall = np.maximum(over, 0.0)
-        return float(0.5 * (self.weight[left][:, None, :] * fall * fall).sum(axis=2).min(axis=1).sum())
+        return float(
+            0.5 * (self.weight[left][:, None, :] * fall * fall).sum(axis=2).min(axis=1).sum()
+        )
 
     def _place(
-        self, node: _Node, rival: int, chosen: tuple[int, int], new: tuple[float, float], bound: float
+        self,
+        node: _Node,
+        rival: int,
+        chosen: tuple[int, int],
+        new: tuple[float, float],
+        bound: float,
     ) -> _Node:
         dims, server = node.dim.copy(), node.server.copy()
         level, part = node.level.copy(), node.part.copy()

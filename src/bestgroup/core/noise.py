@@ -39,7 +39,7 @@ class SubGaussian:
             checked: float | tuple[float, ...] = number(scale, "scale")
         else:
             checked = tuple(numbers(scale, "scale").tolist())
-        if np.size(checked) == 0 or np.min(checked) <= 0:
+        if np.size(checked) == 0 or np.ndim(checked) > 1 or np.min(checked) <= 0:
             raise InvalidInput(f"scale must be positive; got {scale}")
         for name, value in (("dependence", dependence), ("arms", arms)):
             if value not in get_args(Dependence):

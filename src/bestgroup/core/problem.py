@@ -72,7 +72,7 @@ class Instance:
         self.shape = Shape(tuple(len(rows) for rows in self.means), self.means[0].shape[1])
         self.law: Law = Normal(1.0) if law is None else law
         self.noise: Noise = SubGaussian(1.0) if noise is None else noise
-        if not isinstance(self.law, Law):
+        if not isinstance(self.law, Law) or isinstance(self.law, type):
             raise InvalidInput(f"law must have sample(rng, mean, n); got {self.law!r}")
         if not isinstance(self.noise, SubGaussian):
             raise InvalidInput(
@@ -144,6 +144,13 @@ class Instance:
                 )
 
 
+def check_instance(instance: Any) -> Instance:
+    """Return `instance` if it is one."""
+    if not isinstance(instance, Instance):
+        raise InvalidInput(f"an Instance is needed; got {type(instance).__name__}")
+    return instance
+
+
 def _read_means(means: Any) -> tuple[Floats, ...]:
     if isinstance(means, str) or not hasattr(means, "__len__"):
         raise InvalidInput("means must be an array [N, K, D] or a list of N arrays [K_i, D]")
@@ -172,7 +179,11 @@ def _read_means(means: Any) -> tuple[Floats, ...]:
 def _names(given: Sequence[str] | None, count: int, prefix: str, what: str) -> tuple[str, ...]:
     if given is None:
         return tuple(f"{prefix} {i}" for i in range(count))
-    if isinstance(given, str) or not all(isinstance(name, str) and name for name in given):
+    if (
+        isinstance(given, str)
+        or not isinstance(given, Sequence)
+        or not all(isinstance(name, str) and name for name in given)
+    ):
         raise InvalidInput(f"names of {what} must be non-empty texts; got {given!r}")
     if len(given) != count:
         raise InvalidInput(f"there must be a name for each of the {count} {what}; got {len(given)}")
@@ -187,6 +198,8 @@ def _arm_names(
 ) -> tuple[tuple[str, ...], ...]:
     if given is None:
         return tuple(tuple(f"arm {j}" for j in range(size)) for size in sizes)
+    if isinstance(given, str) or not isinstance(given, Sequence):
+        raise InvalidInput(f"arm names must be a list for each group; got {given!r}")
     if len(given) != len(sizes):
         raise InvalidInput(
             f"arm names must be a list for each of the {len(sizes)} groups; got {len(given)}"

@@ -22,6 +22,7 @@ _STYLES = {
 }
 _SPARE = (("#CC79A7", "v"), ("#56B4E9", "P"), ("#000000", "X"), ("#8C6D00", "h"))
 BLACK = "#000000"
+PANELS = 3
 
 
 def styles(names: Sequence[str]) -> dict[str, tuple[str, str]]:
@@ -53,92 +54,69 @@ def whisker(mean: float, sd: float) -> list[list[float]]:
 
 
 def sweep(outcomes: Sequence[Outcome], value: Callable[[Point], int], label: str) -> Figure:
-    """Return pulls against a size: a line through the means, a mark with its sd an instance."""
+    """Return pulls against a size, a panel an instance: mean and one sd over runs, and the limit.
+
+    There are at most three panels; the tables have all instances.
+    """
     from bestgroup import plots
 
-    figure = plots.figure(6.6, 4.6)
-    axis = figure.subplots()
-    axis.set_yscale("log")
-    sizes = sorted({value(outcome.point) for outcome in outcomes})
-    step = min((b - a for a, b in zip(sizes, sizes[1:], strict=False)), default=1)
+    letters = list(dict.fromkeys(outcome.point.letter for outcome in outcomes))[:PANELS]
+    figure = plots.figure(1.6 + 3.3 * len(letters), 4.3)
+    axes = figure.subplots(1, len(letters), sharey=True, squeeze=False)[0]
+    for axis, letter in zip(axes, letters, strict=True):
+        shown = [outcome for outcome in outcomes if outcome.point.letter == letter]
+        _draw_instance(axis, shown, value)
+        axis.set_title(f"instances {letter}", fontsize=12)
+        axis.set_xlabel(label, fontsize=12)
+    axes[0].set_ylabel("pulls until the answer", fontsize=12)
+    handles, labels = axes[0].get_legend_handles_labels()
     names = algorithms(outcomes)
-    handles = []
-    for k, name in enumerate(names):
-        shift = step * 0.09 * (k - (len(names) - 1) / 2)
-        mine = [outcome for outcome in outcomes if outcome.algorithm == name]
-        handles.append(_draw_algorithm(axis, mine, value, shift, styles(names)[name]))
-    limit = _draw_limit(axis, outcomes, value)
-    axis.set_xticks(sizes)
-    axis.set_xlabel(label, fontsize=12)
-    axis.set_ylabel("pulls until the answer", fontsize=12)
-    tidy(axis)
+    order = sorted(range(len(labels)), key=lambda k: _rank(labels[k], names))
     figure.legend(
-        handles=[*handles, *limit], loc="outside upper center", ncols=5, frameon=False, fontsize=11
+        [handles[k] for k in order],
+        [labels[k] for k in order],
+        loc="outside upper center",
+        ncols=5 if len(letters) > 1 else 3,
+        frameon=False,
+        fontsize=11,
     )
     return figure
 
 
-def _draw_algorithm(
-    axis: Any,
-    mine: Sequence[Outcome],
-    value: Callable[[Point], int],
-    shift: float,
-    style: tuple[str, str],
-) -> Any:
-    from matplotlib.lines import Line2D
+def _rank(label: str, names: Sequence[str]) -> int:
+    titles = [title(name) for name in names]
+    return titles.index(label) if label in titles else len(titles)
 
-    colour, mark = style
-    for outcome in mine:
+
+def _draw_instance(axis: Any, shown: Sequence[Outcome], value: Callable[[Point], int]) -> None:
+    names = algorithms(shown)
+    axis.set_yscale("log")
+    for name in names:
+        colour, mark = styles(names)[name]
+        mine = sorted((o for o in shown if o.algorithm == name), key=lambda o: value(o.point))
+        reach = [whisker(o.mean, o.sd) for o in mine]
         axis.errorbar(
-            value(outcome.point) + shift,
-            outcome.mean,
-            yerr=whisker(outcome.mean, outcome.sd),
-            fmt=mark,
+            [value(o.point) for o in mine],
+            [o.mean for o in mine],
+            yerr=[[low for (low,), _ in reach], [high for _, (high,) in reach]],
             color=colour,
-            markerfacecolor="white",
+            marker=mark,
             markersize=4.5,
-            markeredgewidth=1.1,
-            elinewidth=1.1,
-            capsize=2.5,
-            zorder=3,
+            linewidth=1.5,
+            elinewidth=1.5,
+            capsize=4,
+            capthick=1.3,
+            label=title(name),
         )
-    sizes = sorted({value(outcome.point) for outcome in mine})
-    means = [_mean([o.mean for o in mine if value(o.point) == size]) for size in sizes]
-    places = [size + shift for size in sizes]
-    axis.plot(places, means, color=colour, linewidth=1.7, marker=mark, markersize=6, zorder=4)
-    return Line2D(
-        [],
-        [],
-        color=colour,
-        linewidth=1.7,
-        marker=mark,
-        markersize=6,
-        label=title(mine[0].algorithm),
-    )
-
-
-def _draw_limit(axis: Any, outcomes: Sequence[Outcome], value: Callable[[Point], int]) -> list[Any]:
-    """Draw the limit where it is known, and return its entry in the legend."""
-    from matplotlib.lines import Line2D
-
-    limits = {point: group[0].limit.pulls for point, group in by_point(outcomes).items()}
-    known = {point: pulls for point, pulls in limits.items() if math.isfinite(pulls)}
-    if not known:
-        return []
-    sizes = sorted({value(point) for point in known})
-    means = [_mean([p for point, p in known.items() if value(point) == s]) for s in sizes]
-    axis.plot(sizes, means, color=BLACK, linestyle="--", linewidth=1.4, zorder=2)
+    limits = {value(point): group[0].limit.pulls for point, group in by_point(shown).items()}
+    sizes = sorted(limits)
     axis.plot(
-        [value(point) for point in known],
-        list(known.values()),
-        linestyle="none",
-        marker="_",
-        markersize=9,
+        sizes,
+        [limits[size] for size in sizes],
         color=BLACK,
-        zorder=2,
+        linestyle="--",
+        linewidth=1.3,
+        label="limit for any algorithm",
     )
-    return [Line2D([], [], color=BLACK, linestyle="--", linewidth=1.4, marker="_", label="limit")]
-
-
-def _mean(values: Sequence[float]) -> float:
-    return math.fsum(values) / len(values)
+    axis.set_xticks(sizes)
+    tidy(axis)

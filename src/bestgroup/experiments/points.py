@@ -97,11 +97,10 @@ class Point:
 
 @dataclass(frozen=True)
 class Limit:
-    """What theory says about a goal on an instance; NaN where it says nothing, with the reason."""
+    """What theory says about a goal on an instance; NaN where it says nothing."""
 
-    pulls: float = math.nan  # T* kl(delta, 1 - delta)
+    pulls: float = math.nan  # T* kl(delta, 1 - delta), T* at its certified lower end
     gap: float = math.nan  # certified relative gap of T*
-    why_not: str | None = None
     bound: float = math.nan  # the theorem's lower bound
     bound_why_not: str | None = None  # why it does not apply here
 

@@ -60,18 +60,13 @@ def _settings(plan: Plan, sections: Sequence[Section], command: str) -> str:
 
 
 def _open_places(plan: Plan) -> str:
-    return "\n".join(
-        [
-            "## What the paper does not give",
-            "",
-            "Its instances, its grids of N and K, and the number of instances behind a figure are "
-            f"not printed, so the numbers cannot be the same. Each setting is run on {plan.instances} "
-            "random instances of our own, which shows how much depends on the instance. Its bound "
-            'on the gap, "Delta_min = min over i", lacks its argument: here it is the least group '
-            "gap of the Pareto problem and, in the table, also the least gap of the best group for "
-            f"each of the five weights, all above {MIN_GAP:g}.",
-        ]
-    )
+    return f"""## What the paper does not give
+
+Its instances, its grids of N and K, and the number of instances behind a figure are not printed,
+so the numbers cannot be the same. Each setting is run on {plan.instances} random instances of our
+own, which shows how much depends on the instance. The paper's bound on the gap, "Delta_min = min
+over i", lacks its argument: here it is the least group gap of the Pareto problem and, in the table,
+also the least gap of the best group for each of the five weights, all above {MIN_GAP:g}."""
 
 
 def _section(section: Section) -> str:
@@ -86,18 +81,14 @@ def _section(section: Section) -> str:
 
 
 def _reading() -> str:
-    return "\n".join(
-        [
-            "## How to read this",
-            "",
-            "- Figures: lines join the means over the instances; open marks are single instances, with "
-            "one standard deviation over their runs.",
-            "- *limit* is T* kl(delta, 1 - delta): no algorithm that is right with probability 1 - delta "
-            "on every instance takes fewer pulls on average (Garivier and Kaufmann 2016). "
-            f"It is for the same epsilon = {EPSILON:g} (Pareto groups) or 0 (best group).",
-            "- TEL has no guarantee, and UniS as printed is not (epsilon, delta)-PAC; on instances with "
-            "gaps above 3 epsilon no error of theirs is likely to show.",
-            "- The runs are in `runs/*.sqlite`, a file for each instance and algorithm; running the same "
-            "command again, or with more runs, goes on from there.",
-        ]
-    )
+    return f"""## How to read this
+
+- Figures: a panel for each of the first three instances of every setting; bars are one standard
+  deviation over the runs of an instance.
+- *limit* is T* kl(delta, 1 - delta): no algorithm that is right with probability 1 - delta on every
+  instance takes fewer pulls on average (Garivier and Kaufmann 2016). It is for epsilon =
+  {EPSILON:g} (Pareto groups) or 0 (best group).
+- TEL has no guarantee, and UniS as printed is not (epsilon, delta)-PAC; on instances with gaps
+  above 3 epsilon their errors hardly show.
+- The runs are in `runs/*.sqlite`, a file for each instance and algorithm; running the same command
+  again, or with more runs, goes on from there."""

@@ -41,10 +41,10 @@ def random_means(
     come from
 
     - `pareto` given, no weights: a Markov chain with the wanted law as its stationary law,
-      started from a constructed table that meets the conditions and run for 10,000 sweeps (fewer,
-      but at least 500, above about 45 groups in 5 dims). It is the wanted law up to what the
-      chain remembers of its start: nothing that could be measured at gaps like the paper's, more
-      close to the largest possible `min_gap`, where the chain is slow.
+      started from a constructed table that meets the conditions and run for 10,000 sweeps (for
+      large problems 4e9 / (N^2 (2 N + 16 D + D^2)), at least 500). It is the wanted law up to what
+      the chain remembers of its start: nothing that could be measured at gaps like the paper's,
+      more close to the largest possible `min_gap`, where the chain is slow.
     - `pareto` given, with weights: 128 tables along such a chain without the weights, taken to
       `linear_gap` by adaptive splitting.
     - `pareto` None: 128 unconditioned tables, taken to the gaps by adaptive splitting.

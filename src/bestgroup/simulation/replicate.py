@@ -62,13 +62,18 @@ class Simulation:
         return int((self.finished & ~self.correct).sum())
 
     def error_interval(self, level: float = 0.95) -> tuple[float, float]:
-        """Return the exact (Clopper-Pearson) interval of the probability of an error."""
+        """Return the exact (Clopper-Pearson) interval of the probability of an error.
+
+        What an unfinished run would have answered is not known: the lower end takes it for right,
+        the upper end for wrong.
+        """
         from scipy.stats import beta
 
         n, k = self.runs, self.errors
-        tail = (1.0 - level) / 2.0
+        most = k + int((~self.finished).sum())
+        tail = (1.0 - probability(level, "level")) / 2.0
         low = float(beta.ppf(tail, k, n - k + 1)) if k else 0.0
-        high = float(beta.ppf(1.0 - tail, k + 1, n - k)) if k < n else 1.0
+        high = float(beta.ppf(1.0 - tail, most + 1, n - most)) if most < n else 1.0
         return low, high
 
     def to_records(self) -> list[dict[str, Any]]:
@@ -137,7 +142,7 @@ def simulate(
     name = choose_engine(engine, instance, setting, chosen)
     job = Job(instance, setting, chosen, seed_of(seed), limit, name)
     pool = check_workers(workers)
-    if max_pulls is None:
+    if max_pulls is None and not chosen.always_ends:
         why = endless(instance, goal)
         if why:
             raise InvalidInput(f"{why}, so no run would end; give epsilon > 0 or max_pulls")

@@ -136,6 +136,8 @@ def replay(
     reel = tape if isinstance(tape, Tape) else Tape(tape)
     check_goal(goal, reel.shape.dims)
     noise = SubGaussian(1.0) if noise is None else noise
+    if not isinstance(noise, SubGaussian):
+        raise InvalidInput(f"noise must be a noise model such as SubGaussian(1.0); got {noise!r}")
     noise.scales(reel.shape.dims)
     setting = Setting(reel.shape, goal, noise, probability(delta))
     chosen = resolve(algorithm, setting)

@@ -64,7 +64,7 @@ def _draw_pulls(axis: Any, outcomes: Sequence[Outcome]) -> None:
         range(len(WEIGHTS)), limits, "_", color=BLACK, markersize=26, label="limit, instance a"
     )
     axis.set_ylabel("pulls until the answer", fontsize=12)
-    axis.legend(frameon=False, fontsize=10, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3)
+    _legend(axis, 3)
 
 
 def _draw_ratios(axis: Any, outcomes: Sequence[Outcome]) -> None:
@@ -99,19 +99,34 @@ def _draw_ratios(axis: Any, outcomes: Sequence[Outcome]) -> None:
         )
         ahead = sum(value < 1 for value in values)
         axis.annotate(
-            f"{ahead}/{count}",
+            f"ahead on\n{ahead} of {count}",
             (place, 1.0),
             xycoords=("data", "axes fraction"),
-            xytext=(0, -13),
+            xytext=(0, -28),
             textcoords="offset points",
             ha="center",
-            fontsize=11,
+            fontsize=10,
         )
     paper = [e / t for e, t in zip(PAPER["eecb"], PAPER["tel"], strict=True)]
     axis.plot(
         range(len(WEIGHTS)), paper, "*", markersize=10, mfc="none", mec=BLACK, label="the paper's"
     )
     low, high = axis.get_ylim()
-    axis.set_ylim(low, max(high, 2.0) * 1.8)
+    axis.set_ylim(low, max(high, 2.0) * 4.0)
     axis.set_ylabel("EECB's pulls / TEL's   (below 1: EECB ahead)", fontsize=12)
-    axis.legend(frameon=False, fontsize=10, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3)
+    _legend(axis, 3)
+
+
+def _legend(axis: Any, columns: int) -> None:
+    """Set the legend above the panel, an algorithm's two entries under each other."""
+    handles, labels = axis.get_legend_handles_labels()
+    order = sorted(range(len(labels)), key=lambda k: (labels[k].startswith("limit"), labels[k]))
+    axis.legend(
+        [handles[k] for k in order],
+        [labels[k] for k in order],
+        frameon=False,
+        fontsize=10,
+        loc="lower center",
+        bbox_to_anchor=(0.5, 1.0),
+        ncols=columns,
+    )

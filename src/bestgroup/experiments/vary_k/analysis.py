@@ -20,7 +20,7 @@ def _arms(point: Point) -> int:
 
 def figure(outcomes: Sequence[Outcome]) -> Figure:
     """Return the figure."""
-    return figures.sweep(outcomes, _arms, "arms a group K   (N = 5, D = 3)")
+    return figures.sweep(outcomes, _arms, "arms a group K")
 
 
 def grids(outcomes: Sequence[Outcome]) -> list[tuple[str, pareto_reading.Grid]]:

@@ -20,7 +20,7 @@ def _groups(point: Point) -> int:
 
 def figure(outcomes: Sequence[Outcome]) -> Figure:
     """Return the figure."""
-    return figures.sweep(outcomes, _groups, "number of groups N   (K = 6, D = 3)")
+    return figures.sweep(outcomes, _groups, "groups N")
 
 
 def grids(outcomes: Sequence[Outcome]) -> list[tuple[str, pareto_reading.Grid]]:

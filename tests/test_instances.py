@@ -1,0 +1,372 @@
+"""Random instances: their conditions, the law that each method draws, and what is refused."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse, stats
+from scipy.sparse.csgraph import maximum_bipartite_matching
+from tests.reference import definitions
+
+from bestgroup.core.gaps import group_gaps, weighted_gaps
+from bestgroup.errors import InvalidInput
+from bestgroup.simulate import instance_search as search
+from bestgroup.simulate.instance_limits import largest_gap, lattice_start, levels_needed
+from bestgroup.simulate.instance_walk import Region, roam
+from bestgroup.simulate.instances import _arms_below, random_means, sparse_means
+
+PAPER_WEIGHTS = [(0.1, 0.1, 1), (1, 1, 0.1), (0.1, 1, 1), (1, 1, 1), (1, 2, 3)]
+
+
+def region(gap: float, pareto: int, weights: Sequence[Any] = (), margin: float = 0.0) -> Region:
+    vectors = np.array(weights, dtype=float) if len(weights) else np.zeros((0, 1))
+    return Region(gap, pareto, vectors, margin * vectors.sum(axis=1))
+
+
+def check(means: Any, pareto: int | None, gap: float) -> np.ndarray:
+    R = np.array([rows.max(axis=0) for rows in means])
+    assert all(((rows >= 0) & (rows <= 1)).all() for rows in means)
+    delta, plus, _ = group_gaps(R)
+    assert delta.min() > gap
+    assert pareto is None or (~np.isnan(plus)).sum() == pareto
+    return R
+
+
+# The least gap and the optimal groups from one number a group
+
+
+@pytest.mark.parametrize("dims", [1, 2, 3, 5])
+def test_reach_gives_least_gap_and_optimal_groups_of_the_definitions(dims):
+    rng = np.random.default_rng(dims)
+    for _ in range(200):
+        R = rng.random((rng.integers(1, 9), dims))
+        m = search.reach(R)
+        gaps = definitions.pareto_gaps([[row] for row in R.tolist()])
+        assert set(np.flatnonzero(m <= 0).tolist()) == definitions.pareto(R.tolist())
+        assert np.abs(m).min() == min(gaps.group) == group_gaps(R)[0].min()
+
+
+def test_clearance_is_the_least_weighted_gap():
+    R = np.random.default_rng(0).random((6, 3))
+    weights = np.array(PAPER_WEIGHTS)
+    expected = [weighted_gaps(R, w).min() * w.sum() for w in weights]
+    assert search.clearance(R, weights) == pytest.approx(expected)
+    assert np.isinf(search.clearance(R[:1], weights)).all()
+
+
+# Which gaps are possible
+
+
+@pytest.mark.parametrize(("levels", "dims"), [(2, 2), (2, 5), (3, 2), (3, 3), (4, 3), (3, 4)])
+def test_levels_needed_agrees_with_dilworth(levels, dims):
+    points = list(itertools.product(range(levels), repeat=dims))
+    below = [
+        [a != b and all(x <= y for x, y in zip(a, b, strict=True)) for b in points] for a in points
+    ]
+    matching = maximum_bipartite_matching(sparse.csr_matrix(np.array(below)))
+    width = len(points) - int((matching >= 0).sum())
+    assert levels_needed(width, dims, width) <= levels < levels_needed(width + 1, dims, width + 1)
+
+
+def test_largest_gaps_known_by_hand():
+    assert largest_gap(1, 3, 1) == np.inf
+    assert largest_gap(2, 3, 1) == largest_gap(2, 2, 2) == 1.0
+    assert largest_gap(3, 2, 2) == 0.5  # one more group needs room below an optimal one
+    assert largest_gap(30, 2, 30) == 1 / 29
+    assert largest_gap(30, 40, 29) == 0.5
+    assert largest_gap(3, 1, 2) == 0.0
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data())
+def test_start_lies_in_the_region_up_to_the_largest_gap(data):
+    groups = data.draw(st.integers(2, 40))
+    pareto = data.draw(st.integers(1, groups))
+    dims = data.draw(st.integers(2 if pareto > 1 else 1, 16))
+    share = data.draw(st.floats(0.0, 1.0 - 1e-9))
+    gap = share * largest_gap(groups, dims, pareto)
+    table = lattice_start(np.random.default_rng(0), groups, dims, pareto, gap)
+    assert search.in_region(table, region(gap, pareto))
+    assert (table > 0).all() and (table <= 1).all()
+
+
+# The conditions hold
+
+
+@pytest.mark.parametrize(
+    ("groups", "arms", "dims", "pareto", "gap"),
+    [
+        (1, 3, 2, 1, 0.5),
+        (5, 2, 3, 2, 0.03),
+        (5, 10, 3, 2, 0.03),
+        (5, 6, 3, 2, 0.03),
+        (10, 6, 3, 3, 0.03),
+        (15, 6, 3, 5, 0.03),
+        (20, 6, 3, 6, 0.03),
+        (30, 10, 5, 9, 0.03),
+        (30, 10, 5, 28, 0.05),
+        (30, 10, 2, 15, 0.03),
+        (30, 10, 2, 30, 0.0344),
+        (30, 10, 5, 30, 0.1),
+        (30, 10, 5, 1, 0.1),
+        (8, 1, 4, 8, 0.1),
+        (6, 40, 2, 1, 0.2),
+        (12, 4, 1, 1, 0.05),
+        (20, 6, 3, None, 0.03),
+        (30, 10, 3, None, 0.0),
+    ],
+)
+def test_conditions_hold(groups, arms, dims, pareto, gap):
+    start = time.process_time()
+    means = random_means(groups, arms, dims, pareto=pareto, min_gap=gap, seed=7)
+    assert isinstance(means, np.ndarray) and means.shape == (groups, arms, dims)
+    check(means, pareto, gap)
+    assert time.process_time() - start < 60  # compilation included
+
+
+@pytest.mark.parametrize(("pareto", "gap"), [(3, 0.02), (9, 0.01), (1, 0.3), (None, 0.05)])
+def test_conditions_hold_for_unequal_groups(pareto, gap):
+    sizes = [1, 2, 3, 4, 5, 6, 7, 8, 30]
+    means = random_means(9, sizes, 3, pareto=pareto, min_gap=gap, seed=1)
+    assert isinstance(means, list) and [rows.shape for rows in means] == [(k, 3) for k in sizes]
+    check(means, pareto, gap)
+
+
+@pytest.mark.parametrize(("groups", "arms", "pareto"), [(5, 5, 2), (20, 6, 6), (12, 6, None)])
+def test_conditions_hold_for_the_papers_weights(groups, arms, pareto):
+    means = random_means(groups, arms, 3, pareto, 0.03, seed=2, weights=PAPER_WEIGHTS)
+    R = check(means, pareto, 0.03)
+    assert all(weighted_gaps(R, w).min() > 0.03 for w in PAPER_WEIGHTS)
+
+
+def test_linear_gap_stands_by_itself_and_zero_is_no_condition():
+    means = random_means(6, 3, 2, seed=4, weights=[1, 3], linear_gap=0.2)
+    assert weighted_gaps(np.asarray(means).max(axis=1), [1, 3]).min() > 0.2
+    free = random_means(6, 3, 2, seed=4, weights=[1, 3], linear_gap=0.0)
+    assert np.array_equal(free, random_means(6, 3, 2, seed=4))
+
+
+# The laws. False alarms: 38 tests at level 1e-4, on fixed seeds.
+
+
+def statistics(R: np.ndarray) -> list[float]:
+    m = search.reach(R)
+    front = R[m < 0]
+    return [np.abs(m).min(), R.mean(), front.mean(), front.min(), R.min(), R[:, 0].std()]
+
+
+def same_law(first: np.ndarray, second: np.ndarray) -> None:
+    for a, b in zip(first.T, second.T, strict=True):
+        assert stats.ks_2samp(a, b).pvalue > 1e-4
+
+
+def rejected(rng: np.random.Generator, sizes: Any, dims: int, where: Region) -> np.ndarray:
+    means = search.reject(rng, np.array(sizes), dims, where)
+    assert means is not None
+    return means.max(axis=1)
+
+
+def sample(draw: Callable[..., Any], n: int, seed: int, *arguments: Any) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    return np.array([draw(rng, *arguments) for _ in range(n)])
+
+
+@pytest.mark.parametrize(
+    ("sizes", "dims", "where"),
+    [
+        ([6] * 5, 3, region(0.03, 2)),
+        ([1] * 6, 2, region(0.02, 3)),
+        ([4] * 4, 3, region(0.05, 4)),
+        ([1, 2, 5, 14, 20], 2, region(0.02, 2)),
+    ],
+)
+def test_chain_has_the_law_of_rejection(monkeypatch, sizes, dims, where):
+    monkeypatch.setattr(search, "SWEEPS", 500)
+    exact = sample(rejected, 1500, 1, sizes, dims, where)
+    chain = sample(search.walk, 1500, 2, np.array(sizes), dims, where)
+    same_law(np.array([statistics(R) for R in exact]), np.array([statistics(R) for R in chain]))
+    # Which groups are optimal, and how good each is: this is what swaps are for.
+    optimal = [(search.reach(tables) < 0).sum(axis=0) for tables in (exact, chain)]
+    unsure = optimal[0] + optimal[1] < 3000
+    for yes, no in zip(optimal[0][unsure], optimal[1][unsure], strict=True):
+        table = [[yes, 1500 - yes], [no, 1500 - no]]
+        assert stats.fisher_exact(table).pvalue > 1e-4
+    for i in range(len(sizes)):
+        assert stats.ks_2samp(exact[:, i, 0], chain[:, i, 0]).pvalue > 1e-4
+
+
+@pytest.mark.parametrize(
+    ("groups", "method", "where"),
+    [
+        (6, search.split, region(0.05, 0)),
+        (5, search.walk, region(0.02, 2, [(1, 1, 1), (1, 2, 3)], 0.05)),
+        (5, search.split, region(0.02, 0, [(1, 1, 1), (1, 2, 3)], 0.05)),
+    ],
+)
+def test_splitting_has_the_law_of_rejection(monkeypatch, groups, method, where):
+    monkeypatch.setattr(search, "LAST_SWEEPS", 50)
+    monkeypatch.setattr(search, "SWEEPS", 1000)
+    sizes = np.full(groups, 4)
+    exact = sample(rejected, 2000, 3, sizes, 3, where)
+    other = sample(method, 300, 4, sizes, 3, where)
+    same_law(np.array([statistics(R) for R in exact]), np.array([statistics(R) for R in other]))
+    count = [(search.reach(tables) < 0).sum(axis=1) for tables in (exact, other)]
+    z = (count[0].mean() - count[1].mean()) / np.hypot(count[0].std() / 45, count[1].std() / 17)
+    assert abs(z) < 4
+
+
+def test_rejection_draws_uniform_means():
+    means = search.reject(np.random.default_rng(5), np.full(300, 7), 4, region(0.0, 0))
+    assert means is not None
+    assert stats.kstest(means.ravel(), "uniform").pvalue > 1e-4
+
+
+def test_arms_given_their_maxima_have_the_uniform_law():
+    rng = np.random.default_rng(6)
+    sizes = np.tile([1, 2, 5, 9], 1000)
+    R = rng.random((len(sizes), 2)) ** (1 / sizes[:, None])
+    means = _arms_below(rng, R, sizes)
+    for size in (2, 5, 9):
+        rows = means[sizes == size, :size]
+        best = R[sizes == size]
+        assert np.array_equal(rows.max(axis=1), best)
+        assert stats.kstest(rows.ravel(), "uniform").pvalue > 1e-4
+        below = (rows / best[:, None])[rows < best[:, None]]
+        assert stats.kstest(below, "uniform").pvalue > 1e-4
+        winner = rows.argmax(axis=1)
+        assert stats.chisquare(np.bincount(winner[:, 0], minlength=size)).pvalue > 1e-4
+        pairs = np.bincount(winner[:, 0] * size + winner[:, 1], minlength=size**2)
+        assert stats.chisquare(pairs).pvalue > 1e-4  # dims are independent
+
+
+# Reproducible
+
+
+@pytest.mark.parametrize(("weights", "margin"), [((), 0.0), ([(1.0, 2.0)], 0.01)])
+def test_compiled_and_plain_walks_agree_to_the_bit(weights, margin):
+    where = region(0.02, 2, weights, margin)
+    sizes = np.array([1, 3, 14, 6])
+    table = rejected(np.random.default_rng(8), sizes, 2, where)
+    plain, compiled = table.copy(), table.copy()
+    roam(np.random.default_rng(9), plain, sizes, where, 20)
+    roam.compiled(np.random.default_rng(9), compiled, sizes, where, 20)
+    assert np.array_equal(plain, compiled) and not np.array_equal(plain, table)
+
+
+def test_seed_decides_the_result():
+    for arguments in [(5, 6, 3, 2, 0.03), (15, 6, 3, 5, 0.05), (12, 6, 3, None, 0.05)]:
+        first, again = (np.asarray(random_means(*arguments, seed=11)) for _ in range(2))
+        assert np.array_equal(first, again)
+        assert not np.array_equal(first, random_means(*arguments, seed=12))
+
+
+# Conditions that cannot be met, and bad input
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"groups": 0}, "groups must be at least 1"),
+        ({"groups": 2.5}, "groups must be a whole number"),
+        ({"groups": "5"}, "groups must be a whole number"),
+        ({"groups": True}, "groups must be a whole number"),
+        ({"arms": 0}, "arms must be at least 1"),
+        ({"arms": 1.5}, "arms must be a whole number"),
+        ({"arms": "6"}, "arms must be a whole number"),
+        ({"arms": [1, 2]}, "one for each of the 5 groups; got 2"),
+        ({"arms": [1, 2, 0, 3, 4]}, "arms of group 2 must be at least 1"),
+        ({"arms": [1, 2, "x", 3, 4]}, "arms of group 2 must be a whole number"),
+        ({"arms": 10**9}, "groups x arms x dims must be at most"),
+        ({"dims": 0}, "dims must be at least 1"),
+        ({"dims": None}, "dims must be a whole number"),
+        ({"pareto": 0}, "pareto must be at least 1"),
+        ({"pareto": 6}, "pareto must be at most the number of groups, 5; got 6"),
+        ({"pareto": 2.0}, "pareto must be a whole number"),
+        ({"pareto": 2, "dims": 1}, "pareto must be 1 in one dim"),
+        ({"min_gap": float("nan")}, "min_gap must be finite"),
+        ({"min_gap": -0.1}, "min_gap must be at least 0; got -0.1"),
+        ({"min_gap": "big"}, "min_gap must be a number"),
+        ({"min_gap": 1.0}, "min_gap must be below 1 for 5 groups in 3 dims"),
+        ({"pareto": 2, "min_gap": 0.5}, "min_gap must be below 0.5 for 5 groups with 2 Pareto"),
+        ({"pareto": 4, "min_gap": 0.4, "dims": 2}, "min_gap must be below 0.333333"),
+        ({"seed": -1}, "seed must be a whole number"),
+        ({"seed": 0.5}, "seed must be a whole number"),
+        ({"seed": None}, "seed must be a whole number"),
+        ({"linear_gap": 0.1}, "linear_gap needs weights"),
+        ({"weights": [[1, 2]]}, "weights must be vectors of 3 numbers"),
+        ({"weights": [[1, 2, 3], [1, 2]]}, "weights must be numbers in a regular array"),
+        ({"weights": []}, "weights must be vectors of 3 numbers"),
+        ({"weights": [1, 0, 1]}, "weights must be above 0"),
+        ({"weights": [1, 1, 1], "linear_gap": 1.0}, "linear_gap must be at least 0 and below 1"),
+        ({"weights": [1, 1, 1], "linear_gap": -0.1}, "linear_gap must be at least 0 and below 1"),
+        ({"groups": 2000, "pareto": 5}, "need at most 1000"),
+        ({"groups": 500, "pareto": 50, "min_gap": 0.02}, "too rare"),
+        ({"groups": 30, "arms": 10, "dims": 5, "min_gap": 0.5}, "give pareto"),
+        ({"weights": PAPER_WEIGHTS, "pareto": 5, "linear_gap": 0.9}, "lower min_gap or linear_gap"),
+    ],
+)
+def test_refused_with_one_sentence(change, said):
+    arguments = {"groups": 5, "arms": 6, "dims": 3, "seed": 0} | change
+    start = time.process_time()
+    with pytest.raises(InvalidInput) as caught:
+        random_means(**arguments)
+    assert time.process_time() - start < 30  # compilation included
+    assert said in str(caught.value) and "\n" not in str(caught.value)
+
+
+# Large instances
+
+
+@pytest.mark.parametrize("groups", [1000, 10_000])
+def test_sparse_means_have_few_optimal_groups(groups):
+    means = sparse_means(groups, 6, 3, seed=1)
+    assert isinstance(means, np.ndarray) and means.shape == (groups, 6, 3)
+    R = check(means, 10, 0.06)
+    delta, plus, _ = group_gaps(R)
+    far = delta[np.isnan(plus)]
+    assert np.median(far) > 0.3 and (far < 0.1).mean() < 0.15
+    assert not np.array_equal(means, sparse_means(groups, 6, 3, seed=2))
+    assert np.array_equal(means, sparse_means(groups, 6, 3, seed=1))
+
+
+def test_sparse_means_of_other_shapes():
+    sizes = [1, 2, 3, 4] * 50
+    means = sparse_means(200, sizes, 2, pareto=4, min_gap=0.1, seed=3)
+    assert isinstance(means, list) and [len(rows) for rows in means] == sizes
+    check(means, 4, 0.1)
+    for groups, dims, pareto, gap in [(3, 3, 10, 0.06), (50, 1, 1, 0.3), (11, 3, 10, 0.06)]:
+        check(sparse_means(groups, 4, dims, pareto, gap, seed=3), min(groups, pareto), gap)
+
+
+def test_sparse_groups_are_uniform_below_the_front():
+    means = np.asarray(sparse_means(4000, 3, 2, pareto=1, min_gap=0.1, seed=4))
+    delta, plus, _ = group_gaps(means.max(axis=1))
+    best = int(np.flatnonzero(~np.isnan(plus))[0])
+    roof = means[best].max(axis=0) - 0.1
+    share = np.delete(means, best, axis=0) / roof
+    # An arm's entry is s u with s and u uniform: P(s u <= x) = x (1 - log x).
+    first = share[:, 0, 0]
+    assert (share < 1).all()
+    assert stats.kstest(first, lambda x: x * (1 - np.log(x))).pvalue > 1e-4
+
+
+def test_sparse_means_refuse_bad_input():
+    for change, said in [
+        ({"pareto": 20, "dims": 2}, "min_gap must be below 0.0526316 for 21 groups"),
+        ({"pareto": 0}, "pareto must be at least 1"),
+        ({"pareto": None}, "pareto must be a whole number"),
+        ({"min_gap": -1}, "min_gap must be at least 0"),
+        ({"pareto": 1500}, "at most 1000"),
+        ({"groups": 10**9}, "groups x arms x dims must be at most"),
+        ({"seed": "x"}, "seed must be a whole number"),
+    ]:
+        arguments = {"groups": 5000, "arms": 6, "dims": 3} | change
+        with pytest.raises(InvalidInput, match=said):
+            sparse_means(**arguments)

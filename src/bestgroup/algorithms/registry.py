@@ -72,15 +72,6 @@ def resolve(name: str | Algorithm, setting: Setting) -> Algorithm:
     return chosen
 
 
-def for_goal(goal: Any) -> tuple[str, ...]:
-    """Return the names of the paper's algorithms that answer this kind of goal.
-
-    >>> for_goal(BestGroup([1.0]))
-    ('eecb', 'tel')
-    """
-    return tuple(name for name in _BUILT_IN if isinstance(goal, _kind(name).goals))
-
-
 def _kind(name: Any) -> type[Algorithm]:
     if isinstance(name, str) and name in _registered:
         return _registered[name]

@@ -65,8 +65,10 @@ def positive_int(value: Any, what: str) -> int:
     """Return `value` as an int of at least 1."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer):
         raise InvalidInput(f"{what} must be a whole number; got {_short(value)}")
-    if not 1 <= value <= 2**62:
-        raise InvalidInput(f"{what} must be from 1 to 2**62; got {_short(int(value))}")
+    if value < 1:
+        raise InvalidInput(f"{what} must be at least 1; got {_short(int(value))}")
+    if value > 2**62:
+        raise InvalidInput(f"{what} must be at most 2**62; got {_short(int(value))}")
     return int(value)
 
 

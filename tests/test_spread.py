@@ -1,6 +1,7 @@
 """Runs spread over processes and a real Dask cluster: the same results, whatever happens."""
 
 import contextlib
+import math
 import os
 import shutil
 import signal
@@ -352,3 +353,10 @@ class Deadly(TripleElimination):
 def test_processes_that_keep_dying_are_given_up():
     with pytest.raises(bg.BestGroupError, match="worker processes died 4 times"):
         bg.simulate(INSTANCE, GOAL, Deadly(home=os.getpid()), runs=4, workers=2)
+
+
+def test_work_that_is_given_up_says_nothing():
+    some = spread.each(math.sqrt, range(50), 2)
+    number, root = next(some)
+    assert root == math.sqrt(number)
+    some.close()  # a warning would be an error

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from bestgroup import datasets, testing
     from bestgroup.algorithms.protocol import Algorithm, Setting
     from bestgroup.algorithms.registry import algorithm, register
+    from bestgroup.comparison import Comparison, compare
     from bestgroup.core import laws
     from bestgroup.core.bounds import lower_bound, upper_bound
     from bestgroup.core.dominance import (
@@ -43,6 +44,7 @@ _HOMES = {
     "Algorithm": "algorithms.protocol",
     "BestGroup": "core.goals",
     "BestGroupError": "errors",
+    "Comparison": "comparison",
     "Guarantee": "core.guarantee",
     "Instance": "core.problem",
     "InvalidInput": "errors",
@@ -56,6 +58,7 @@ _HOMES = {
     "Trace": "simulation.tapes",
     "algorithm": "algorithms.registry",
     "characteristic_time": "core.limit",
+    "compare": "comparison",
     "datasets": "",
     "deficit": "core.dominance",
     "dominated": "core.dominance",
@@ -81,6 +84,7 @@ __all__ = [
     "Algorithm",
     "BestGroup",
     "BestGroupError",
+    "Comparison",
     "Guarantee",
     "Instance",
     "InvalidInput",
@@ -95,6 +99,7 @@ __all__ = [
     "__version__",
     "algorithm",
     "characteristic_time",
+    "compare",
     "datasets",
     "deficit",
     "dominated",

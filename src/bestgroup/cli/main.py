@@ -13,7 +13,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from bestgroup._version import __version__
-from bestgroup.cli import bounds, demo, simulate
+from bestgroup.cli import bounds, calibrate, compare, demo, reproduce, simulate
 from bestgroup.errors import BestGroupError
 
 app = typer.Typer(
@@ -26,7 +26,10 @@ app = typer.Typer(
 )
 app.command("demo", short_help="The whole story on one screen.")(demo.command)
 app.command("simulate", short_help="Many seeded runs on a known instance.")(simulate.command)
+app.command("compare", short_help="Every algorithm next to the limit.")(compare.command)
 app.command("bounds", short_help="How hard it is: gaps, bounds and the limit.")(bounds.command)
+app.command("reproduce", short_help="The paper's experiments again.")(reproduce.command)
+app.command("calibrate", short_help="Error rate against delta.")(calibrate.command)
 
 
 def _show_version(wanted: bool) -> None:

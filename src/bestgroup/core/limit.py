@@ -1,13 +1,14 @@
 """The information-theoretic limit: the characteristic time T* of an instance.
 
-Every algorithm that is right with probability 1 - delta on all Gaussian instances needs on average at least
-T* kl(delta, 1 - delta) pulls, and some need no more as delta goes to 0, where
+Every algorithm that is right with probability 1 - delta on all Gaussian instances needs on average
+at least T* kl(delta, 1 - delta) pulls, and some need no more as delta goes to 0, where
 
     1 / T* = max over correct answers S, sup over allocations w, inf over alternatives in which S is wrong, of
              sum_ij w_ij KL(arm ij, its alternative)
 
-(Garivier & Kaufmann 2016; for several correct answers Degenne & Koolen 2019). The inner problems are solved exactly
-(`limit_linear`, `limit_pareto`), the outer one with certified bounds (`limit_game`, `limit_answers`).
+(Garivier & Kaufmann 2016; for several correct answers Degenne & Koolen 2019). The inner problems
+are solved exactly (`limit_linear`, `limit_pareto`), the outer one with certified bounds
+(`limit_game`, `limit_answers`).
 """
 
 from __future__ import annotations
@@ -43,10 +44,11 @@ _DEPENDENCE = {
 class CharacteristicTime:
     """T* with certified bounds and the allocation that attains it.
 
-    `value` = `upper` belongs to `allocation` (a share of the pulls for each arm, [K_i] a group) and `answer`;
-    no allocation and no correct answer has less than `lower`. `gap` is 1 - lower / upper. Infinite: no algorithm can
-    ever stop, because arbitrarily small changes of the means (a tie with epsilon = 0) make every answer
-    wrong. Zero: there is one group, and nothing to find out. `answers` is the number of correct answers.
+    `value` = `upper` belongs to `allocation` (a share of the pulls for each arm, [K_i] a group) and
+    `answer`; no allocation and no correct answer has less than `lower`. `gap` is 1 - lower / upper.
+    Infinite: no algorithm can ever stop, because arbitrarily small changes of the means (a tie with
+    epsilon = 0) make every answer wrong. Zero: there is one group, and nothing to find out.
+    `answers` is the number of correct answers.
     """
 
     value: float
@@ -60,9 +62,10 @@ class CharacteristicTime:
     def samples(self, delta: float) -> float:
         """Return a lower bound on the expected number of pulls of any algorithm that errs with at most delta.
 
-        With one correct answer it is T* kl(delta, 1 - delta) (Garivier & Kaufmann 2016). With M of them some answer
-        is given with probability (1 - delta) / M or more, which leaves T* kl((1 - delta) / M, delta), and nothing
-        if (1 - delta) / M <= delta. T* is taken at its certified lower end.
+        With one correct answer it is T* kl(delta, 1 - delta) (Garivier & Kaufmann 2016). With M of
+        them some answer is given with probability (1 - delta) / M or more, which leaves T* kl((1 -
+        delta) / M, delta), and nothing if (1 - delta) / M <= delta. T* is taken at its certified
+        lower end.
 
         >>> from bestgroup.core.goals import BestGroup
         >>> time = limit_of([np.array([[1.0]]), np.array([[0.0]])], np.ones(1), BestGroup([1.0]))
@@ -77,18 +80,20 @@ class CharacteristicTime:
 
 
 def characteristic_time(
-    instance: Instance, goal: Goal, dependence: str | None = None, tolerance: float = 0.01
+    instance: Instance, goal: Goal, dependence: str | None = None, tolerance: float = 0.002
 ) -> CharacteristicTime:
     """Return T* of an instance, with a certified relative gap of at most `tolerance`.
 
-    Rewards are taken as Gaussian with the noise scales of the instance, in each dim. `dependence` None or "independent":
-    the dims of a pull are independent. "full" (or "arbitrary", "fully-dependent"): all dims of a pull share one noise
-    variable, the worst case among all sub-Gaussian rewards whose dims may depend on each other in any way; it
-    lies between T* for independent dims and D times that.
+    Rewards are taken as Gaussian with the noise scales of the instance, in each dim. `dependence`
+    None or "independent": the dims of a pull are independent. "full" (or "arbitrary",
+    "fully-dependent"): all dims of a pull share one noise variable, the worst case among all
+    sub-Gaussian rewards whose dims may depend on each other in any way; it lies between T* for
+    independent dims and D times that.
 
-    The correct answers are all sets between G*_0 and G*_epsilon, or all groups within epsilon of the best one. T* is
-    the least over them: the groups that may be in or out are decided by branch and bound; if that search is cut
-    short, the bounds still hold and the gap says how far they are apart.
+    The correct answers are all sets between G*_0 and G*_epsilon, or all groups within epsilon of
+    the best one. T* is the least over them: the groups that may be in or out are decided by branch
+    and bound; if that search is cut short, the bounds still hold and the gap says how far they are
+    apart.
 
     >>> from bestgroup.core.goals import ParetoGroups
     >>> from bestgroup.core.problem import Instance
@@ -105,7 +110,7 @@ def limit_of(
     scale: Floats,
     goal: Goal,
     dependence: str | None = None,
-    tolerance: float = 0.01,
+    tolerance: float = 0.002,
 ) -> CharacteristicTime:
     """Return T* for means of N groups, each [K_i, D], and noise scales [D]; see `characteristic_time`.
 

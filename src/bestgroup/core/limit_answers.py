@@ -1,7 +1,8 @@
 """The limit over all correct answers: the best of several games, by branch and bound where they are many.
 
-With epsilon > 0 several answers may be right. An algorithm may aim for the one that is easiest to prove, so
-1 / T* is the largest value among the games of the correct answers (Degenne & Koolen 2019).
+With epsilon > 0 several answers may be right. An algorithm may aim for the one that is easiest to
+prove, so 1 / T* is the largest value among the games of the correct answers (Degenne & Koolen
+2019).
 """
 
 from __future__ import annotations
@@ -65,9 +66,10 @@ class _Node:
 class ParetoAnswers:
     """Search over the sets S between G*_0 and G*_epsilon.
 
-    A node fixes some of the groups in question. Its game has only alternatives that are wrong for all its answers, so
-    its value bounds theirs, and its allocation suggests, for each group left, whether to take it in. If that
-    answer is worth as much, the node is done; otherwise it is split at the group that stands in the way most.
+    A node fixes some of the groups in question. Its game has only alternatives that are wrong for
+    all its answers, so its value bounds theirs, and its allocation suggests, for each group left,
+    whether to take it in. If that answer is worth as much, the node is done; otherwise it is split
+    at the group that stands in the way most.
     """
 
     def __init__(self, question: Question, tolerance: float) -> None:

@@ -1,7 +1,7 @@
 """What every inner problem of the limit works on: arms in units of their noise, and pooling.
 
-An allocation w gives each arm a share of the pulls; a shift v of an arm costs w |v|^2 / 2. Everything here is in units
-of the noise scale, so that noise has variance 1 in every dim.
+An allocation w gives each arm a share of the pulls; a shift v of an arm costs w |v|^2 / 2.
+Everything here is in units of the noise scale, so that noise has variance 1 in every dim.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 from bestgroup.core.arrays import Bools, Floats, Ints
 
 EXACT = 1.0 - 1e-10  # costs that agree to this factor count as equal
-KEEP = 3.0  # alternatives up to this factor above the cheapest one become cuts
+KEEP = 1.5  # alternatives up to this factor above the cheapest one become cuts
 CUTS = 200  # at most, from one query
 
 
@@ -80,10 +80,10 @@ class Arms:
 class Falling:
     """One group whose arms fall to a common level in each dim; levels are relative to its efficiency.
 
-    The arms above a level fall to it. Sums over the q highest arms, `mass` [K, D] of weights and `pull` [K, D] of
-    weight times mean, turn every pooling into a maximum over q: the condition
-    own (x - u) = sum_m w_m (mu_m - x)^+ has the solution x = max_q (own u + pull_q) / (own + mass_q), because
-    the right side is the maximum over q of its parts.
+    The arms above a level fall to it. Sums over the q highest arms, `mass` [K, D] of weights and
+    `pull` [K, D] of weight times mean, turn every pooling into a maximum over q: the condition own
+    (x - u) = sum_m w_m (mu_m - x)^+ has the solution x = max_q (own u + pull_q) / (own + mass_q),
+    because the right side is the maximum over q of its parts.
     """
 
     mean: Floats  # [K, D] falling, <= 0
@@ -110,8 +110,9 @@ class Falling:
     def sink(self, weights: Floats, need: Floats, rate: Floats) -> tuple[Floats, Floats]:
         """Return y and the levels [B, D] with need + weights.level = y rate (paper's LBGI, [B] problems).
 
-        In each dim y w_d is used up by the arms that fall, sum_m w_m (mu_m - level)^+ = y w_d (water filling).
-        Newton's method from the left, on a convex, falling, piecewise linear function of y: it ends exactly.
+        In each dim y w_d is used up by the arms that fall, sum_m w_m (mu_m - level)^+ = y w_d
+        (water filling). Newton's method from the left, on a convex, falling, piecewise linear
+        function of y: it ends exactly.
         """
         y = np.zeros(len(need))
         level = np.zeros((len(need), len(weights)))
@@ -135,8 +136,9 @@ class Falling:
 def pool(excess: Floats, weight: Floats, own: Floats, rise: Floats) -> tuple[Floats, Floats]:
     """Return r with own r = sum_m weight_m (excess_m - r)^+ and the cost of rises and falls.
 
-    The last axis of `excess` and `weight` is m; `rise` must not exceed the solution. Newton's method from the
-    left, on a concave piecewise linear function: it never overshoots, and ends exactly.
+    The last axis of `excess` and `weight` is m; `rise` must not exceed the solution. Newton's
+    method from the left, on a concave piecewise linear function: it never overshoots, and ends
+    exactly.
     """
     for _ in range(excess.shape[-1] + 1):
         taken = np.where(excess > rise[..., None], weight, 0.0)

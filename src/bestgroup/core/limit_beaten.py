@@ -16,8 +16,8 @@ WIDTH = 5_000  # partial choices kept of a list; those beyond enter by their bou
 class Beaten:
     """Alternatives (a) for a group i of the answer, independent dims: some j comes to beat it everywhere.
 
-    Dims are apart from each other. In each, one arm of j rises from mu - epsilon to a level and the arms of i above it
-    fall to it; the level is the mean, by weight, of what meets there.
+    Dims are apart from each other. In each, one arm of j rises from mu - epsilon to a level and the
+    arms of i above it fall to it; the level is the mean, by weight, of what meets there.
     """
 
     def __init__(self, arms: Arms, epsilon: Floats, i: int, weight: Floats) -> None:
@@ -60,8 +60,9 @@ class _Partial:
 class BeatenTogether:
     """The same for all pairs (i, j) at once with fully dependent dims: an arm has one shift for all dims.
 
-    Once it is chosen which arm of j serves each dim, a pair is a `cover_arms`. Dims are added one at a time, dearest
-    first; costs grow with every dim, so the cost of the dims so far and that of each other dim alone are bounds.
+    Once it is chosen which arm of j serves each dim, a pair is a `cover_arms`. Dims are added one
+    at a time, dearest first; costs grow with every dim, so the cost of the dims so far and that of
+    each other dim alone are bounds.
     """
 
     def __init__(

@@ -1,14 +1,14 @@
 """Batches of small quadratic programmes with certified bounds, for arms that one shift moves in all dims.
 
-Rises x_l and falls b_m must cover gaps, x_l + b_m >= gap_lm for all l and m. Falls cost weight_m b_m^2 / 2. What the x
-cost is one of two things:
+Rises x_l and falls b_m must cover gaps, x_l + b_m >= gap_lm for all l and m. Falls cost weight_m
+b_m^2 / 2. What the x cost is one of two things:
 
 * `cover_arms`: x_l are rises of arms and cost own_l x_l^2 / 2;
 * `cover_levels`: x_d are levels of dims, and only their sum s = sum_d slope_d x_d costs, namely
   (s + need)^2 / (2 spread): another group has to rise by the rest.
 
-An interior point method solves a whole batch. Its multipliers give a lower bound of each minimum, so nothing rests on
-its having converged.
+An interior point method solves a whole batch. Its multipliers give a lower bound of each minimum,
+so nothing rests on its having converged.
 """
 
 from __future__ import annotations
@@ -37,7 +37,8 @@ class Covers:
 def cover_arms(gap: Floats, weight: Floats, own: Floats) -> Covers:
     """Return the least sum of own_l x_l^2 / 2 and weight_m b_m^2 / 2 with x_l + b_m >= gap_lm.
 
-    Shapes are [B, L, M], [B, M], [B, L]. Every programme must have a positive gap; weights must be positive.
+    Shapes are [B, L, M], [B, M], [B, L]. Every programme must have a positive gap; weights must be
+    positive.
     """
     unit, size = gap.max(axis=(1, 2)), weight.mean(axis=1)
     # Rises and falls are not negative at the optimum, so gaps below zero bind nothing.

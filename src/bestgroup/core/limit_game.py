@@ -1,11 +1,11 @@
 """The outer problem of the limit: a concave maximum over the simplex, with certified bounds.
 
-The value sup_w min_c <w, c> over allocations w and a set of alternatives c is a game. An oracle returns, for an
-allocation, a lower bound of the inner minimum and the costs of some alternatives (cuts). Cuts bound the value
-from above, queries bound it from below. Each query is a point on the central path of the game restricted to
-the cuts so far, followed only as far as the present bounds deserve (primal-dual column generation, Gondzio,
-Gonzalez-Brevis & Munari 2013): such points keep away from the boundary, where vertices of the restricted
-game jump about.
+The value sup_w min_c <w, c> over allocations w and a set of alternatives c is a game. An oracle
+returns, for an allocation, a lower bound of the inner minimum and the costs of some alternatives
+(cuts). Cuts bound the value from above, queries bound it from below. Each query is a point on the
+central path of the game restricted to the cuts so far, followed only as far as the present bounds
+deserve (primal-dual column generation, Gondzio, Gonzalez-Brevis & Munari 2013): such points keep
+away from the boundary, where vertices of the restricted game jump about.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import numpy as np
 
 from bestgroup.core.arrays import Floats
 
+CARE = 0.3  # how far the central path is followed: to this share of the gap between the bounds
 Oracle: TypeAlias = Callable[[Floats], tuple[float, Floats]]
 """allocation [A] -> (lower bound of the inner minimum, cuts [R, A])."""
 
@@ -52,25 +53,27 @@ def maximise(
     tolerance: float,
     cutoff: float = 0.0,
     cuts: Floats | None = None,
-    rounds: int = 400,
+    rounds: int | None = None,
 ) -> Optimum:
     """Return bounds of sup_w min_c <w, c> with upper - lower <= tolerance * upper.
 
-    Stops early when the value is proven to be at most `cutoff`, or after `rounds` queries with the bounds it
-    has. A value of zero (no interior allocation has a positive inner minimum) is returned at once.
+    Stops early when the value is proven to be at most `cutoff`, or after `rounds` queries (400,
+    fewer if there are more than 200 arms) with the bounds it has. A value of zero (no interior
+    allocation has a positive inner minimum) is returned at once.
     """
+    rounds = max(60, min(400, 80_000 // arms)) if rounds is None else rounds
     w = np.full(arms, 1.0 / arms)
     lower, found = oracle(w)
     if lower <= 0.0:
         return Optimum(0.0, 0.0, w, found)
     best, upper = w, np.inf
-    pool = _Cuts(found if cuts is None else np.concatenate([cuts, found]))
-    p = np.full(len(pool.rows), 1.0 / len(pool.rows))
+    rows = found if cuts is None else np.concatenate([cuts, found])
+    p = np.full(len(rows), 1.0 / len(rows))
     for _ in range(rounds):
         spread = min((upper - lower) / upper, 1.0) if np.isfinite(upper) else 1.0
-        centre = _follow(pool.rows, w, p, 0.2 * spread)
+        centre = _follow(rows, w, p, CARE * spread)
         w, p = centre.w, centre.p
-        upper = min(upper, float((p @ pool.rows).max()))
+        upper = min(upper, float((p @ rows).max()))
         if upper - lower <= tolerance * upper or upper <= cutoff:
             break
         value, found = oracle(w)
@@ -78,32 +81,17 @@ def maximise(
             lower, best = value, w
         if upper - lower <= tolerance * upper:
             break
-        p = pool.add(found, p)
-    return Optimum(lower, max(upper, lower), best, pool.rows)
-
-
-class _Cuts:
-    """The cuts in use; those that have lost their weight for good are dropped."""
-
-    def __init__(self, rows: Floats) -> None:
-        self.rows = rows
-
-    def add(self, found: Floats, p: Floats) -> Floats:
-        """Add rows and return a starting mixture for all rows."""
-        keep = np.ones(len(p), dtype=bool)
-        if len(p) > 6 * self.rows.shape[1] + 60:
-            keep = p > np.sort(p)[len(p) // 4]
-        self.rows = np.concatenate([self.rows[keep], found])
-        share = 0.1 / len(found)
-        p = np.concatenate([p[keep] / p[keep].sum() * 0.9, np.full(len(found), share)])
-        return p
+        rows = np.concatenate([rows, found])
+        p = np.concatenate([0.9 * p, np.full(len(found), 0.1 / len(found))])
+    return Optimum(lower, max(upper, lower), best, rows)
 
 
 def _follow(cuts: Floats, w: Floats, p: Floats, spread: float) -> _Centre:
     """Return a central point of the game whose duality gap is about `spread` of its value."""
     value = cuts @ w
     mixture = p @ cuts
-    # Any z below and u above make the start strictly feasible; a margin of the size of the values centres it.
+    # Any z below and u above make the start strictly feasible; a margin of the size of the values
+    # centres it.
     margin = 0.5 * (value.mean() - value.min()) + 0.05 * abs(value.mean())
     top = 0.5 * (mixture.max() - mixture.mean()) + 0.05 * abs(mixture.mean())
     centre = _Centre(w, p, value - (value.min() - margin), (mixture.max() + top) - mixture)

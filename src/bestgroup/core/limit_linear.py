@@ -1,16 +1,16 @@
 """The inner problem of the limit for BestGroup: the cheapest alternative in which a group k beats group i.
 
-Arms of k rise and arms of i fall until R_k . w = R_i . w + epsilon |w|_1. Once it is chosen which arm of k serves each
-dim, the problem is convex with one multiplier y. Lowering i at the price y is worth G(y), whatever k does,
-and the choice enters by two numbers only: L, the weighted mean of the serving arms, and A, what a unit of y
-raises it by:
+Arms of k rise and arms of i fall until R_k . w = R_i . w + epsilon |w|_1. Once it is chosen which
+arm of k serves each dim, the problem is convex with one multiplier y. Lowering i at the price y is
+worth G(y), whatever k does, and the choice enters by two numbers only: L, the weighted mean of the
+serving arms, and A, what a unit of y raises it by:
 
     cost = max_y G(y) + y (R_i . w + epsilon |w|_1 - L) - y^2 A / 2.
 
-So one price y bounds the cost of all choices at once, through the largest y L + y^2 A / 2, which every dim (every
-set of dims, when one shift moves an arm in all of them) maximises by itself. Mostly that proves the minimum. Where
-it does not, the choices that the bounds leave are listed dim by dim, without those that are worse than
-another one in both L and A.
+So one price y bounds the cost of all choices at once, through the largest y L + y^2 A / 2, which
+every dim (every set of dims, when one shift moves an arm in all of them) maximises by itself.
+Mostly that proves the minimum. Where it does not, the choices that the bounds leave are listed dim
+by dim, without those that are worse than another one in both L and A.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ WIDTH = 20_000  # choices kept of a list; those beyond enter by their bound
 class Blocks:
     """The sets of dims that one arm may serve, and the ways to serve all dims with such sets.
 
-    A state is a set of dims already served, state 0 none and the last one all. Independent dims are served one
-    at a time; of fully dependent ones, any set that holds the first free dim.
+    A state is a set of dims already served, state 0 none and the last one all. Independent dims are
+    served one at a time; of fully dependent ones, any set that holds the first free dim.
     """
 
     def __init__(self, dims: int, dependent: bool) -> None:
@@ -77,10 +77,14 @@ class BeatenBest:
         self.index, self.exists = arms.index[self.rivals], arms.exists[self.rivals]
         part = self.blocks.member * weights
         self.total = part.sum(axis=1)
+        lead = (arms.best[i] - arms.best[self.rivals]) @ weights
+        self.is_tied = bool((lead + slack <= 0.0).any())
         self.gain: Floats = (part @ (arms.mean - arms.best[i]).T)[:, self.index]  # [B, R, K]
 
     def __call__(self, weight: Floats) -> tuple[float, Floats]:
         """Return a lower bound of the inner minimum at an allocation [A], and cuts [C, A]."""
+        if self.is_tied:
+            return 0.0, np.zeros((1, len(weight)))
         self.weight, self.falling = weight, Falling.of(self.arms, weight, self.i)
         size = len(self.rivals)
         found = _Found(

@@ -1,14 +1,15 @@
 """The inner problem of the limit for ParetoGroups: the cheapest alternatives that make an answer wrong.
 
-An answer S is wrong if it holds a group that some other one beats by more than epsilon in every dim, or lacks a group
-that is strictly beaten by nobody. That is the same as:
+An answer S is wrong if it holds a group that some other one beats by more than epsilon in every
+dim, or lacks a group that is strictly beaten by nobody. That is the same as:
 
 (a) some i in S is beaten by more than epsilon in every dim by some j in S (`limit_beaten`), or
 (b) some k outside S is strictly beaten by nobody in S (`limit_reject`).
 
-For if a j outside S beats i, then either a group of S strictly beats j, and it beats i too, or none does, which is (b). And
-if nobody in S beats k, then an optimal group above k, or k itself, is missing in S. In (a) arms of j rise and
-arms of i fall, in (b) arms of k rise and arms of its dominators fall; other shifts cannot pay.
+For if a j outside S beats i, then either a group of S strictly beats j, and it beats i too, or none
+does, which is (b). And if nobody in S beats k, then an optimal group above k, or k itself, is
+missing in S. In (a) arms of j rise and arms of i fall, in (b) arms of k rise and arms of its
+dominators fall; other shifts cannot pay.
 """
 
 from __future__ import annotations
@@ -34,8 +35,8 @@ class Question(NamedTuple):
 class WrongSet:
     """Oracle of the game for answers S: `inside` <= S <= `rivals`, none of `outside` in S.
 
-    It returns alternatives in which all these answers are wrong. If S is not unique they are not all alternatives
-    of one S, and the value of the game is an upper bound for each of them.
+    It returns alternatives in which all these answers are wrong. If S is not unique they are not
+    all alternatives of one S, and the value of the game is an upper bound for each of them.
     """
 
     def __init__(

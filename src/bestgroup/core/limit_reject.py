@@ -1,12 +1,14 @@
 """The cheapest alternative in which no group of a set strictly beats a group k any more.
 
-Each dominator j of k in the set must have a dim d in which R_j^d falls to the level x_d that k rises to. One arm of k serves a
-dim (attains x_d). Given which dominator goes to which dim and which arm serves it, the cost is a sum of
-one-dimensional pooled minima over slots: a slot is a dim or, when dims are fully dependent, an arm of k with all
-the dims that it serves. A slot costs more the more dominators are in it, which gives the bounds: at a node
+Each dominator j of k in the set must have a dim d in which R_j^d falls to the level x_d that k
+rises to. One arm of k serves a dim (attains x_d). Given which dominator goes to which dim and which
+arm serves it, the cost is a sum of one-dimensional pooled minima over slots: a slot is a dim or,
+when dims are fully dependent, an arm of k with all the dims that it serves. A slot costs more the
+more dominators are in it, which gives the bounds: at a node
 
 * the dominator that is dearest to place, placed alone, and
-* all dominators not yet placed, lowered to the highest levels that can still pay: a slot's cost grows at least by
+* all dominators not yet placed, lowered to the highest levels that can still pay: a slot's cost
+grows at least by
   own (rise - level)^2 / 2, so no level rises by more than sqrt(2 (limit - cost) / own).
 """
 
@@ -64,8 +66,8 @@ class Rejected:
     def search(self, root: _Node, cutoff: float) -> tuple[float, float, Floats]:
         """Return (cost, low, cut): the cheapest alternative and its |shift|^2 / 2 for each arm [A].
 
-        Alternatives that cost `cutoff` or more may be missed, except that one is always found. `low` bounds from
-        below the cheapest of those that cost less.
+        Alternatives that cost `cutoff` or more may be missed, except that one is always found.
+        `low` bounds from below the cheapest of those that cost less.
         """
         best, limit, low = root, np.inf, np.inf
         stack, nodes = [root], 0

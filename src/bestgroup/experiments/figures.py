@@ -91,7 +91,7 @@ def _rank(label: str, names: Sequence[str]) -> int:
 def _draw_instance(axis: Any, shown: Sequence[Outcome], value: Callable[[Point], int]) -> None:
     names = algorithms(shown)
     axis.set_yscale("log")
-    for name in names:
+    for k, name in enumerate(names):
         colour, mark = styles(names)[name]
         mine = sorted((o for o in shown if o.algorithm == name), key=lambda o: value(o.point))
         reach = [whisker(o.mean, o.sd) for o in mine]
@@ -106,6 +106,7 @@ def _draw_instance(axis: Any, shown: Sequence[Outcome], value: Callable[[Point],
             elinewidth=1.5,
             capsize=4,
             capthick=1.3,
+            zorder=10 - 0.1 * k,  # the first algorithm on top
             label=title(name),
         )
     limits = {value(point): group[0].limit.pulls for point, group in by_point(shown).items()}
@@ -116,7 +117,7 @@ def _draw_instance(axis: Any, shown: Sequence[Outcome], value: Callable[[Point],
         color=BLACK,
         linestyle="--",
         linewidth=1.3,
-        label="limit for any algorithm",
+        label="limit for any correct algorithm",
     )
     axis.set_xticks(sizes)
     tidy(axis)

@@ -117,12 +117,14 @@ def wrong_answers(outcomes: Sequence[Outcome]) -> str:
 
 
 def theorem(outcomes: Sequence[Outcome]) -> str:
-    """Say where the theorem's bound applies, and why not elsewhere, once for each reason."""
-    limits = [group[0].limit for group in by_point(outcomes).values()]
-    outside = [limit.bound_why_not for limit in limits if limit.bound_why_not]
-    if not outside:
-        return f"The paper's lower bound, Theorem 3.5, applies to all {len(limits)} instances."
-    return (
-        f"The paper's lower bound, Theorem 3.5, applies to {len(limits) - len(outside)} of "
-        f"{len(limits)} instances: {'; '.join(dict.fromkeys(outside))}."
+    """Say where the theorem's bound applies, and why it does not on the first other instance."""
+    groups = by_point(outcomes)
+    outside = {p: g[0].limit.bound_why_not for p, g in groups.items() if g[0].limit.bound_why_not}
+    text = (
+        f"The paper's lower bound, Theorem 3.5, applies to {len(groups) - len(outside)} of "
+        f"{len(groups)} instances"
     )
+    if not outside:
+        return f"{text}."
+    point, reason = next(iter(outside.items()))
+    return f"{text}; N={point.groups} K={point.arms} {point.letter}: {reason}."

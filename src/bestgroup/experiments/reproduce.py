@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 from types import ModuleType
 
 from bestgroup.errors import InvalidInput
@@ -75,11 +76,12 @@ def _run(
         work, outer = Work(work.runs, work.folder, workers), 1
     else:
         outer = workers
-    # The largest first, so that no process is left with a long one at the end.
+    # The smallest in this process: if code has to be compiled, it is once and said so. Then the
+    # largest first, so that no process is left with a long one at the end.
     order = sorted(points, key=lambda point: -point.groups * point.arms)
     done: dict[Point, list[Outcome]] = {}
     rows: list[Outcome] = []
-    for point, outcomes in each(work, order, outer):
+    for point, outcomes in chain(each(work, order[-1:], 1), each(work, order[:-1], outer)):
         done[point] = outcomes
         rows = [outcome for known in points if known in done for outcome in done[known]]
         folder.write_csv(f"{point.experiment}.csv", [row.record() for row in rows])

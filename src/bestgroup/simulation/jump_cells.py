@@ -1,42 +1,48 @@
-"""Efficiencies of TE in the jump engine: bounds over a window, and values at the rounds of a sprint.
+"""Efficiencies of TE in the jump engine: differences over a window, and values at the rounds of a sprint.
 
 A *cell* is a pair (group, dim). Only its *rivals* can attain its efficiency in the present outer window: the active
-arms whose mean can reach the largest lower bound of any. A resolved cell has a value instead.
+arms whose mean can reach the largest lower bound of any, which is the *lead*'s. A resolved cell has a value instead.
 """
 
 from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from bestgroup.core.arrays import Floats, Ints
 from bestgroup.core.kernel import kernel
 from bestgroup.simulation.jump_layout import (
     BANDS,
     DIM_COUNT,
+    ENDS,
     FROM,
+    LEAD,
+    LEVEL,
+    NEXT,
     OPEN,
     PASSED,
     RIVAL,
     RIVALS,
     ROW,
+    STAMPS,
     STRETCH,
+    TIME,
     TO,
     VALUES,
     cell_at,
     column_of,
     dense_at,
+    point_at,
     row_at,
     unit_of,
 )
-from bestgroup.simulation.jump_walks import bounds, bracket, reveal_stretch
+from bestgroup.simulation.jump_walks import advance, bounds, chord, reveal, reveal_stretch
 
 REJECT, RESOLVE, STALE, ACCEPT = 0, 1, 2, 3  # kinds of items, in the order of a round
 NOBODY, ITEM = -1, -2  # a watch that is nobody's, or that an item keeps
 
 # The difference of two independent bridges is a bridge with twice the variance: each counts by this share.
-PAIR = math.sqrt(0.5)
+_PAIR = math.sqrt(0.5)
+_ROUNDING = 1e-13  # share of a mean by which a certificate stays clear of rounding
 
 
 @kernel
@@ -46,37 +52,70 @@ def value_at(Z: Ints, i: int, d: int) -> int:
 
 
 @kernel
-def bracket_cell(Z: Ints, F: Floats, i: int, d: int, now: int, end: int) -> None:
-    """Make the rivals of a cell known at both ends of a window."""
-    cell = cell_at(Z, i, d)
-    if Z[cell + OPEN]:
-        for k in range(Z[cell + RIVALS]):
-            bracket(Z, F, unit_of(Z, i, Z[cell + RIVAL + k], d), now, end)
-
-
-@kernel
-def pair_share(Z: Ints, i: int, j: int, d: int) -> float:
-    """Return the share of its band by which each of two cells counts in their difference."""
-    return PAIR if Z[cell_at(Z, i, d) + OPEN] and Z[cell_at(Z, j, d) + OPEN] else 1.0
-
-
-@kernel
-def cell_bounds(
-    Z: Ints, F: Floats, i: int, d: int, now: int, end: int, share: float
-) -> tuple[float, float]:
-    """Return bounds of an efficiency over a window that its rivals have been bracketed for."""
+def lower_end(Z: Ints, F: Floats, i: int, d: int, now: int, end: int) -> float:
+    """Return the least mean on the chord of a cell's lead, or the cell's value."""
     cell = cell_at(Z, i, d)
     if not Z[cell + OPEN]:
-        value = F[value_at(Z, i, d)]
-        return value, value
-    band, column = share * F[Z[BANDS] + d], column_of(Z, d)
-    low, high = -np.inf, -np.inf
+        return F[value_at(Z, i, d)]
+    u = unit_of(Z, i, Z[cell + LEAD], d)
+    return chord(Z, F, u, column_of(Z, d), now, end)[0]
+
+
+@kernel
+def stays_below(
+    Z: Ints, F: Floats, i: int, d: int, skip: int,
+    base: float, moves: bool, threshold: float, now: int, end: int,
+) -> bool:  # fmt: skip
+    """Return whether the efficiency of a cell, without arm `skip`, surely stays `threshold` above something.
+
+    That is, for all rounds of (now, end] it is less than `threshold` above a walk whose chord has least mean `base`,
+    and which `moves` around it, or above the constant `base`. The lead's chord and band decide; a rival that its known
+    points keep low enough needs no further point.
+    """
+    cell, column = cell_at(Z, i, d), column_of(Z, d)
+    level = base + threshold - _ROUNDING * (abs(base) + abs(threshold))
+    if not Z[cell + OPEN] and not moves:
+        return F[value_at(Z, i, d)] < level
+    room = F[Z[BANDS] + d] * math.sqrt(end - now) / (now + 1) if end - now > 1 else 0.0
+    if not Z[cell + OPEN]:
+        Z[PASSED] += 1
+        return F[value_at(Z, i, d)] < level - room
+    share = 2.0 * _PAIR * room if moves else room
+    lead = Z[cell + LEAD]
+    if lead != skip:
+        high = chord(Z, F, unit_of(Z, i, lead, d), column, now, end)[1]
+        if high + share >= level:
+            return False
+    alone = level - room if moves else level
     for k in range(Z[cell + RIVALS]):
-        u = unit_of(Z, i, Z[cell + RIVAL + k], d)
-        least, most = bounds(Z, F, u, column, band, now + 1, end)
-        low, high = max(low, least), max(high, most)
+        rival = Z[cell + RIVAL + k]
+        if rival != lead and rival != skip:
+            u = unit_of(Z, i, rival, d)
+            if not keeps_below(Z, F, u, d, alone, now, end):
+                if chord(Z, F, u, column, now, end)[1] + share >= level:
+                    return False
     Z[PASSED] += Z[cell + RIVALS]
-    return low, high
+    return True
+
+
+@kernel
+def keeps_below(Z: Ints, F: Floats, u: int, d: int, level: float, now: int, end: int) -> bool:
+    """Return whether a walk surely stays below a level over (now, end].
+
+    Points are made known at ends of windows, the farthest first, as long as that may help.
+    """
+    band, column = F[Z[BANDS] + d], column_of(Z, d)
+    advance(Z, F, u, now)
+    if bounds(Z, F, u, column, band, now + 1, end)[1] < level:
+        return True
+    head = point_at(Z, u)
+    for top in range(Z[LEVEL]):
+        when = Z[Z[ENDS] + top]
+        if when < F[point_at(Z, int(F[head + NEXT])) + TIME]:
+            reveal(Z, F, u, when)
+            if bounds(Z, F, u, column, band, now + 1, end)[1] < level:
+                return True
+    return False
 
 
 @kernel
@@ -86,27 +125,30 @@ def fill_row(Z: Ints, F: Floats, i: int, d: int) -> int:
     if Z[cell + ROW] == Z[STRETCH]:
         return row
     Z[cell + ROW] = Z[STRETCH]
-    if Z[cell + OPEN]:
-        for k in range(Z[cell + RIVALS]):
-            reveal_stretch(Z, F, unit_of(Z, i, Z[cell + RIVAL + k], d), Z[FROM], Z[TO])
-        merge_row(Z, F, i, d, 0)
-    else:
-        for k in range(Z[TO] - Z[FROM]):
-            F[row + k] = F[value_at(Z, i, d)]
-    return row
-
-
-@kernel
-def merge_row(Z: Ints, F: Floats, i: int, d: int, start: int) -> None:
-    """Write the largest mean of the rivals at the rounds of the sprint from `start` on."""
-    cell, row, column = cell_at(Z, i, d), row_at(Z, i, d), column_of(Z, d)
     n = Z[TO] - Z[FROM]
-    for k in range(start, n):
-        F[row + k] = -np.inf
+    if not Z[cell + OPEN]:
+        for k in range(n):
+            F[row + k] = F[value_at(Z, i, d)]
+        return row
+    column, lead = column_of(Z, d), Z[cell + LEAD]
+    u = unit_of(Z, i, lead, d)
+    reveal_stretch(Z, F, u, Z[FROM], Z[TO])
+    means, least = dense_at(Z, u, column), math.inf
+    for k in range(n):
+        F[row + k] = F[means + k]
+        least = min(least, F[means + k])
     for r in range(Z[cell + RIVALS]):
-        means = dense_at(Z, unit_of(Z, i, Z[cell + RIVAL + r], d), column)
-        for k in range(start, n):
+        rival = Z[cell + RIVAL + r]
+        if rival == lead:
+            continue
+        u = unit_of(Z, i, rival, d)
+        if Z[Z[STAMPS] + u] != Z[STRETCH] and keeps_below(Z, F, u, d, least, Z[FROM], Z[TO]):
+            continue
+        reveal_stretch(Z, F, u, Z[FROM], Z[TO])
+        means = dense_at(Z, u, column)
+        for k in range(n):
             F[row + k] = max(F[row + k], F[means + k])
+    return row
 
 
 @kernel

@@ -7,11 +7,12 @@ from bestgroup.core.arrays import Floats, Ints
 from bestgroup.core.confidence import radius_below
 from bestgroup.core.kernel import kernel
 from bestgroup.simulation.jump_calendar import LIVE, UNUSED, move
-from bestgroup.simulation.jump_cells import REJECT, RESOLVE, STALE, merge_row, value_at
+from bestgroup.simulation.jump_cells import REJECT, RESOLVE, STALE, value_at
 from bestgroup.simulation.jump_layout import (
     ACTIVE,
     AGAIN,
     ARM_COUNT,
+    ARM_LOW,
     COUNTS,
     DIM_COUNT,
     ENDS,
@@ -119,9 +120,21 @@ def leave_out_arm(Z: Ints, F: Floats, i: int, j: int, d: int, when: int, beta: f
     if Z[cell + LEAD] == j and not Z[cell + SOLID]:
         Z[AGAIN] = 1
         return
-    if Z[cell + ROW] == Z[STRETCH]:
-        merge_row(Z, F, i, d, when - Z[FROM])
+    if Z[cell + LEAD] == j:
+        Z[cell + LEAD] = best_rival(Z, F, i, d)
+    Z[cell + ROW] = -1
     look_again(Z, F, i, d, when, beta)
+
+
+@kernel
+def best_rival(Z: Ints, F: Floats, i: int, d: int) -> int:
+    """Return the rival with the largest lower bound over the outer window."""
+    cell, lows = cell_at(Z, i, d), box_at(Z, i, d) + ARM_LOW
+    best = Z[cell + RIVAL]
+    for k in range(Z[cell + RIVALS]):
+        if F[lows + Z[cell + RIVAL + k]] > F[lows + best]:
+            best = Z[cell + RIVAL + k]
+    return best
 
 
 @kernel

@@ -7,31 +7,20 @@ efficiencies stays within the band of its chord (`jump_certify`).
 
 from __future__ import annotations
 
-import numpy as np
-
-from bestgroup.algorithms.triple_elimination import (
-    apart_margin,
-    apart_wanted,
-    excess_margin_in,
-    reject_margin_in,
-    stale_margin,
-)
+from bestgroup.algorithms.triple_elimination import apart_wanted, excess_margin_in, stale_margin
 from bestgroup.core.arrays import Floats, Ints
 from bestgroup.core.kernel import kernel
 from bestgroup.simulation.jump_cells import (
     NOBODY,
-    PAIR,
     REJECT,
     RESOLVE,
     STALE,
-    bracket_cell,
-    cell_bounds,
-    pair_share,
+    lower_end,
+    stays_below,
 )
 from bestgroup.simulation.jump_layout import (
     ACTIVE,
     ARM_LOW,
-    BANDS,
     DIM_COUNT,
     EPSILONS,
     HIGH,
@@ -39,9 +28,6 @@ from bestgroup.simulation.jump_layout import (
     LOW,
     ONE,
     OPEN,
-    PASSED,
-    RIVAL,
-    RIVALS,
     SCALES,
     THREE,
     TWO,
@@ -54,7 +40,7 @@ from bestgroup.simulation.jump_layout import (
     unit_of,
 )
 from bestgroup.simulation.jump_screen import beaten_by, may_part, may_reject, near_group
-from bestgroup.simulation.jump_walks import bounds, bracket
+from bestgroup.simulation.jump_walks import chord
 
 
 @kernel
@@ -94,12 +80,8 @@ def _clears_rejection(Z: Ints, F: Floats, item: int, now: int, end: int, beta: f
     i, j, d = Z[row + ONE], Z[row + TWO], Z[row + THREE]
     if not may_reject(Z, F, i, j, beta):
         return True
-    bracket_cell(Z, F, i, d, now, end)
-    bracket_cell(Z, F, j, d, now, end)
-    share = pair_share(Z, i, j, d)
-    low = cell_bounds(Z, F, i, d, now, end, share)[0]
-    high = cell_bounds(Z, F, j, d, now, end, share)[1]
-    return reject_margin_in(low, high, beta, F[Z[SCALES] + d]) < 0.0
+    moves, base = Z[cell_at(Z, i, d) + OPEN] != 0, lower_end(Z, F, i, d, now, end)
+    return stays_below(Z, F, j, d, NOBODY, base, moves, 2.0 * beta * F[Z[SCALES] + d], now, end)
 
 
 @kernel
@@ -114,13 +96,13 @@ def _clears_resolution(Z: Ints, F: Floats, item: int, now: int, end: int, beta: 
             return False
     if not may_part(Z, F, i, j, d, beta):
         return True
-    bracket_cell(Z, F, i, d, now, end)
-    bracket_cell(Z, F, j, d, now, end)
-    share = pair_share(Z, i, j, d)
-    low_i, high_i = cell_bounds(Z, F, i, d, now, end, share)
-    low_j, high_j = cell_bounds(Z, F, j, d, now, end, share)
     wanted = apart_wanted(beta, F[Z[SCALES] + d], F[Z[EPSILONS] + d])
-    return apart_margin(low_i, high_i, low_j, high_j, wanted) < 0.0
+    for _ in range(2):
+        moves, base = Z[cell_at(Z, i, d) + OPEN] != 0, lower_end(Z, F, i, d, now, end)
+        if not stays_below(Z, F, j, d, NOBODY, base, moves, wanted, now, end):
+            return False
+        i, j = j, i
+    return True
 
 
 @kernel
@@ -128,21 +110,11 @@ def _clears_stale_arm(Z: Ints, F: Floats, item: int, now: int, end: int, beta: f
     """Return whether no rival gets far enough above an arm."""
     row = item_at(Z, item)
     i, j, d = Z[row + ONE], Z[row + TWO], Z[row + THREE]
-    box, cell, scale = box_at(Z, i, d), cell_at(Z, i, d), F[Z[SCALES] + d]
+    box, scale = box_at(Z, i, d), F[Z[SCALES] + d]
     if stale_margin(F[box + HIGH], F[box + ARM_LOW + j], beta, scale) < 0.0:
         return True
-    band, column, own = PAIR * F[Z[BANDS] + d], column_of(Z, d), unit_of(Z, i, j, d)
-    bracket(Z, F, own, now, end)
-    low = bounds(Z, F, own, column, band, now + 1, end)[0]
-    high = -np.inf
-    for k in range(Z[cell + RIVALS]):
-        rival = Z[cell + RIVAL + k]
-        if rival != j:
-            u = unit_of(Z, i, rival, d)
-            bracket(Z, F, u, now, end)
-            high = max(high, bounds(Z, F, u, column, band, now + 1, end)[1])
-    Z[PASSED] += Z[cell + RIVALS]
-    return stale_margin(high, low, beta, scale) < 0.0
+    base = chord(Z, F, unit_of(Z, i, j, d), column_of(Z, d), now, end)[0]
+    return stays_below(Z, F, i, d, j, base, True, 2.0 * beta * scale, now, end)
 
 
 @kernel
@@ -159,13 +131,9 @@ def _clears_acceptance(Z: Ints, F: Floats, item: int, now: int, end: int, beta: 
     for d in range(Z[DIM_COUNT]):
         scale, epsilon = F[Z[SCALES] + d], F[Z[EPSILONS] + d]
         high, low = F[box_at(Z, one, d) + HIGH], F[box_at(Z, two, d) + LOW]
-        if excess_margin_in(high, low, beta, scale, epsilon) < 0.0:
-            continue
-        bracket_cell(Z, F, one, d, now, end)
-        bracket_cell(Z, F, two, d, now, end)
-        share = pair_share(Z, one, two, d)
-        high = cell_bounds(Z, F, one, d, now, end, share)[1]
-        low = cell_bounds(Z, F, two, d, now, end, share)[0]
         if excess_margin_in(high, low, beta, scale, epsilon) >= 0.0:
-            return False
+            moves, base = Z[cell_at(Z, two, d) + OPEN] != 0, lower_end(Z, F, two, d, now, end)
+            threshold = 2.0 * beta * scale - epsilon
+            if not stays_below(Z, F, one, d, NOBODY, base, moves, threshold, now, end):
+                return False
     return True

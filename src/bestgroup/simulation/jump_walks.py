@@ -75,15 +75,21 @@ def reset_walks(Z: Ints, F: Floats, seed: int, run: int) -> None:
 
 
 @kernel
-def next_noise(Z: Ints, F: Floats) -> float:
-    """Return a standard normal."""
-    k = Z[DRAWN]
-    if k == BUFFER:
-        stream = Z[Z[STREAM] : Z[STREAM] + 4].view(np.uint64)
-        fill_normals(stream, F[Z[NORMALS] : Z[NORMALS] + BUFFER], BUFFER)
-        k = 0
-    Z[DRAWN] = k + 1
-    return F[Z[NORMALS] + k]
+def reserve_noise(Z: Ints, F: Floats, count: int) -> int:
+    """Return the place in F of `count` fresh standard normals."""
+    if Z[DRAWN] + count > BUFFER:
+        _draw_ahead(Z, F)
+    place = Z[NORMALS] + Z[DRAWN]
+    Z[DRAWN] += count
+    return place
+
+
+@kernel
+def _draw_ahead(Z: Ints, F: Floats) -> None:
+    """Fill the buffer of normals; what was left in it is not used."""
+    stream = Z[Z[STREAM] : Z[STREAM] + 4].view(np.uint64)
+    fill_normals(stream, F[Z[NORMALS] : Z[NORMALS] + BUFFER], BUFFER)
+    Z[DRAWN] = 0
 
 
 @kernel
@@ -149,15 +155,14 @@ def _take_row(Z: Ints, F: Floats) -> int:
 def _set_noise(Z: Ints, F: Floats, u: int, place: int, size: float) -> None:
     """Write noise of the given size for each column of a unit."""
     columns, noises = Z[COLUMNS], Z[NOISES]
+    normals = reserve_noise(Z, F, noises)
     if columns == 1:
-        F[place] = size * F[Z[FACTORS] + u % Z[DIM_COUNT]] * next_noise(Z, F)
+        F[place] = size * F[Z[FACTORS] + u % Z[DIM_COUNT]] * F[normals]
         return
     for c in range(columns):
         F[place + c] = 0.0
-    for m in range(noises):
-        z = size * next_noise(Z, F)
-        for c in range(columns):
-            F[place + c] += F[Z[FACTORS] + c * noises + m] * z
+        for m in range(noises):
+            F[place + c] += size * F[Z[FACTORS] + c * noises + m] * F[normals + m]
 
 
 @kernel
@@ -188,8 +193,9 @@ def reveal_stretch(Z: Ints, F: Floats, u: int, now: int, end: int) -> None:
     place = dense_at(Z, u, 0)
     value, goal = F[head + SUM], F[last + SUM]
     size, n = F[Z[FACTORS] + u % Z[DIM_COUNT]], end - now
+    normals = reserve_noise(Z, F, n - 1)
     for k in range(n - 1):
-        value += (goal - value) * _SHARE[n - k] + _ROOT[n - k] * size * next_noise(Z, F)
+        value += (goal - value) * _SHARE[n - k] + _ROOT[n - k] * size * F[normals + k]
         F[place + k] = value
     if Z[LOGGED] < Z[LOG_ROOM]:
         for k in range(n - 1):
@@ -205,26 +211,21 @@ def _stretch_jointly(Z: Ints, F: Floats, u: int, now: int, end: int) -> None:
     columns, noises, n = Z[COLUMNS], Z[NOISES], end - now
     head = point_at(Z, u)
     last = point_at(Z, int(F[head + NEXT]))
-    value = np.empty(columns)
-    for c in range(columns):
-        value[c] = F[head + SUM + c]
-    for k in range(n):
+    value = F[head + SUM : head + SUM + columns].copy()
+    for k in range(n - 1):
+        normals = reserve_noise(Z, F, noises)
         for c in range(columns):
             value[c] += (F[last + SUM + c] - value[c]) * _SHARE[n - k]
-        for m in range(noises):
-            z = _ROOT[n - k] * next_noise(Z, F) if k < n - 1 else 0.0
-            for c in range(columns):
-                value[c] += F[Z[FACTORS] + c * noises + m] * z
-        for c in range(columns):
-            if k == n - 1:
-                value[c] = F[last + SUM + c]
+            for m in range(noises):
+                value[c] += F[Z[FACTORS] + c * noises + m] * _ROOT[n - k] * F[normals + m]
             F[dense_at(Z, u, c) + k] = value[c] / (now + k + 1)
-        if Z[LOGGED] < Z[LOG_ROOM] and k < n - 1:
+        if Z[LOGGED] < Z[LOG_ROOM]:
             q = Z[LOG] + Z[LOGGED] * Z[POINT_SIZE]
             Z[LOGGED] += 1
             F[q], F[q + 1] = u, now + k + 1
-            for c in range(columns):
-                F[q + SUM + c] = value[c]
+            F[q + SUM : q + SUM + columns] = value
+    for c in range(columns):
+        F[dense_at(Z, u, c) + n - 1] = F[last + SUM + c] / end
 
 
 @kernel
@@ -238,6 +239,21 @@ def bracket(Z: Ints, F: Floats, u: int, now: int, end: int) -> None:
     after = int(F[head + NEXT])
     if after == 0 or F[point_at(Z, after) + TIME] != end:
         reveal(Z, F, u, end)
+
+
+@kernel
+def chord(Z: Ints, F: Floats, u: int, c: int, now: int, end: int) -> tuple[float, float]:
+    """Return the least and the largest mean on the chord of a column over (now, end], bracketed first.
+
+    A chord divided by the count is monotone in it, so these are the means at the ends.
+    """
+    bracket(Z, F, u, now, end)
+    head = point_at(Z, u)
+    after = F[point_at(Z, int(F[head + NEXT])) + SUM + c] / end
+    if end - now == 1:
+        return after, after
+    before = F[head + SUM + c] / now
+    return min(before, after), max(before, after)
 
 
 @kernel

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from os import PathLike
@@ -124,7 +125,14 @@ def _parallel(
     with _backend(workers) as count:
         parallel = Parallel(n_jobs=count, return_as="generator_unordered")
         finished: Any = parallel(delayed(_paired)(function, item) for item in items)
-        yield from finished
+        try:
+            for pair in finished:  # noqa: UP028  (`yield from` would close it before the filter)
+                yield pair
+        except GeneratorExit:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", UserWarning)  # of work given up, as is meant
+                finished.close()
+            raise
 
 
 def _paired(function: Callable[[T], R], item: T) -> tuple[T, R]:

@@ -72,7 +72,7 @@ def _rows(point: Point, group: Sequence[Outcome], names: Sequence[str]) -> list[
     if any(math.isfinite(limit.bound) for limit in limits):
         star = "" if all(limit.bound_why_not is None for limit in limits) else " *"
         bounds = [_plain(limit.bound) for limit in limits]
-        rows.append((f"theorem's bound{star}", point.letter, *bounds))
+        rows.append((f"theorem{star}", point.letter, *bounds))
     return rows
 
 
@@ -138,8 +138,8 @@ def _claim(outcomes: Sequence[Outcome]) -> list[str]:
         f"{verdict}: of {count} random instances it takes fewer pulls on {each} (in the order of "
         f"the weights), and for all five weights on {always}.",
         f"EECB's mean is at or below the paper's number in {below} of {5 * count} cases (instances "
-        f"times weights); the least ratio of EECB's mean to TEL's is {least:.3f}, the paper's largest "
-        f"is {paper:.3f}.",
+        f"times weights); the least ratio of EECB's mean to TEL's is {least:.3f}, the paper's "
+        f"largest is {paper:.3f}.",
     ]
 
 

@@ -9,9 +9,9 @@ import numpy as np
 
 from bestgroup.core.arrays import Floats, Ints, number, numbers, positive_int, seed_of
 from bestgroup.errors import InvalidInput
-from bestgroup.simulate.instance_limits import MOST, largest_gap
-from bestgroup.simulate.instance_search import reach, reject, split, walk
-from bestgroup.simulate.instance_walk import Region
+from bestgroup.simulation.instance_limits import MOST, largest_gap
+from bestgroup.simulation.instance_search import reach, reject, split, walk
+from bestgroup.simulation.instance_walk import Region
 
 LARGEST_TABLE = 100_000_000
 

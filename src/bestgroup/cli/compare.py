@@ -1,0 +1,133 @@
+"""`bestgroup compare`: every algorithm on the same instance, next to the limit."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from bestgroup.cli import output
+from bestgroup.cli.problem import (
+    Case,
+    Delta,
+    Epsilon,
+    Json,
+    ProblemFile,
+    case_record,
+    case_title,
+    read_case,
+)
+
+if TYPE_CHECKING:
+    from bestgroup.comparison import Comparison
+
+
+def command(
+    problem: ProblemFile,
+    algorithms: Annotated[
+        str | None,
+        typer.Option(help="Names with commas; all that answer the goal by default."),
+    ] = None,
+    delta: Delta = None,
+    epsilon: Epsilon = None,
+    runs: Annotated[int, typer.Option(help="Runs of each algorithm.")] = 20,
+    seed: Annotated[int, typer.Option(help="Seed of all runs.")] = 0,
+    workers: Annotated[
+        str, typer.Option(help="Processes that share the runs, or a cluster's address.")
+    ] = "1",
+    max_pulls: Annotated[
+        int | None, typer.Option(help="Pulls after which a run stops unfinished.")
+    ] = None,
+    limit: Annotated[
+        bool, typer.Option(help="Compute the limit T*, which takes long for many arms.")
+    ] = True,
+    plot: Annotated[
+        Path | None, typer.Option(help="Write a plot (PNG, SVG or PDF).", metavar="FILE")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Compare algorithms on a problem file with [means], in pulls and in times the limit."""
+    case = read_case(problem, delta, epsilon)
+    if plot is not None:
+        output.check_writable(plot)
+    names = None if algorithms is None else [name.strip() for name in algorithms.split(",")]
+    from bestgroup.comparison import compare
+
+    output.announce_compilation()
+    found = compare(
+        case.instance,
+        case.goal,
+        names,
+        case.delta,
+        runs,
+        seed,
+        limit=limit,
+        workers=int(workers) if workers.lstrip("-").isdecimal() else workers,
+        max_pulls=max_pulls,
+    )
+    if plot is not None:
+        _write_plot(plot, case, found)
+    if json:
+        output.print_json(_record(case, found))
+    else:
+        _show(case, found, plot)
+
+
+def _write_plot(path: Path, case: Case, found: Comparison) -> None:
+    from bestgroup import plots
+
+    bars = [
+        plots.Bar(row["algorithm"], row["pulls"], row["sd"] or 0.0, row["guarantee"] == "proven")
+        for row in found.to_records()
+    ]
+    figure = plots.pulls([plots.Panel(case_title(case), bars, found.limit)])
+    with output.replacing(path) as temporary:
+        figure.savefig(temporary, format=path.suffix.removeprefix(".") or "png")
+
+
+def _record(case: Case, found: Comparison) -> dict[str, Any]:
+    time = found.time
+    return {
+        **case_record(case),
+        "characteristic_time": None if time is None else time.value,
+        "characteristic_time_gap": None if time is None else time.gap,
+        "limit": found.limit,
+        "algorithms": found.to_records(),
+    }
+
+
+def _show(case: Case, found: Comparison, plot: Path | None) -> None:
+    screen = output.console()
+    screen.print(output.escape(case_title(case)), style="bold")
+    rows: list[tuple[Any, ...]] = []
+    if found.limit is not None:
+        rows.append(("the limit", output.count(found.limit), "", "", "1.0", "", ""))
+    for row in found.to_records():
+        times = row["times_the_limit"]
+        rows.append(
+            (
+                row["algorithm"],
+                output.count(row["pulls"]),
+                "-" if row["sd"] is None else output.count(row["sd"]),
+                f"{row['ratio_to_first']:.2f}",
+                "-" if times is None else f"{times:.1f}",
+                f"{row['errors']}/{row['finished']}",
+                row["guarantee"],
+            )
+        )
+    first = str(found.simulations[0].algorithm)
+    columns = [
+        "algorithm",
+        ">pulls",
+        ">sd",
+        f">against {first}",
+        ">times the limit",
+        ">errors",
+        "guarantee",
+    ]
+    screen.print(output.table(None, columns, rows))
+    if found.limit is None and found.time is not None:
+        screen.print("limit: several answers are correct, and no bound holds at this delta")
+    if plot is not None:
+        screen.print(output.escape(f"plot: {plot}"))

@@ -1,0 +1,103 @@
+"""`compare`: every algorithm on the same instance, next to the limit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from bestgroup.algorithms.protocol import Algorithm, Setting
+from bestgroup.algorithms.registry import algorithm as make_algorithm
+from bestgroup.algorithms.registry import names
+from bestgroup.core.arrays import probability
+from bestgroup.core.goals import Goal, check_goal
+from bestgroup.core.limit import CharacteristicTime, characteristic_time
+from bestgroup.core.problem import Instance, check_instance
+from bestgroup.errors import InvalidInput
+from bestgroup.simulation.replicate import Simulation, simulate
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What each algorithm did, and the limit: `limit` is a lower bound on the expected pulls."""
+
+    instance: Instance
+    goal: Goal
+    delta: float
+    time: CharacteristicTime | None
+    simulations: tuple[Simulation, ...]
+
+    @property
+    def limit(self) -> float | None:
+        """T* kl(delta, 1 - delta), certified; None if it was not computed or says nothing."""
+        if self.time is None:
+            return None
+        samples = self.time.samples(self.delta)
+        return samples if samples > 0 else None
+
+    def to_records(self) -> list[dict[str, Any]]:
+        """Return one plain dictionary an algorithm, in the order of the comparison."""
+        base = float(self.simulations[0].pulls.mean())
+        return [
+            {
+                "algorithm": str(sim.algorithm),
+                "pulls": float(sim.pulls.mean()),
+                "sd": float(sim.pulls.std(ddof=1)) if sim.runs > 1 else None,
+                "ratio_to_first": float(sim.pulls.mean()) / base,
+                "times_the_limit": float(sim.pulls.mean()) / self.limit if self.limit else None,
+                "runs": sim.runs,
+                "finished": int(sim.finished.sum()),
+                "errors": sim.errors,
+                "guarantee": sim.guarantee.level,
+                "engine": sim.engine,
+            }
+            for sim in self.simulations
+        ]
+
+
+def compare(
+    instance: Instance,
+    goal: Goal,
+    algorithms: Sequence[str | Algorithm] | None = None,
+    delta: float = 0.01,
+    runs: int = 20,
+    seed: int = 0,
+    *,
+    limit: bool = True,
+    workers: int | str = 1,
+    max_pulls: int | None = None,
+) -> Comparison:
+    """Return the pulls of several algorithms on one instance, next to the limit.
+
+    `algorithms` are all that answer the goal by default; `limit` False spares computing T*.
+    """
+    check_goal(goal, check_instance(instance).shape.dims)
+    setting = Setting(instance.shape, goal, instance.noise, probability(delta))
+    chosen = _choose(setting, algorithms)
+    time = characteristic_time(instance, goal) if limit else None
+    simulations = tuple(
+        simulate(instance, goal, one, delta, runs, seed, workers=workers, max_pulls=max_pulls)
+        for one in chosen
+    )
+    return Comparison(instance, goal, setting.delta, time, simulations)
+
+
+def _choose(setting: Setting, given: Sequence[str | Algorithm] | None) -> list[Algorithm]:
+    if given is not None:
+        chosen = [make_algorithm(name) for name in given]
+        for one in chosen:
+            one.check(setting)
+        if not chosen:
+            raise InvalidInput("compare needs at least one algorithm")
+        return chosen
+    fitting = []
+    for name in names():
+        if name == "auto":
+            continue
+        one = make_algorithm(name)
+        try:
+            one.check(setting)
+        except InvalidInput:
+            continue
+        fitting.append(one)
+    return fitting

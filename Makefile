@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-PIP := $(BIN)/pip --disable-pip-version-check install --quiet --constraint constraints.txt
+PIP := $(BIN)/pip --disable-pip-version-check install -qq --constraint constraints.txt
 # As many test processes as cores, but at most four.
 JOBS ?= $(shell n=$$(nproc 2>/dev/null || echo 2); [ $$n -gt 4 ] && n=4; echo $$n)
 

@@ -197,7 +197,7 @@ def run_equal_effect(
             return SLICE
         rounds = AHEAD if state.round[0] > 0 and eecb.left(state.groups) > 1 else 1
         while True:
-            clock[:] = state.clock
+            copy_clock(state.clock, clock)
             advance_clock(state, clock, rounds, rule)
             wanted = set_targets(state, tally, rule, clock, target)
             if total + wanted <= limits[0] or rounds == 1:
@@ -211,7 +211,7 @@ def run_equal_effect(
                             return REFILL
             if not eecb_can_fire(state, tally, rule, pool, clock, target):
                 total += wanted
-                state.clock[:] = clock
+                copy_clock(clock, state.clock)
                 state.round[0] += rounds
                 state.focus[0] = eecb.focus_at(state.clock, rule)
                 for i in range(N):
@@ -243,10 +243,18 @@ def run_equal_effect(
 
 
 @kernel
+def copy_clock(source: Ints, target: Ints) -> None:
+    """Copy a clock; a loop compiles in a tenth of the time that a slice takes."""
+    for d in range(len(source)):
+        target[d] = source[d]
+
+
+@kernel
 def advance_clock(state: eecb.State, clock: Ints, rounds: int, rule: Rule) -> None:
     """Move a copy of the clock over the next rounds, whose focus is the first largest effect."""
     if state.round[0] == 0:
-        clock[:] = 1
+        for d in range(len(clock)):
+            clock[d] = 1
         return
     D = len(clock)
     effect = np.empty(D)

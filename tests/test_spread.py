@@ -20,6 +20,10 @@ import pytest
 import bestgroup as bg
 from bestgroup.algorithms.triple_elimination import TripleElimination
 from bestgroup.errors import StoreError, Unreachable
+from bestgroup.experiments.folder import Folder
+from bestgroup.experiments.points import Plan
+from bestgroup.experiments.reproduce import reproduce
+from bestgroup.experiments.vary_k import sweep as vary_k
 from bestgroup.simulation import spread
 from bestgroup.simulation.runs import Job
 
@@ -146,6 +150,17 @@ def test_a_killed_dask_worker_is_replaced(expected, cluster, tmp_path):
         found = simulate(workers=address(cluster), results=path)
     assert killer.at is not None and 0 < killer.at < RUNS
     assert_same(found, expected)
+
+
+def test_experiments_on_a_cluster(cluster, tmp_path, monkeypatch):
+    monkeypatch.setattr(vary_k, "ARMS", (2,))
+    plan = Plan(runs=4, instances=1, algorithms=("te",))
+    here, there = (
+        reproduce(["vary-k"], plan, Folder(tmp_path / name), workers)[0].outcomes[0].record()
+        for name, workers in (("here", 1), ("there", address(cluster)))
+    )
+    assert {**here, "seconds": 0} == {**there, "seconds": 0}
+    assert list((tmp_path / "there" / "runs").glob("*-te.sqlite"))
 
 
 def address(cluster):

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from bestgroup import datasets, testing
     from bestgroup.algorithms.protocol import Algorithm, Setting
     from bestgroup.algorithms.registry import algorithm, register
+    from bestgroup.calibration import Calibration, calibrate
     from bestgroup.comparison import Comparison, compare
     from bestgroup.core import laws
     from bestgroup.core.bounds import lower_bound, upper_bound
@@ -44,6 +45,7 @@ _HOMES = {
     "Algorithm": "algorithms.protocol",
     "BestGroup": "core.goals",
     "BestGroupError": "errors",
+    "Calibration": "calibration",
     "Comparison": "comparison",
     "Guarantee": "core.guarantee",
     "Instance": "core.problem",
@@ -57,6 +59,7 @@ _HOMES = {
     "Tape": "simulation.tapes",
     "Trace": "simulation.tapes",
     "algorithm": "algorithms.registry",
+    "calibrate": "calibration",
     "characteristic_time": "core.limit",
     "compare": "comparison",
     "datasets": "",
@@ -84,6 +87,7 @@ __all__ = [
     "Algorithm",
     "BestGroup",
     "BestGroupError",
+    "Calibration",
     "Comparison",
     "Guarantee",
     "Instance",
@@ -98,6 +102,7 @@ __all__ = [
     "Trace",
     "__version__",
     "algorithm",
+    "calibrate",
     "characteristic_time",
     "compare",
     "datasets",

@@ -21,7 +21,6 @@ from bestgroup.cli.problem import (
     read_case,
 )
 from bestgroup.cli.reproduce import Workers, read_workers, stop
-from bestgroup.cli.simulate import _algorithm as chosen_algorithm
 from bestgroup.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -74,7 +73,7 @@ def command(
 ) -> None:
     """Measure how often an algorithm errs on a problem file with [means], against delta."""
     case = read_case(problem, delta, epsilon)
-    chosen = chosen_algorithm(case, algorithm, option or [])
+    chosen = chosenchoose_algorithm(case, algorithm, option or [])
     _check_files(problem, csv_file, plot)
     from bestgroup.calibration import Sweep
 

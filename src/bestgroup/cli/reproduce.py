@@ -142,7 +142,8 @@ def _show(sections: list[Section], out: Path, seconds: float) -> None:
             rows = _fitting(grid.rows)
             if rows != list(grid.rows):
                 caption = f"{caption} Standard deviations are in the report."
-            screen.print(output.table(output.escape(caption), heads, rows))
+            screen.print(output.escape(caption))
+            screen.print(output.table(None, heads, rows))
         for sentence in section.findings:
             screen.print(output.escape(f"- {sentence}"))
         screen.print()

@@ -56,7 +56,7 @@ def command(
 ) -> None:
     """Run an algorithm many times on a problem file with [means]."""
     case = read_case(problem, delta, epsilon)
-    chosen = _algorithm(case, algorithm, option or [])
+    chosen = choose_algorithm(case, algorithm, option or [])
     if csv_file is not None:
         _check_csv(csv_file, problem)
     import bestgroup as bg
@@ -81,7 +81,7 @@ def command(
         _show(case, result, csv_file)
 
 
-def _algorithm(case: Case, name: str | None, pairs: list[str]) -> Any:
+def choose_algorithm(case: Case, name: str | None, pairs: list[str]) -> Any:
     """Return the file's algorithm, or the one that the command line asks for."""
     from bestgroup.spec_parts import configure
 

@@ -73,7 +73,7 @@ def command(
 ) -> None:
     """Measure how often an algorithm errs on a problem file with [means], against delta."""
     case = read_case(problem, delta, epsilon)
-    chosen = chosenchoose_algorithm(case, algorithm, option or [])
+    chosen = choose_algorithm(case, algorithm, option or [])
     _check_files(problem, csv_file, plot)
     from bestgroup.calibration import Sweep
 

@@ -21,6 +21,7 @@ from bestgroup.cli.problem import (
     read_case,
 )
 from bestgroup.cli.reproduce import Workers, read_workers, stop
+from bestgroup.cli.simulate import choose_algorithm
 from bestgroup.errors import InvalidInput
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from reference import naive
 from reference.strategies import PULLS, Case, cases, outcome
 
 MANY = settings(max_examples=400, deadline=None, suppress_health_check=list(HealthCheck))
-HUGE = settings(max_examples=8000, deadline=None, suppress_health_check=list(HealthCheck))
+HUGE = settings(max_examples=4000, deadline=None, suppress_health_check=list(HealthCheck))
 
 
 def run(case: Case, goal, name, compiled, **options):

@@ -3,8 +3,8 @@
 Every algorithm that is right with probability 1 - delta on all Gaussian instances needs on average
 at least T* kl(delta, 1 - delta) pulls, and some need no more as delta goes to 0, where
 
-    1 / T* = max over correct answers S, sup over allocations w, inf over alternatives in which S is wrong, of
-             sum_ij w_ij KL(arm ij, its alternative)
+    1 / T* = max over correct answers S, sup over allocations w, inf over alternatives in which S
+             is wrong, of sum_ij w_ij KL(arm ij, its alternative)
 
 (Garivier & Kaufmann 2016; for several correct answers Degenne & Koolen 2019). The inner problems
 are solved exactly (`limit_linear`, `limit_pareto`), the outer one with certified bounds
@@ -63,9 +63,8 @@ class CharacteristicTime:
         """Return a lower bound on the expected number of pulls of any algorithm that errs with at most delta.
 
         With one correct answer it is T* kl(delta, 1 - delta) (Garivier & Kaufmann 2016). With M of
-        them some answer is given with probability (1 - delta) / M or more, which leaves T* kl((1 -
-        delta) / M, delta), and nothing if (1 - delta) / M <= delta. T* is taken at its certified
-        lower end.
+        them some answer is given with probability p = (1 - delta) / M or more, which leaves
+        T* kl(p, delta), and nothing if p <= delta. T* is taken at its certified lower end.
 
         >>> from bestgroup.core.goals import BestGroup
         >>> time = limit_of([np.array([[1.0]]), np.array([[0.0]])], np.ones(1), BestGroup([1.0]))
@@ -100,7 +99,7 @@ def characteristic_time(
     >>> instance = Instance([[[1.0, 0.0]], [[0.0, 1.0]], [[-1.0, -1.0]]])
     >>> time = characteristic_time(instance, ParetoGroups(), tolerance=0.001)
     >>> sorted(time.answer), round(time.value, 1)
-    ([0, 1], 8.3)
+    ([0, 1], 9.3)
     """
     return limit_of(instance.means, instance.scale, goal, dependence, tolerance)
 
@@ -122,8 +121,9 @@ def limit_of(
         raise InvalidInput(
             f"dependence must be 'independent' or 'full' (fully dependent dims); got {dependence!r}"
         )
-    if not 0.0 < number(tolerance, "tolerance") < 1.0:
-        raise InvalidInput(f"tolerance must lie strictly between 0 and 1; got {tolerance}")
+    if not 1e-6 <= number(tolerance, "tolerance") < 1.0:
+        raise InvalidInput(f"tolerance must be at least 1e-6 and less than 1; got {tolerance}")
+    tolerance -= 4.0 * ROUNDING
     scale = np.asarray(scale, dtype=np.float64)
     check_goal(goal, len(scale))
     arms = Arms.of(means, scale)

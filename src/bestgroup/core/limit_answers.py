@@ -1,8 +1,7 @@
 """The limit over all correct answers: the best of several games, by branch and bound where they are many.
 
-With epsilon > 0 several answers may be right. An algorithm may aim for the one that is easiest to
-prove, so 1 / T* is the largest value among the games of the correct answers (Degenne & Koolen
-2019).
+With epsilon > 0 several answers may be right. An algorithm may aim for the one that is easiest to prove, so
+1 / T* is the largest value among the games of the correct answers (Degenne & Koolen 2019).
 """
 
 from __future__ import annotations
@@ -13,12 +12,13 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from bestgroup.core.arrays import Bools, Floats
-from bestgroup.core.limit_arms import Arms
+from bestgroup.core.limit_arms import KEEP, Arms
 from bestgroup.core.limit_game import maximise
 from bestgroup.core.limit_linear import BeatenBest
 from bestgroup.core.limit_pareto import Question, WrongSet
 
-NODES = 300  # games solved in one search over answers; the answers left enter by their bound
+NODES = 100  # games solved in one search over answers; the answers left enter by their bound
+COARSE = 0.05  # tolerance for games that are only to be split
 
 
 @dataclass
@@ -54,72 +54,95 @@ def best_group(
 
 @dataclass(order=True)
 class _Node:
-    """Answers that hold `inside`, lack `outside`, and are free in the rest; `bound` is minus their worth."""
+    """Answers that hold `inside`, lack `outside` and are free in the rest; `bound` is minus their worth."""
 
     bound: float
     inside: list[int] = field(compare=False)
     outside: list[int] = field(compare=False)
     free: list[int] = field(compare=False)
     cuts: Floats | None = field(compare=False, default=None)
+    hardest: int = field(compare=False, default=-1)  # the free group that stands in the way most
+
+    def children(self) -> list[_Node]:
+        """Return the two halves of the answers, with the hardest group and without it."""
+        rest = [u for u in self.free if u != self.hardest]
+        return [
+            _Node(self.bound, [*self.inside, self.hardest], self.outside, rest, self.cuts),
+            _Node(self.bound, self.inside, [*self.outside, self.hardest], rest, self.cuts),
+        ]
 
 
 class ParetoAnswers:
     """Search over the sets S between G*_0 and G*_epsilon.
 
-    A node fixes some of the groups in question. Its game has only alternatives that are wrong for
-    all its answers, so its value bounds theirs, and its allocation suggests, for each group left,
-    whether to take it in. If that answer is worth as much, the node is done; otherwise it is split
-    at the group that stands in the way most.
+    A node fixes some of the groups in question. Its game has only alternatives that are wrong for all
+    its answers, so its value bounds theirs, and its allocation suggests, for each group left, whether
+    to take it in. If that answer is worth as much, the node is done; otherwise it is split at the
+    group that stands in the way most.
     """
 
     def __init__(self, question: Question, tolerance: float) -> None:
         self.question, self.tolerance = question, tolerance
         self.every = np.arange(question.arms.groups)
+        self.best = Best()
 
     def search(self) -> Best:
         """Return the limit over all correct answers."""
-        inside, allowed = self._undominated(0.0), self._undominated(self.question.epsilon)
-        free = np.flatnonzero(allowed & ~inside).tolist()
-        best = Best(answers=2 ** len(free))
-        outside = np.flatnonzero(~allowed).tolist()
-        heap = [_Node(-np.inf, np.flatnonzero(inside).tolist(), outside, free)]
+        epsilon = self.question.epsilon
+        sure, allowed = self._unbeaten(0.0 * epsilon), self._unbeaten(epsilon)
+        free = np.flatnonzero(allowed & ~sure).tolist()
+        self.best.answers = 2 ** len(free)
+        if free:
+            # At half of epsilon a group is about as hard to prove inside as outside.
+            near = self._unbeaten(0.5 * epsilon)
+            inside, outside = np.flatnonzero(near), np.flatnonzero(~near)
+            self._solve(_Node(-np.inf, inside.tolist(), outside.tolist(), []), self.tolerance)
+        outside = np.flatnonzero(~allowed)
+        heap = [_Node(-np.inf, np.flatnonzero(sure).tolist(), outside.tolist(), free)]
         for _ in range(NODES):
-            if not heap or self._is_settled(best, -heap[0].bound):
+            if not heap or self._is_settled(-heap[0].bound):
                 break
-            for child in self._branch(heapq.heappop(heap), best):
-                heapq.heappush(heap, child)
-        best.upper = max([best.upper, best.lower, *(-node.bound for node in heap)])
-        return best
+            node = heapq.heappop(heap)
+            self._bound(node)
+            if node.free and not self._is_settled(-node.bound):
+                for child in node.children():
+                    heapq.heappush(heap, child)
+            else:
+                self.best.upper = max(self.best.upper, -node.bound)
+        self.best.upper = max([self.best.upper, *(-node.bound for node in heap)])
+        return self.best
 
-    def _undominated(self, epsilon: Floats | float) -> Bools:
+    def _unbeaten(self, epsilon: Floats) -> Bools:
         best = self.question.arms.best
         return ~np.array([(row + epsilon < best).all(axis=1).any() for row in best])
 
-    def _is_settled(self, best: Best, upper: float) -> bool:
-        return upper * (1.0 - self.tolerance) <= best.lower
+    def _is_settled(self, upper: float) -> bool:
+        return upper * (1.0 - self.tolerance) <= self.best.lower
 
-    def _branch(self, node: _Node, best: Best) -> list[_Node]:
-        """Solve the node's game, offer an answer, and return the children if the node is not done."""
-        # Half of the tolerance for the game leaves half for the answer that it suggests.
-        tolerance = self.tolerance * (0.5 if node.free else 1.0)
+    def _bound(self, node: _Node) -> None:
+        """Tighten the bound of a node, to no more than what is needed to split it."""
+        if not node.free:
+            self._solve(node, self.tolerance)
+            return
+        fine = 0.5 * self.tolerance  # the other half is left for the answer that the game suggests
+        found, value = self._solve(node, max(COARSE, fine))
+        if value >= (1.0 - 3.0 * COARSE) * found and not self._is_settled(-node.bound):
+            self._solve(node, fine)
+
+    def _solve(self, node: _Node, tolerance: float) -> tuple[float, float]:
+        """Return what the node's game and the answer that it suggests are worth; updates node and best."""
         game = self._game(node.inside, node.outside)
-        arms = len(self.question.arms.mean)
-        found = maximise(game, arms, tolerance, best.lower, node.cuts)
-        upper = min(-node.bound, found.upper)
-        inside, hardest = self._complete(node, found.allocation)
-        value = found.lower
+        found = maximise(game, len(self.question.arms.mean), tolerance, self.best.lower, node.cuts)
+        node.bound = max(node.bound, -found.upper)
+        cost = found.cuts @ found.allocation
+        node.cuts = found.cuts[cost <= KEEP * cost.min()]
+        inside, value = node.inside, found.lower
         if node.free:
+            inside, node.hardest = self._complete(node, found.allocation)
             outside = np.setdiff1d(self.every, inside).tolist()
             value = self._game(inside, outside)(found.allocation)[0]
-        best.offer(value, found.allocation, frozenset(inside))
-        if not node.free or self._is_settled(best, upper):
-            best.upper = max(best.upper, upper)
-            return []
-        rest = [u for u in node.free if u != hardest]
-        return [
-            _Node(-upper, [*node.inside, hardest], node.outside, rest, found.cuts),
-            _Node(-upper, node.inside, [*node.outside, hardest], rest, found.cuts),
-        ]
+        self.best.offer(value, found.allocation, frozenset(inside))
+        return found.lower, value
 
     def _game(self, inside: list[int], outside: list[int]) -> WrongSet:
         return WrongSet(self.question, inside, outside, np.setdiff1d(self.every, outside))

@@ -6,6 +6,7 @@ Everything here is in units of the noise scale, so that noise has variance 1 in 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -32,7 +33,7 @@ class Arms:
     start: Ints  # [N + 1]
 
     @classmethod
-    def of(cls, means: list[Floats], scale: Floats) -> Arms:
+    def of(cls, means: Sequence[Floats], scale: Floats) -> Arms:
         """Return the arms of N groups, each [K_i, D], in units of the noise scale [D]."""
         sizes = [len(rows) for rows in means]
         return cls(np.concatenate(means) / scale, np.cumsum([0, *sizes]))
@@ -100,7 +101,7 @@ class Falling:
         return cls(mean, share, share.cumsum(axis=0), (share * mean).cumsum(axis=0))
 
     def meet(self, level: Floats, own: Floats) -> tuple[Floats, Floats]:
-        """Return where arms rising from `level` [B, D] with weights `own` [B] meet it, and the cost, [B, D]."""
+        """Return where arms rising from `level` [B, D] with weights `own` [B] meet it, and at what cost."""
         part = own[:, None, None]
         pooled = (part * level[:, None, :] + self.pull) / (part + self.mass)
         meeting = np.maximum(pooled.max(axis=1), level)
@@ -157,4 +158,4 @@ def worth_raising(mean: Floats, weight: Floats, dependent: bool) -> Bools:
     high = mean[None, :, :] >= mean[:, None, :]
     if dependent:
         high = np.broadcast_to(high.all(axis=2, keepdims=True), high.shape)
-    return ~(cheaper[:, :, None] & high).any(axis=1)
+    return np.logical_not((cheaper[:, :, None] & high).any(axis=1))

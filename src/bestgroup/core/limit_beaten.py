@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 
-from bestgroup.core.arrays import Bools, Floats, Ints
+from bestgroup.core.arrays import Floats, Ints
 from bestgroup.core.limit_arms import EXACT, KEEP, Arms, Falling, worth_raising
 from bestgroup.core.limit_cover import cover_arms
 
@@ -52,9 +52,13 @@ class _Partial:
 
     pair: Ints  # [Q]
     server: Ints  # [Q, T]
+    cost: Floats  # [Q]
+    bound: Floats  # [Q]
+    rise: Floats  # [Q, T]
+    fall: Floats  # [Q, K]
 
-    def take(self, keep: Bools | Ints) -> _Partial:
-        return _Partial(self.pair[keep], self.server[keep])
+    def take(self, keep: Ints) -> _Partial:
+        return _Partial(**{each.name: getattr(self, each.name)[keep] for each in fields(self)})
 
 
 class BeatenTogether:
@@ -84,41 +88,35 @@ class BeatenTogether:
         self._search()
 
     def _search(self) -> None:
-        """Fill in costs, cuts and bounds: first a greedy choice for each pair, then all that may be cheaper."""
+        """Fill in costs, cuts and bounds: a greedy choice for each pair, then all that may be cheaper."""
         upper = self.alone.sum(axis=1).min()  # shifts that serve one dim each do as well
-        near = np.flatnonzero(self.low <= KEEP * upper)
-        self._descend(near, None)
+        self._descend(np.flatnonzero(self.low <= KEEP * upper), None)
         limit = EXACT * np.minimum(self.cost, self.cost.min())
         unsure = np.flatnonzero(self.low < limit)
         self.low[unsure] = limit[unsure]
         self._descend(unsure, limit)
 
     def _descend(self, pairs: Ints, limit: Floats | None) -> None:
-        """Choose serving arms dim by dim, greedily without `limit` [P], otherwise all that stay below it."""
-        now = _Partial(pairs, np.empty((len(pairs), 0), dtype=np.int64))
-        for place in range(self.arms.dims):
+        """Choose serving arms dim by dim, greedily without `limit` [P], else all that stay below it."""
+        now = self._cover(pairs, np.empty((len(pairs), 0), dtype=np.int64))
+        for _ in range(self.arms.dims):
             if len(now.pair) == 0:
                 return
             now = self._extend(now)
-            cost, bound, rise, fall = self._cover(now)
-            if place + 1 < self.arms.dims:
-                bound = np.maximum(bound, self.alone[now.pair, place + 1])
             if limit is None:
-                keep = _least_of_each(now.pair, bound)
+                now = now.take(_least_of_each(now.pair, now.bound))
             else:
-                keep = self._below(now.pair, bound, limit)
-            now, bound = now.take(keep), bound[keep]
-            cost, rise, fall = cost[keep], rise[keep], fall[keep]
+                now = now.take(self._below(now, limit))
         if limit is not None:
-            np.minimum.at(self.low, now.pair, bound)
-        for at in np.flatnonzero(cost < self.cost[now.pair]):
-            self._keep(int(now.pair[at]), cost[at], now.server[at], rise[at], fall[at])
+            np.minimum.at(self.low, now.pair, now.bound)
+        for at in np.flatnonzero(now.cost < self.cost[now.pair]):
+            self._keep(now.take(np.array([at])))
 
-    def _below(self, pair: Ints, bound: Floats, limit: Floats) -> Ints:
-        keep = np.flatnonzero(bound < limit[pair])
+    def _below(self, now: _Partial, limit: Floats) -> Ints:
+        keep = np.flatnonzero(now.bound < limit[now.pair])
         if len(keep) > WIDTH:
-            keep = keep[np.argsort(bound[keep], kind="stable")]
-            np.minimum.at(self.low, pair[keep[WIDTH:]], bound[keep[WIDTH:]])
+            keep = keep[np.argsort(now.bound[keep], kind="stable")]
+            np.minimum.at(self.low, now.pair[keep[WIDTH:]], now.bound[keep[WIDTH:]])
         return keep[:WIDTH]
 
     def _extend(self, now: _Partial) -> _Partial:
@@ -126,40 +124,43 @@ class BeatenTogether:
         group = self.pairs[now.pair, 1]
         row, place = np.nonzero(self.useful[group])
         arm = self.arms.index[group[row], place]
-        return _Partial(now.pair[row], np.column_stack([now.server[row], arm]))
+        return self._cover(now.pair[row], np.column_stack([now.server[row], arm]))
 
-    def _cover(self, now: _Partial) -> tuple[Floats, Floats, Floats, Floats]:
-        """Return cost, bound, rises [Q, T] and falls [Q, K] for the dims so far."""
-        group, taken = self.pairs[now.pair, 0], now.server.shape[1]
-        dim = self.order[now.pair, :taken]
-        lowered = self.arms.index[group]  # [Q, K]
+    def _cover(self, pair: Ints, server: Ints) -> _Partial:
+        """Return choices [Q, T] of serving arms with what they cost in the dims so far."""
+        group, taken = self.pairs[pair, 0], server.shape[1]
+        dim, lowered = self.order[pair, :taken], self.arms.index[group]  # [Q, T], [Q, K]
+        cost, bound = np.zeros((2, len(pair)))
+        if taken < self.arms.dims:
+            bound = self.alone[pair, taken].copy()
+        rise, fall = np.zeros(server.shape), np.zeros(lowered.shape)
         target = (
             self.arms.mean[lowered[:, None, :], dim[:, :, None]] + self.epsilon[dim][:, :, None]
         )
-        gap = target - self.arms.mean[now.server, dim][:, :, None]
+        gap = target - self.arms.mean[server, dim][:, :, None]
         gap = np.where(self.arms.exists[group][:, None, :], gap, -np.inf)
-        same = now.server[:, :, None] == now.server[:, None, :]
-        gap = np.where(same[:, :, :, None], gap[:, None, :, :], -np.inf).max(axis=2)
-        # An arm that serves several dims counts at its first one.
-        first = same.argmax(axis=2) == np.arange(taken)
+        # An arm that serves several dims has one rise; it stands at the first of them.
+        same = server[:, :, None] == server[:, None, :]
+        gap = np.where(same[:, :, :, None], gap[:, None, :, :], -np.inf).max(
+            axis=2, initial=-np.inf
+        )
+        first = same.argmax(axis=2) == np.arange(taken) if taken else np.empty(server.shape, bool)
         gap[~first] = -np.inf
-        cost, bound = np.zeros((2, len(gap)))
-        rise, fall = np.zeros(now.server.shape), np.zeros(lowered.shape)
-        open_ = gap.max(axis=(1, 2)) > 0.0
-        if open_.any():
-            done = cover_arms(
-                gap[open_], self.weight[lowered[open_]], self.weight[now.server[open_]]
-            )
-            cost[open_], bound[open_], fall[open_] = done.cost, done.bound, done.fall
-            rise[open_] = np.where(first[open_], done.rise, 0.0)
-        return cost, bound, rise, fall
+        short = gap.max(axis=(1, 2), initial=-np.inf) > 0.0
+        if short.any():
+            done = cover_arms(gap[short], self.weight[lowered[short]], self.weight[server[short]])
+            cost[short], bound[short] = done.cost, np.maximum(done.bound, bound[short])
+            rise[short], fall[short] = np.where(first[short], done.rise, 0.0), done.fall
+        return _Partial(pair, server, cost, bound, rise, fall)
 
-    def _keep(self, pair: int, cost: float, server: Ints, rise: Floats, fall: Floats) -> None:
+    def _keep(self, one: _Partial) -> None:
+        pair = int(one.pair[0])
         i = self.pairs[pair, 0]
         cut = np.zeros(len(self.weight))
-        np.maximum.at(cut, server, 0.5 * rise * rise)
-        cut[self.arms.rows(i)] = 0.5 * fall[self.arms.exists[i]] ** 2
-        self.cost[pair], self.cuts[pair] = cost, cut
+        np.maximum.at(cut, one.server[0], 0.5 * one.rise[0] ** 2)
+        cut[self.arms.rows(i)] = 0.5 * one.fall[0, self.arms.exists[i]] ** 2
+        if one.cost[0] < self.cost[pair]:
+            self.cost[pair], self.cuts[pair] = one.cost[0], cut
 
 
 def _least_of_each(group: Ints, value: Floats) -> Ints:

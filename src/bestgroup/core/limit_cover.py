@@ -59,7 +59,7 @@ def cover_levels(
     # No level falls below -need / slope_d at the optimum, so lower gaps bind nothing.
     scaled = np.maximum(gap / unit[:, None, None], -1.0 - slope.sum() / slope[:, None])
     share = np.broadcast_to(weight / weight.mean(), (len(need), len(weight)))
-    batch = _Batch(scaled, share, np.zeros(scaled.shape[:2]), slope, spread * size)
+    batch = _Batch(scaled, share, np.zeros((len(need), len(slope))), slope, spread * size)
     return batch.solve(unit, size)
 
 
@@ -144,7 +144,7 @@ class _Batch:
         force = push.sum(axis=1) - self.weight * self.b
         right = push.sum(axis=2) - self.own * self.x - np.einsum("blm,bm->bl", rate, force / stiff)
         matrix = -np.einsum("blm,bkm->blk", rate, rate / stiff[:, None, :])
-        diagonal = np.arange(self.x.shape[1])
+        diagonal = np.arange(self.gap.shape[1])
         matrix[:, diagonal, diagonal] += self.own + rate.sum(axis=2)
         if self.slope is not None:
             moved = (self.x @ self.slope + self.slope.sum()) / self.spread

@@ -139,9 +139,13 @@ def _solve(cuts: Floats, weight: Floats, diagonal: Floats, right: Floats) -> Flo
     if len(cuts) >= cuts.shape[1]:
         matrix = (cuts * weight[:, None]).T @ cuts
         matrix[np.diag_indices_from(matrix)] += diagonal
-        return np.linalg.solve(matrix, right)
+        return _exactly(matrix, right)
     scaled = cuts / diagonal
     matrix = scaled @ cuts.T
     matrix[np.diag_indices_from(matrix)] += 1.0 / weight
     straight = right / diagonal[:, None]
-    return straight - scaled.T @ np.linalg.solve(matrix, cuts @ straight)
+    return straight - scaled.T @ _exactly(matrix, cuts @ straight)
+
+
+def _exactly(matrix: Floats, right: Floats) -> Floats:
+    return np.linalg.solve(matrix, right).astype(np.float64, copy=False)

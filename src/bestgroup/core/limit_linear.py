@@ -23,7 +23,7 @@ from bestgroup.core.arrays import Bools, Floats, Ints
 from bestgroup.core.limit_arms import EXACT, Arms, Falling, worth_cutting
 from bestgroup.core.limit_cover import cover_levels
 
-PRICES = 8  # tried for every group before choices are listed
+PRICES = 4  # tried for every group before choices are listed
 WIDTH = 20_000  # choices kept of a list; those beyond enter by their bound
 
 
@@ -95,9 +95,12 @@ class BeatenBest:
             np.zeros((size, len(self.arms.order[self.i]))),
         )
         prices = self._bound(found)
-        for r in np.flatnonzero(found.low < found.limit):
-            if found.low[r] < found.limit[r]:
-                self._list(int(r), found, [price.of(int(r)) for price in prices])
+        unsure = np.flatnonzero(found.low < found.limit)
+        if len(unsure):
+            lists = [
+                self._list(int(r), found, [price.of(int(r)) for price in prices]) for r in unsure
+            ]
+            self._compare(np.repeat(unsure, [len(each.mean) for each in lists]), found, lists)
         lower = float(np.minimum(found.low, found.cost).min())
         return lower, self._cuts(found)
 
@@ -177,15 +180,15 @@ class BeatenBest:
             fall[:, place[:, d]] += drop[:, :, d]
         return cost, cost, y, fall
 
-    def _list(self, r: int, found: _Found, prices: list[_Price]) -> None:
-        """Find the cheapest alternative of rival r among all choices that the prices leave."""
+    def _list(self, r: int, found: _Found, prices: list[_Price]) -> _Choices:
+        """Return the choices of rival r that the prices leave; `low` becomes a bound of all others."""
         limit, dropped = found.limit[r], np.inf
         lists: list[list[_Choices]] = [[] for _ in range(len(self.blocks.steps) + 1)]
         lists[0].append(_Choices(np.zeros(1), np.zeros(1), np.zeros((1, self.arms.dims), np.int64)))
         arms = self.index[r, self.exists[r]]
         for state, steps in enumerate(self.blocks.steps):
             if not lists[state]:
-                continue
+                continue  # a set of dims that no walk comes through
             here, least = _Choices.join(lists[state]).prune(prices, state, limit)
             dropped = min(dropped, least)
             for block, after in steps:
@@ -194,15 +197,20 @@ class BeatenBest:
                 lists[after].append(here.extend(gain, rate, arms, self.blocks.member[block] == 1))
         final, least = _Choices.join(lists[-1]).prune(prices, len(lists) - 1, limit)
         found.low[r] = min(limit, dropped, least)
-        if len(final.mean) == 0:
+        return final
+
+    def _compare(self, rival: Ints, found: _Found, lists: list[_Choices]) -> None:
+        """Solve all choices that are left, [B] of the rivals [B], and keep the cheapest of each."""
+        arm = _Choices.join(lists).arm
+        if len(arm) == 0:
             return
-        mean, rate = self._measure(final.arm)
-        cost, bound, y, fall = self._solve(mean, rate)
-        found.low[r] = min(found.low[r], bound.min())
-        at = int(cost.argmin())
-        if cost[at] < found.cost[r]:
-            found.cost[r], found.arm[r], found.price[r] = cost[at], final.arm[at], y[at]
-            found.fall[r] = fall[at]
+        cost, bound, y, fall = self._solve(*self._measure(arm))
+        np.minimum.at(found.low, rival, bound)
+        for at in np.argsort(cost, kind="stable"):
+            r = rival[at]
+            if cost[at] < found.cost[r]:
+                found.cost[r], found.arm[r], found.price[r] = cost[at], arm[at], y[at]
+                found.fall[r] = fall[at]
 
     def _cuts(self, found: _Found) -> Floats:
         """Return the costs of the shifts, |shift|^2 / 2 for each arm, of the alternatives worth adding."""

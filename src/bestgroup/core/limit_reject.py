@@ -90,7 +90,8 @@ class Rejected:
         """Return the pairs (place of an arm of k, dim) that may be used: one arm serves a dim."""
         places = np.arange(len(self.own))[:, None]
         free = np.where(node.server < 0, self.useful, node.server == places)
-        return np.nonzero(free)
+        place, dim = np.nonzero(free)
+        return place, dim
 
     def _slot(self, place: Ints, dim: Ints) -> Ints:
         return place if self.dependent else dim

@@ -1,0 +1,384 @@
+"""TE+: lockstep elimination by pairwise radii and recorded signs; (epsilon, delta)-PAC for Pareto groups.
+
+Two active arms have been pulled r times each, so the difference of their means has variance 2
+sigma_d^2 / r; TE pays for four times that when it adds two radii. Here rho is a radius of the
+difference: rho(r) = edge(2 r) / r for independent arms, edge being the boundary `mixture_edge` of a
+sum.
+
+**Round r.** Pull every arm that is active in an active dim. R-hat_i^d is the largest mean over the
+arms of i that are active in d. Then, in dims in which both groups are active, all radii scaled by
+sigma_d:
+
+1. Record, never to be retracted, for every undecided i and every other j: `above[j, i, d]` if
+   R-hat_j - R-hat_i >= rho; and, unless j is rejected or some `near[i, j, .]` is recorded, `near[i,
+   j, d]` if R-hat_i - R-hat_j + epsilon_d >= rho', and `far[j, i, d]` if R-hat_j - R-hat_i -
+   epsilon_d >= rho.
+2. Reject, simultaneously, every undecided i for which some j, of any status, is above in all dims.
+3. Accept every undecided i that has `near[i, j, d]` in some d for each j that is not rejected,
+   accepted ones included.
+4. An arm whose mean is rho'' or more below R-hat in an active dim leaves that dim.
+5. The pair (i, j) needs dim d if i is undecided, j not rejected, no `near[i, j, .]` recorded, and
+   not `far[j, i, d]`. Dim d of a group is active while some pair with that group needs it. Need
+   never comes back, so an arm that is active in an active dim has been pulled in every round.
+
+**Theorem.** With probability at least 1 - delta the answer holds every Pareto-optimal group and
+none that another group beats by more than epsilon in every dim.
+
+Proof. Fix from the true means: l(i, d), a best arm of group i in dim d; for every i that is not
+epsilon-optimal a Pareto-optimal j(i) with R_i + epsilon < R_j(i) in every dim (some group beats i
+like that; go up the chain of strict dominance from it); for k Pareto optimal and j != k a dim d(k,
+j) with R_k >= R_j there. Let e(a, b, d) be the mean of arm a less that of arm b in dim d, less the
+same difference of the true means. Suppose that in all rounds in which both arms are active in d
+
+  (1) e((i, m), (j(i), l(j(i), d)), d) < rho'   for i not epsilon-optimal, all d, all arms m of i;
+  (2) e((j, m), (k, l(k, d)), d) < rho          for k Pareto optimal, j != k, d = d(k, j), all arms m of j;
+  (3) e((k, m), (k, l(k, d)), d) < rho''        for k Pareto optimal, all d, all other arms m of k.
+
+By (3) no best arm of a Pareto-optimal group ever leaves a dim: it would need an arm m with e >=
+rho''. Rejecting a Pareto-optimal k needs some j with `above[j, k, d]` in d = d(k, j). Then an
+active arm m of j has mean_jm - mean_kl >= R-hat_j - R-hat_k >= rho with l = l(k, d), and by (2) R_j
+>= mu_jm > mu_kl = R_k, which is false. Accepting an i that is not epsilon-optimal needs, since j(i)
+is not rejected, `near[i, j(i), d]` in some d. Then an active arm m of i has mean_im - mean_jl >=
+rho' - epsilon_d with l = l(j(i), d), and by (1) R_i >= mu_im > R_j(i) - epsilon_d, which is false.
+
+Each of (1) to (3) is a one-sided boundary for a sum of r differences, each sub-Gaussian with
+variance 2 sigma_d^2, and fails at some r with probability at most the level alpha of its radius.
+Only one dim of each of two different arms enters, so the dims of a pull may depend in any way. With
+K_i arms in group i and A in all, a group takes part in D K_i events (1), or in A - K_i events (2)
+and D (K_i - 1) events (3), or in none, for it is not epsilon-optimal, or Pareto optimal, or
+neither. So the theorem holds if
+
+  sum_i max(D K_i alpha', (A - K_i) alpha + D (K_i - 1) alpha'') <= delta,
+
+which `te_plus_radii.split` provides; groups of equal size get delta / N each. QED
+
+If arms may depend on each other (`noise.arms = "arbitrary"`), all radii are 2 edge(r) / r with
+alpha = delta / (D (A + N)): no arm looks better than it is by edge / r (A D events) and no best arm
+worse (N D events), and (1) to (3) follow.
+
+**It ends**, on or off that event, at the latest when rho + rho' <= epsilon_d in all dims. If j
+keeps i undecided then each d is far, hence `above[j, i, d]`, or needed, and then R-hat_j - R-hat_i
+>= rho, or R-hat_i - R-hat_j + epsilon_d > epsilon_d - rho >= rho'. While a group is undecided some
+dim is needed, so every round pulls.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from bestgroup.algorithms.protocol import Algorithm, Setting, pac_statement
+from bestgroup.algorithms.te_plus_radii import PairRule, radii_at, split
+from bestgroup.core.arrays import Bools, Floats, Ints
+from bestgroup.core.goals import ParetoGroups
+from bestgroup.core.guarantee import Guarantee
+from bestgroup.core.kernel import kernel
+from bestgroup.core.tally import Tally
+
+
+class State(NamedTuple):
+    """The sets of TE+; `dims` says which dims of a group are needed by some pair."""
+
+    groups: Bools  # [N]         undecided groups
+    dims: Bools  # [N, D]
+    arms: Bools  # [N, K, D]     arms that may still attain R_i^d
+    efficiency: Floats  # [N, D]  R-hat; of an inactive dim the last value
+    accepted: Bools  # [N]
+    rejected: Bools  # [N]
+    above: Bools  # [N, N, D]    above[j, i, d]: j beats i
+    near: Bools  # [N, N, D]     near[i, j, d]: i is not beaten by epsilon by j
+    far: Bools  # [N, N, D]      far[j, i, d]: j beats i by epsilon
+    round: Ints  # [1]
+    edges: Floats  # [4]         the last round that the stored edges serve, and the three edges
+
+
+def init(rule: PairRule) -> State:
+    """Return the state before any pull: everything is active, nothing recorded."""
+    N, K = rule.exists.shape
+    D = len(rule.epsilon)
+    alone = N == 1  # nothing to compare: the only group is optimal
+    return State(
+        groups=np.full(N, not alone),
+        dims=np.full((N, D), not alone),
+        arms=np.repeat(rule.exists[:, :, None], D, axis=2),
+        efficiency=np.zeros((N, D)),
+        accepted=np.full(N, alone),
+        rejected=np.zeros(N, np.bool_),
+        above=np.zeros((N, N, D), np.bool_),
+        near=np.zeros((N, N, D), np.bool_),
+        far=np.zeros((N, N, D), np.bool_),
+        round=np.zeros(1, np.int64),
+        edges=np.zeros(4),
+    )
+
+
+@kernel
+def plan(state: State, tally: Tally, rule: PairRule) -> Ints:
+    """Return 1 for each arm that is active in an active dim."""
+    N, K, D = state.arms.shape
+    pulls = np.zeros((N, K), np.int64)
+    for i in range(N):
+        for j in range(K):
+            for d in range(D):
+                if state.dims[i, d] and state.arms[i, j, d]:
+                    pulls[i, j] = 1
+                    break
+    return pulls
+
+
+@kernel
+def lead(low: Floats, high: Floats, i: int, j: int, d: int) -> float:
+    """Return R_i^d - R_j^d; over a box the largest it can be."""
+    return high[i, d] - low[j, d]
+
+
+@kernel
+def stale_margin(high: float, mean: float, rho: float) -> float:
+    """Return R_i^d - mean - rho: an arm leaves the dim at >= 0."""
+    return (high - mean) - rho
+
+
+@kernel
+def is_settled(state: State, i: int, j: int) -> bool:
+    """Return whether some sign says that i is not beaten by epsilon by j."""
+    for d in range(state.near.shape[2]):
+        if state.near[i, j, d]:
+            return True
+    return False
+
+
+@kernel
+def record_pair(
+    state: State,
+    low: Floats,
+    high: Floats,
+    i: int,
+    j: int,
+    radii: Floats,
+    rule: PairRule,
+    keep: bool,
+) -> bool:
+    """Record the signs of an undecided i against j; returns whether any is new, or could be in the box.
+
+    All dims are judged by what was recorded before; with `keep` False nothing is written.
+    """
+    open_pair = not state.rejected[j] and not is_settled(state, i, j)
+    found = False
+    for d in range(len(rule.epsilon)):
+        if not (state.dims[i, d] and state.dims[j, d]):
+            continue
+        scale, epsilon = rule.scale[d], rule.epsilon[d]
+        behind, ahead = lead(low, high, j, i, d), lead(low, high, i, j, d)
+        above = not state.above[j, i, d] and behind - radii[0] * scale >= 0.0
+        near = open_pair and (ahead + epsilon) - radii[1] * scale >= 0.0
+        far = open_pair and not state.far[j, i, d] and (behind - epsilon) - radii[0] * scale >= 0.0
+        found = found or above or near or far
+        if keep:
+            state.above[j, i, d] = state.above[j, i, d] or above
+            state.near[i, j, d] = state.near[i, j, d] or near
+            state.far[j, i, d] = state.far[j, i, d] or far
+    return found
+
+
+@kernel
+def refresh_efficiency(state: State, tally: Tally) -> None:
+    """Set R_i^d to the largest mean over the active arms, for active dims."""
+    N, K, D = state.arms.shape
+    for i in range(N):
+        for d in range(D):
+            if state.dims[i, d]:
+                best = -np.inf
+                for j in range(K):
+                    if state.arms[i, j, d]:
+                        best = max(best, tally.sums[i, j, d] / tally.counts[i, j])
+                state.efficiency[i, d] = best
+
+
+@kernel
+def step(state: State, tally: Tally, rule: PairRule) -> None:
+    """Do the decisions of one round, 1 to 5 of the module, in place."""
+    N, K, D = state.arms.shape
+    state.round[0] += 1
+    radii = np.empty(3)
+    radii_at(state.edges, rule, state.round[0], radii)
+    refresh_efficiency(state, tally)
+    R = state.efficiency
+    for i in range(N):
+        if state.groups[i]:
+            for j in range(N):
+                if j != i:
+                    record_pair(state, R, R, i, j, radii, rule, True)
+    reject(state)
+    accept(state)
+    drop_stale_arms(state, tally, radii[2], rule)
+    refresh_activity(state)
+
+
+@kernel
+def reject(state: State) -> None:
+    """Reject every undecided group that some group is above in all dims."""
+    N, K, D = state.arms.shape
+    for i in range(N):
+        if not state.groups[i]:
+            continue
+        for j in range(N):
+            everywhere = j != i
+            for d in range(D):
+                everywhere = everywhere and state.above[j, i, d]
+            if everywhere:
+                state.rejected[i] = True
+                break
+    for i in range(N):
+        state.groups[i] = state.groups[i] and not state.rejected[i]
+
+
+@kernel
+def accept(state: State) -> None:
+    """Accept every undecided group that no group that is not rejected beats by epsilon."""
+    N = len(state.groups)
+    for i in range(N):
+        if not state.groups[i]:
+            continue
+        safe = True
+        for j in range(N):
+            if j != i and not state.rejected[j] and not is_settled(state, i, j):
+                safe = False
+                break
+        if safe:
+            state.accepted[i] = True
+            state.groups[i] = False
+
+
+@kernel
+def drop_stale_arms(state: State, tally: Tally, rho: float, rule: PairRule) -> None:
+    """Remove arms that cannot attain R from active dims."""
+    N, K, D = state.arms.shape
+    for i in range(N):
+        for d in range(D):
+            if not state.dims[i, d]:
+                continue
+            for j in range(K):
+                if state.arms[i, j, d]:
+                    mean = tally.sums[i, j, d] / tally.counts[i, j]
+                    if stale_margin(state.efficiency[i, d], mean, rho * rule.scale[d]) >= 0.0:
+                        state.arms[i, j, d] = False
+
+
+@kernel
+def refresh_activity(state: State) -> None:
+    """Set which dims of which groups some pair still needs."""
+    N, K, D = state.arms.shape
+    state.dims[:] = False
+    for i in range(N):
+        if not state.groups[i]:
+            continue
+        for j in range(N):
+            if j == i or state.rejected[j] or is_settled(state, i, j):
+                continue
+            for d in range(D):
+                if not state.far[j, i, d]:
+                    state.dims[i, d] = True
+                    state.dims[j, d] = True
+
+
+@kernel
+def can_fire(
+    state: State, low: Floats, high: Floats, lowest: Floats, radii: Floats, rule: PairRule
+) -> bool:
+    """Return whether any sign or arm could change while R stays in the box [low, high].
+
+    `lowest` [N, K, D] bounds the means of active arms from below and `radii` the radii: False means
+    that no round of the stretch can change the state.
+    """
+    N, K, D = state.arms.shape
+    for i in range(N):
+        if state.groups[i]:
+            for j in range(N):
+                if j != i and record_pair(state, low, high, i, j, radii, rule, False):
+                    return True
+        for d in range(D):
+            if not state.dims[i, d]:
+                continue
+            for j in range(K):
+                if state.arms[i, j, d]:
+                    if stale_margin(high[i, d], lowest[i, j, d], radii[2] * rule.scale[d]) >= 0.0:
+                        return True
+    return False
+
+
+@dataclass(frozen=True)
+class TePlus(Algorithm):
+    """TE+: lockstep elimination by pairwise radii and recorded signs."""
+
+    name: ClassVar[str] = "te-plus"
+    goals: ClassVar[tuple[type, ...]] = (ParetoGroups,)
+
+    def rule(self, setting: Setting) -> PairRule:
+        """Return the rule for the kernels."""
+        assert isinstance(setting.goal, ParetoGroups)
+        shape = setting.shape
+        independent = setting.noise.arms == "independent"
+        alphas = split(shape, setting.delta)
+        if not independent:
+            alphas = np.full(3, setting.delta / (shape.dims * (shape.total + shape.groups)))
+        return PairRule(
+            exists=shape.exists,
+            epsilon=setting.goal.epsilons(shape.dims),
+            scale=setting.noise.scales(shape.dims),
+            alphas=alphas,
+            variance=2.0 if independent else 1.0,
+            factor=1.0 if independent else 2.0,
+        )
+
+    def init(self, rule: PairRule) -> State:
+        """Return the state before any pull."""
+        return init(rule)
+
+    def plan(self, state: State, tally: Tally, rule: PairRule) -> Ints:
+        """Return the pulls of the next round."""
+        return plan(state, tally, rule)
+
+    def step(self, state: State, tally: Tally, rule: PairRule) -> State:
+        """Return the state after the decisions of a round."""
+        step(state, tally, rule)
+        return state
+
+    def is_done(self, state: State, rule: PairRule) -> bool:
+        """Return whether no group is undecided."""
+        return not state.groups.any()
+
+    def answer(self, state: State, rule: PairRule) -> frozenset[int]:
+        """Return the accepted groups."""
+        return frozenset(np.flatnonzero(state.accepted).tolist())
+
+    def record(self, state: State, rule: PairRule) -> dict[str, Any]:
+        """Return what a trace shows of a round; `radius` is that of `above`."""
+        radii = np.empty(3)
+        radii_at(state.edges, rule, int(state.round[0]), radii)
+        return {
+            "groups": state.groups.copy(),
+            "dims": state.dims.copy(),
+            "arms": state.arms & state.dims[:, None, :],
+            "accepted": state.accepted.copy(),
+            "rejected": state.rejected.copy(),
+            "radius": float(radii[0]),
+            "efficiency": state.efficiency.copy(),
+        }
+
+    def guarantee(self, setting: Setting) -> Guarantee:
+        """Return the PAC property that the module proves."""
+        return Guarantee(
+            "proven",
+            pac_statement(setting),
+            (*setting.noise.assumptions(), *pair_assumptions(setting)),
+        )
+
+
+def pair_assumptions(setting: Setting) -> tuple[str, ...]:
+    """Return what a proof on pairs of arms assumes of pulls together, in words."""
+    past = "given the past, the next pull of an arm has its mean and that noise"
+    if setting.noise.arms == "independent":
+        return (past, "pulls of different arms are independent")
+    return (past, "pulls of different arms may depend on each other in any way")

@@ -1,0 +1,75 @@
+"""The radii of TE+: how far the difference of two means can be off, at any round; see `te_plus`."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from bestgroup.core.arrays import Bools, Floats
+from bestgroup.core.evidence import mixture_edge
+from bestgroup.core.kernel import kernel
+from bestgroup.core.problem import Shape
+
+STALE = 0.1  # the share of delta that the elimination of arms gets
+
+
+class PairRule(NamedTuple):
+    """The setting as the kernels see it: rho(r) = factor edge(variance r; alpha) / r."""
+
+    exists: Bools  # [N, K]
+    epsilon: Floats  # [D]
+    scale: Floats  # [D]     sigma_d
+    alphas: Floats  # [3]    levels of `above` and `far`, of `near`, of stale arms
+    variance: float
+    factor: float
+
+
+@kernel
+def cell_end(r: int) -> int:
+    """Return the end of the cell of r: r itself up to 128, then 64 to 128 cells an octave.
+
+    The edge rises with the round, so the one of the cell's end serves all its rounds.
+    """
+    width = 1
+    while r > 128 * width:
+        width *= 2
+    return -(-r // width) * width
+
+
+@kernel
+def radii_at(edges: Floats, rule: PairRule, r: int, radii: Floats) -> None:
+    """Set the three radii of round r for scale 1; `edges` [4] is kept until r leaves its cell."""
+    if not r <= edges[0]:
+        end = cell_end(r)
+        edges[0] = end
+        for k in range(3):
+            edges[k + 1] = mixture_edge(rule.variance * end, rule.alphas[k])
+    for k in range(3):
+        radii[k] = rule.factor * edges[k + 1] / r
+
+
+@kernel
+def radii_below(rule: PairRule, r: int, radii: Floats) -> None:
+    """Set three numbers below all radii up to round r."""
+    for k in range(3):
+        edge = mixture_edge(rule.variance * r, rule.alphas[k])
+        radii[k] = (1.0 - 1e-12) * (rule.factor * edge / r)
+
+
+def split(shape: Shape, delta: float) -> Floats:
+    """Return the levels of `above` and `far`, of `near` and of stale arms, for independent arms.
+
+    >>> levels = split(Shape((5, 5, 5, 5, 5), 3), 0.01)
+    >>> (0.01 / levels).round(6).tolist()
+    [125.0, 75.0, 300.0]
+    """
+    sizes, D, total = np.array(shape.sizes, np.float64), shape.dims, shape.total
+    rivals, spare = total - sizes, D * (sizes - 1.0)
+    stale = STALE if spare.any() else 0.0
+    above = (1.0 - stale) / max(rivals.sum(), 1.0)
+    near = 1.0 / (D * total)
+    arms = stale / max(spare.sum(), 1.0)
+    used = np.maximum(D * sizes * near, rivals * above + spare * arms).sum()
+    # Without a second arm in any group nothing is ever stale, and the third level is not used.
+    return np.array([above, near, arms if arms > 0 else above]) * delta / used

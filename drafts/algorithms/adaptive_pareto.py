@@ -1,6 +1,68 @@
-"""Adaptive identification of the Pareto groups by evidence on pairs of arms.
+"""Adaptive identification of the Pareto groups: evidence on pairs of arms, gathered where it decides.
 
-DOC
+**Scouting.** Every arm is pulled `first` times, then the sampling rule (`adaptive_scores`) goes on
+until every comparison that seems to be needed has a tenth of the strength that its proof will need.
+Then the precisions of the mixtures and the shares of delta are fixed (`adaptive_split`), and
+*evidence counts the pulls after that moment only*. Let F be what is known then. The shares depend on
+F alone:
+
+  r(i) for the groups, sum_i r(i) = 1;
+  q(i, d, m) for the arms m of i, sum_m q(i, d, m) = 1;
+  y(i, j, d) for the dims, sum_d y(i, j, d) = 1;
+  p(i, j) for the rivals j of i, sum_j p(i, j) = 1.
+
+**Proving.** Write Ev(a, b, d, s) for the evidence (`core.evidence`) against mu_a^d + s <= mu_b^d, in
+units of the scale of dim d, from the pulls since scouting. At the end of every plan, with m the arm
+of the first group that has the largest mean in dim d:
+
+- `won[i, j, l, d]` is recorded, for good, once Ev((i, m), (j, l), d, epsilon_d) is at least
+  log(1 / (delta r(i) y(i, j, d) q(i, d, m))); the pair (i, j) is settled once that is recorded for all
+  arms l of j in one dim.
+- `over[j, i, l, d]` is recorded, for good, once Ev((j, m), (i, l), d, 0) is at least
+  log(1 / (delta r(i) p(i, j) q(j, d, m))); i is rejected once that is recorded for all arms l of i in
+  all dims, by one j.
+- A group is accepted once it is settled against every other group that is not rejected.
+
+The answer is what is accepted when nothing is undecided.
+
+**Theorem.** If pulls of different arms are independent given the past, then with probability at
+least 1 - delta the answer holds every Pareto-optimal group and none that another group beats by more
+than epsilon in every dim, whatever the sampling rule does. The dims of a pull may depend on each
+other in any way.
+
+Proof. Given F, the shares and precisions are constants and later pulls have the assumed noise given
+the past. So if the null mu_a^d + s <= mu_b^d holds, the probability, given F, that Ev(a, b, d, s) ever
+reaches log(1 / alpha) is at most alpha, for every alpha that F determines: Ev is the log of the
+infimum over the null of a product of two mixtures, at most the product at the true means, which is a
+nonnegative supermartingale that starts at 1 (Ville's inequality). Only one dim of each of two
+different arms enters.
+
+Let l(i, d) be a best arm of group i in dim d. Let i be accepted although it is not epsilon-optimal.
+Some group beats it by more than epsilon in every dim, and going up the chain of strict dominance
+from it one finds a Pareto-optimal j = j(i) that does. If j has been rejected then the error is
+charged to j, below. Otherwise (i, j) is settled, so for some d and some arm m of i the evidence
+against mu_im + epsilon_d <= mu_jl with l = l(j, d) has reached its level. That null is true:
+mu_im + epsilon_d <= R_i + epsilon_d < R_j = mu_jl. The true means fix j and l(j, d), so the
+probability of this is at most the sum over d and m of delta r(i) y(i, j, d) q(i, d, m) = delta r(i).
+
+Let k be rejected although it is Pareto optimal. For every j there is a dim d(j) with R_k >= R_j in
+it. Rejection by j needs, in d = d(j) and for l = l(k, d), that the evidence against mu_jm <= mu_kl
+has reached its level for some arm m of j. That null is true: mu_jm <= R_j <= R_k = mu_kl. The
+probability is at most the sum over j and m of delta r(k) p(k, j) q(j, d(j), m) = delta r(k).
+
+No group is both Pareto optimal and not epsilon-optimal, so all errors together have probability at
+most delta sum_i r(i) = delta, given F and hence without it. QED
+
+**Boxes.** If pulls of different arms may depend on each other (`noise.arms = "arbitrary"`), there is
+no scouting, and the tests are mean_a - beta(n_a) + s >= mean_b + beta(n_b), beta the mixture radius
+of `core.confidence`. That is a statement about one arm's own pulls: no arm looks better than it is by
+beta (A D events), no best arm l(i, d) worse (N D events), each with probability at least
+1 - delta / (D (A + N)). Then no test refutes a null above that is true.
+
+**It ends.** The sampling rule keeps n >= sqrt(t) / A for every arm of a group that is not rejected,
+so their estimates converge. With epsilon > 0, or with efficiencies that differ in every dim, from
+some time on every undecided group works on a certificate whose gaps are positive, and every evidence
+that is needed grows without bound: the run ends with probability 1.
 """
 
 from __future__ import annotations

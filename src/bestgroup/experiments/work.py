@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import math
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -120,7 +121,8 @@ def _limit(instance: Instance, goal: Goal, kept: Path) -> Limit:
         bound=theorem.value,
         bound_why_not=None if theorem.applies else theorem.why_not,
     )
-    partial = kept.with_suffix(".partial")
+    # Two processes may write the limit of a shared instance at the same time.
+    partial = kept.with_suffix(f".{os.getpid()}.partial")
     partial.write_text(json.dumps(asdict(limit)))
     partial.replace(kept)
     return limit

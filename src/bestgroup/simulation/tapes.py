@@ -131,7 +131,7 @@ def replay(
     >>> tape = np.broadcast_to([[[1.0]], [[0.0]]], (200, 2, 1, 1))
     >>> trace = replay(tape, ParetoGroups(0.5), "te", delta=0.1)
     >>> trace.answer, trace.pulls, len(trace.rounds)
-    (frozenset({0}), 246, 123)
+    (frozenset({0}), 222, 111)
     """
     reel = tape if isinstance(tape, Tape) else Tape(tape)
     check_goal(goal, reel.shape.dims)

@@ -25,7 +25,8 @@ class Folder:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.runs = path / "runs"
+        # Absolute: worker processes may have been started in another folder.
+        self.runs = path.absolute() / "runs"
         self._check()
 
     def _check(self) -> None:

@@ -402,7 +402,7 @@ MISTAKES = {
         whole(more='[law]\nkind = "bernoulli"\nscale = 1\n'),
         "law: the kind 'bernoulli' has neither scale nor cov",
     ),
-    "cost of nobody": (whole(more="[cost]\nz = 1\n"), "cost.z: the arm 'z' is not in [groups]"),
+    "cost of nobody": (whole(more="[cost]\nz = 1\n"), "cost.z: the arm 'z' is in no group"),
     "cost zero": (whole(more="[cost]\na1 = 0\n"), "cost.a1: must be positive; got 0"),
     "cost of an arm of two groups": (
         whole(groups='[groups]\nA = ["x"]\nB = ["x"]\n', means="", more="[cost]\nx = 1\n"),
@@ -410,7 +410,7 @@ MISTAKES = {
     ),
     "cost of no group": (
         whole(more="[cost.Z]\na1 = 1\n"),
-        "cost.Z: the group 'Z' is not in [groups]",
+        "cost.Z: there is no group 'Z'",
     ),
     "cost of another group's arm": (
         whole(more="[cost.B]\na1 = 1\n"),

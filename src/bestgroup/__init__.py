@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from bestgroup.core.goals import BestGroup, ParetoGroups
     from bestgroup.core.guarantee import Guarantee
     from bestgroup.core.limit import characteristic_time
+    from bestgroup.core.live import Problem
     from bestgroup.core.noise import SubGaussian
     from bestgroup.core.problem import Instance
     from bestgroup.core.tally import Tally
@@ -51,6 +52,7 @@ _HOMES = {
     "Instance": "core.problem",
     "InvalidInput": "errors",
     "ParetoGroups": "core.goals",
+    "Problem": "core.live",
     "Setting": "algorithms.protocol",
     "Simulation": "simulation.replicate",
     "Spec": "spec",
@@ -93,6 +95,7 @@ __all__ = [
     "Instance",
     "InvalidInput",
     "ParetoGroups",
+    "Problem",
     "Setting",
     "Simulation",
     "Spec",

@@ -44,12 +44,12 @@ from bestgroup.algorithms.protocol import Algorithm
 from bestgroup.core.arrays import Floats
 from bestgroup.core.goals import Goal
 from bestgroup.core.laws import Bernoulli, Law
+from bestgroup.core.live import Dim, Problem
 from bestgroup.core.noise import Noise, SubGaussian
 from bestgroup.core.problem import Instance
 from bestgroup.errors import InvalidInput
 from bestgroup.spec_file import Tables, read_tables
 from bestgroup.spec_parts import (
-    Dim,
     named,
     read_algorithm,
     read_costs,
@@ -84,6 +84,20 @@ class Spec:
     def decided(self) -> tuple[Dim, ...]:
         """The dims that decide, in the order of the goal and of the instance."""
         return tuple(dim for dim in self.dims if dim.direction != "watch")
+
+    def problem(self) -> Problem:
+        """Return what the file says of the experiment itself."""
+        return Problem(
+            dict(zip(self.groups, self.arms, strict=True)),
+            {dim.name: dim for dim in self.dims},
+            self.noise,
+            None
+            if self.costs is None
+            else {
+                group: dict(zip(arms, row, strict=True))
+                for group, arms, row in zip(self.groups, self.arms, self.costs, strict=True)
+            },
+        )
 
     def instance(self) -> Instance:
         """Return the instance that [means] describes: min dims mirrored, watched dims dropped."""

@@ -6,7 +6,6 @@ Every refusal is one sentence that begins with the key; `spec` puts the file's n
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
@@ -16,21 +15,11 @@ from bestgroup.algorithms.registry import algorithm
 from bestgroup.core.arrays import Floats
 from bestgroup.core.goals import BestGroup, Goal, ParetoGroups
 from bestgroup.core.laws import Bernoulli, FullyDependent, Law, Normal
+from bestgroup.core.live import Dim, arm_costs
 from bestgroup.errors import InvalidInput
 from bestgroup.spec_file import Tables, key_of
 
 T = TypeVar("T")
-
-
-@dataclass(frozen=True)
-class Dim:
-    """One dim of a problem: its name, what is wanted of it, and its unit and range if given."""
-
-    name: str
-    direction: str  # "max", "min" or "watch"
-    unit: str | None = None
-    low: float | None = None
-    high: float | None = None
 
 
 def named(key: str, make: Callable[[], T]) -> T:
@@ -167,31 +156,7 @@ def _mirrored_cov(cov: Any, signs: Floats) -> Law:
 
 def read_costs(tables: Tables) -> tuple[tuple[float, ...], ...] | None:
     """Return the cost of every arm, 1 where none is given; None without any."""
-    if not tables.cost:
-        return None
-    costs = {group: dict.fromkeys(arms, 1.0) for group, arms in tables.groups.items()}
-    for name, value in tables.cost.items():
-        if isinstance(value, dict):
-            if name not in costs:
-                raise InvalidInput(
-                    f"{key_of(['cost', name])}: the group {name!r} is not in [groups]"
-                )
-            for arm, cost in value.items():
-                if arm not in costs[name]:
-                    key = key_of(["cost", name, arm])
-                    raise InvalidInput(f"{key}: the group {name!r} has no arm {arm!r}")
-                costs[name][arm] = cost
-            continue
-        homes = [group for group, arms in tables.groups.items() if name in arms]
-        if len(homes) != 1:
-            why = (
-                "is not in [groups]"
-                if not homes
-                else f"is in several groups; use [cost.{homes[0]!r}]"
-            )
-            raise InvalidInput(f"{key_of(['cost', name])}: the arm {name!r} {why}")
-        costs[homes[0]][name] = value
-    return tuple(tuple(arms.values()) for arms in costs.values())
+    return arm_costs(tables.groups, tables.cost, key_of)
 
 
 def read_evaluator(tables: Tables) -> dict[str, str]:

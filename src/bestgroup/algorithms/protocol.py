@@ -22,6 +22,7 @@ from bestgroup.core.arrays import Bools, Floats, Ints, number
 from bestgroup.core.confidence import Radius, check_radius, make_radius
 from bestgroup.core.goals import BestGroup, Goal, ParetoGroups
 from bestgroup.core.guarantee import Guarantee
+from bestgroup.core.live import Problem
 from bestgroup.core.noise import Noise
 from bestgroup.core.problem import Shape
 from bestgroup.core.tally import Tally
@@ -36,6 +37,12 @@ class Setting:
     goal: Goal
     noise: Noise
     delta: float
+    costs: tuple[tuple[float, ...], ...] | None = None  # of a pull, an entry an arm; None: all 1
+
+    @classmethod
+    def of(cls, problem: Problem, goal: Goal, delta: float) -> Setting:
+        """Return the setting of a problem: its decided dims, its noise, its costs."""
+        return cls(problem.shape, goal, problem.noise, delta, problem.costs)
 
 
 class Rule(NamedTuple):
@@ -133,10 +140,7 @@ class RadiusAlgorithm(Algorithm):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "radius", check_radius(self.radius))
-        factor = number(self.radius_scale, "radius_scale")
-        if factor <= 0:
-            raise InvalidInput(f"radius_scale must be positive; got {factor:g}")
-        object.__setattr__(self, "radius_scale", factor)
+        object.__setattr__(self, "radius_scale", check_factor(self.radius_scale))
 
     def base_rule(self, setting: Setting, epsilon: Floats, options: Any) -> Rule:
         """Return the rule with this algorithm's radius."""
@@ -153,16 +157,27 @@ class RadiusAlgorithm(Algorithm):
             *setting.noise.assumptions(),
             "given the past, the next pull of an arm has its mean and that noise",
         )
-        proven = Guarantee("proven", statement, assumptions)
-        if self.radius_scale < 1:
-            return proven.void(
-                f"radius_scale={self.radius_scale:g} is below 1, which voids the proof"
-            )
-        if not isinstance(self.radius, str):
+        proven = shrunk(Guarantee("proven", statement, assumptions), self.radius_scale)
+        if self.radius_scale >= 1 and not isinstance(self.radius, str):
             return proven.void(
                 "the radius was brought by the user and is not checked by the library"
             )
         return proven
+
+
+def check_factor(radius_scale: Any) -> float:
+    """Return a factor on radii, which must be positive."""
+    factor = number(radius_scale, "radius_scale")
+    if factor <= 0:
+        raise InvalidInput(f"radius_scale must be positive; got {factor:g}")
+    return factor
+
+
+def shrunk(proven: Guarantee, radius_scale: float) -> Guarantee:
+    """Return the guarantee, void if radii were made smaller than the proof's."""
+    if radius_scale < 1:
+        return proven.void(f"radius_scale={radius_scale:g} is below 1, which voids the proof")
+    return proven
 
 
 def pac_statement(setting: Setting) -> str:

@@ -18,6 +18,8 @@ _BUILT_IN = {
     "tel": ("pareto_then_weigh", "ParetoThenWeigh"),
     "unis": ("uniform", "Uniform"),
     "unis-corrected": ("uniform", "UniformCorrected"),
+    "te-plus": ("te_plus", "TePlus"),
+    "adaptive": ("adaptive", "Adaptive"),
 }
 _registered: dict[str, type[Algorithm]] = {}
 

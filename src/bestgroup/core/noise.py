@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 
@@ -25,6 +25,7 @@ class SubGaussian:
     array([1. , 0.5])
     """
 
+    kind: ClassVar[str] = "subgaussian"
     scale: float | tuple[float, ...] = 1.0
     dependence: Dependence = "arbitrary"
     arms: Dependence = "independent"
@@ -57,6 +58,27 @@ class SubGaussian:
             )
         return np.full(dims, self.scale, dtype=np.float64)
 
+    def check_dims(self, dims: int) -> None:
+        """Raise InvalidInput if the numbers by dim do not fit."""
+        self.scales(dims)
+
+    def check_values(self, values: Floats, names: Sequence[str]) -> None:
+        """Raise InvalidInput if values [n, D] contradict the model; here none can."""
+
+    def pivot(self, dims: int) -> Floats:
+        """Return, [D], the number from which a value is taken to mirror a dim."""
+        return np.zeros(dims)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the model as plain JSON; `noise_from_dict` reads it back."""
+        scale = list(self.scale) if isinstance(self.scale, tuple) else self.scale
+        return {
+            "kind": self.kind,
+            "scale": scale,
+            "dependence": self.dependence,
+            "arms": self.arms,
+        }
+
     def assumptions(self) -> tuple[str, ...]:
         """Return what this model assumes of single pulls, in words."""
         scale = list(self.scale) if isinstance(self.scale, tuple) else self.scale
@@ -67,3 +89,24 @@ class SubGaussian:
 
 
 Noise = SubGaussian
+_KINDS: dict[str, type[Noise]] = {"subgaussian": SubGaussian}
+
+
+def check_noise(noise: Any) -> Noise:
+    """Return `noise` if it is a noise model."""
+    if not isinstance(noise, tuple(_KINDS.values())):
+        raise InvalidInput(f"noise must be a noise model such as SubGaussian(1.0); got {noise!r}")
+    return noise
+
+
+def noise_from_dict(given: Any) -> Noise:
+    """Return the noise model that `to_dict` wrote.
+
+    >>> noise_from_dict(SubGaussian([1.0, 0.5]).to_dict())
+    SubGaussian(scale=(1.0, 0.5), dependence='arbitrary', arms='independent')
+    """
+    entries = dict(given)
+    kind = entries.pop("kind", None)
+    if kind not in _KINDS:
+        raise InvalidInput(f"the kind of noise must be one of {', '.join(_KINDS)}; got {kind!r}")
+    return _KINDS[kind](**entries)

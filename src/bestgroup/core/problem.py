@@ -10,7 +10,7 @@ import numpy as np
 
 from bestgroup.core.arrays import Bools, Floats, numbers, read_only
 from bestgroup.core.laws import Bernoulli, Law, Normal
-from bestgroup.core.noise import Noise, SubGaussian
+from bestgroup.core.noise import Noise, SubGaussian, check_noise
 from bestgroup.errors import InvalidInput
 
 
@@ -74,10 +74,7 @@ class Instance:
         self.noise: Noise = SubGaussian(1.0) if noise is None else noise
         if not isinstance(self.law, Law) or isinstance(self.law, type):
             raise InvalidInput(f"law must have sample(rng, mean, n); got {self.law!r}")
-        if not isinstance(self.noise, SubGaussian):
-            raise InvalidInput(
-                f"noise must be a noise model such as SubGaussian(1.0); got {noise!r}"
-            )
+        check_noise(self.noise)
         self.scale: Floats = read_only(self.noise.scales(self.shape.dims))
         self._check_law()
         self.groups = _names(groups, self.shape.groups, "group", "groups")

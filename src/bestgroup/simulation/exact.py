@@ -343,6 +343,14 @@ def loop_for(algorithm: Any) -> Any:
         return run_elimination
     if isinstance(algorithm, eecb.EqualEffect) and is_ours(algorithm):
         return run_equal_effect
+    if algorithm.name == "te-plus" and is_ours(algorithm):
+        from bestgroup.simulation.exact_te_plus import run_te_plus
+
+        return run_te_plus
+    if algorithm.name == "adaptive" and is_ours(algorithm):
+        from bestgroup.simulation.exact_adaptive import AdaptiveLoop
+
+        return AdaptiveLoop()
     return None
 
 

@@ -69,7 +69,13 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from bestgroup.algorithms.protocol import Algorithm, Setting, pac_statement
+from bestgroup.algorithms.protocol import (
+    Algorithm,
+    Setting,
+    check_factor,
+    pac_statement,
+    shrunk,
+)
 from bestgroup.algorithms.te_plus_radii import PairRule, radii_at, split
 from bestgroup.core.arrays import Bools, Floats, Ints
 from bestgroup.core.goals import ParetoGroups
@@ -310,10 +316,17 @@ def can_fire(
 
 @dataclass(frozen=True)
 class TePlus(Algorithm):
-    """TE+: lockstep elimination by pairwise radii and recorded signs."""
+    """TE+: lockstep elimination by pairwise radii and recorded signs.
+
+    `radius_scale` multiplies all radii; below 1 nothing is proven any more.
+    """
 
     name: ClassVar[str] = "te-plus"
     goals: ClassVar[tuple[type, ...]] = (ParetoGroups,)
+    radius_scale: float = 1.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "radius_scale", check_factor(self.radius_scale))
 
     def rule(self, setting: Setting) -> PairRule:
         """Return the rule for the kernels."""
@@ -329,7 +342,7 @@ class TePlus(Algorithm):
             scale=setting.noise.scales(shape.dims),
             alphas=alphas,
             variance=2.0 if independent else 1.0,
-            factor=1.0 if independent else 2.0,
+            factor=(1.0 if independent else 2.0) * self.radius_scale,
         )
 
     def init(self, rule: PairRule) -> State:
@@ -369,10 +382,13 @@ class TePlus(Algorithm):
 
     def guarantee(self, setting: Setting) -> Guarantee:
         """Return the PAC property that the module proves."""
-        return Guarantee(
-            "proven",
-            pac_statement(setting),
-            (*setting.noise.assumptions(), *pair_assumptions(setting)),
+        return shrunk(
+            Guarantee(
+                "proven",
+                pac_statement(setting),
+                (*setting.noise.assumptions(), *pair_assumptions(setting)),
+            ),
+            self.radius_scale,
         )
 
 

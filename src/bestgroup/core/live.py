@@ -1,0 +1,264 @@
+"""`Problem`: what is known of an experiment before any pull.
+
+Groups and arms have names; a dim is to be maximised ("max"), minimised ("min") or only measured
+("watch"). The algorithms know neither names nor directions: `Problem.oriented` turns an observation
+into what they see, the decided dims with larger being better. A dim to be minimised is mirrored
+about the pivot of the noise model: x becomes -x, or low + high - x for values in a range, which
+therefore stay in it. A shift changes no decision.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from bestgroup.core.arrays import Bools, Floats, number, numbers
+from bestgroup.core.noise import Noise, SubGaussian, check_noise, noise_from_dict
+from bestgroup.core.problem import Shape
+from bestgroup.errors import InvalidInput
+
+DIRECTIONS = ("max", "min", "watch")
+
+
+@dataclass(frozen=True)
+class Dim:
+    """One dim of a problem: its name, what is wanted of it, and its unit and range if given."""
+
+    name: str
+    direction: str  # "max", "min" or "watch"
+    unit: str | None = None
+    low: float | None = None
+    high: float | None = None
+
+
+class Problem:
+    """Groups of named arms, named dims with a direction, the noise, and what a pull costs.
+
+    `groups` maps a group to its arms, `dims` a dim to "max", "min" or "watch" (or to a `Dim`).
+    Numbers by dim in `noise` follow the decided dims. `costs` maps an arm to the cost of one pull,
+    or a group to such a table; arms without one cost 1.
+
+    >>> problem = Problem({"A": ["a1", "a2"], "B": ["b1"]}, {"profit": "max", "returns": "min"})
+    >>> problem.shape
+    Shape(sizes=(2, 1), dims=2)
+    >>> problem.oriented([[3.0, 0.25]])
+    array([[ 3.  , -0.25]])
+    """
+
+    def __init__(
+        self,
+        groups: Mapping[str, Sequence[str]],
+        dims: Mapping[str, Any],
+        noise: Noise | None = None,
+        costs: Mapping[str, Any] | None = None,
+    ) -> None:
+        arms = _check_groups(groups)
+        self.groups: tuple[str, ...] = tuple(arms)
+        self.arms: tuple[tuple[str, ...], ...] = tuple(arms.values())
+        self.dims: tuple[Dim, ...] = _check_dims(dims)
+        self.noise: Noise = check_noise(SubGaussian(1.0) if noise is None else noise)
+        self.costs: tuple[tuple[float, ...], ...] | None = arm_costs(arms, costs)
+        self.noise.check_dims(len(self.decided))
+
+    @property
+    def decided(self) -> tuple[Dim, ...]:
+        """The dims that decide, in the order of the goal."""
+        return tuple(dim for dim in self.dims if dim.direction != "watch")
+
+    @property
+    def shape(self) -> Shape:
+        """The shape that the algorithms see: decided dims only."""
+        return Shape(tuple(len(names) for names in self.arms), len(self.decided))
+
+    @cached_property
+    def _keep(self) -> Bools:
+        return np.array([dim.direction != "watch" for dim in self.dims])
+
+    @cached_property
+    def _turned(self) -> Bools:
+        return np.array([dim.direction == "min" for dim in self.decided])
+
+    @cached_property
+    def _places(self) -> dict[tuple[str, str], tuple[int, int]]:
+        return {
+            (group, arm): (i, j)
+            for i, (group, names) in enumerate(zip(self.groups, self.arms, strict=True))
+            for j, arm in enumerate(names)
+        }
+
+    def index(self, group: str, arm: str) -> tuple[int, int]:
+        """Return the numbers of a group and of its arm."""
+        place = self._places.get((group, arm))
+        if place is not None:
+            return place
+        if group not in self.groups:
+            raise InvalidInput(f"there is no group {group!r}; the groups are {_list(self.groups)}")
+        names = self.arms[self.groups.index(group)]
+        raise InvalidInput(f"the group {group!r} has no arm {arm!r}; its arms are {_list(names)}")
+
+    def check_values(self, values: Any) -> Floats:
+        """Return observations [n, all dims] as numbers, or refuse them with one sentence."""
+        block = numbers(values, "observations")
+        if block.ndim == 1:
+            block = block[None, :]
+        if block.ndim != 2 or block.shape[1] != len(self.dims):
+            names = ", ".join(dim.name for dim in self.dims)
+            raise InvalidInput(
+                f"an observation must have {len(self.dims)} numbers ({names}); "
+                f"got shape {list(block.shape)}"
+            )
+        self.noise.check_values(block[:, self._keep], [dim.name for dim in self.decided])
+        return block
+
+    def oriented(self, values: Any) -> Floats:
+        """Return observations [n, all dims] as the algorithms see them, [n, decided dims]."""
+        return self.mirror(self.check_values(values)[:, self._keep])
+
+    def mirror(self, decided: Any) -> Floats:
+        """Return values [..., decided dims] from the user's view to the library's, or back."""
+        array = np.asarray(decided, dtype=np.float64)
+        return np.where(self._turned, self.noise.pivot(len(self._turned)) - array, array)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the problem as plain JSON; `from_dict` reads it back."""
+        return {
+            "groups": {g: list(names) for g, names in zip(self.groups, self.arms, strict=True)},
+            "dims": {dim.name: _dim_dict(dim) for dim in self.dims},
+            "noise": self.noise.to_dict(),
+            "costs": None
+            if self.costs is None
+            else {
+                group: dict(zip(names, row, strict=True))
+                for group, names, row in zip(self.groups, self.arms, self.costs, strict=True)
+            },
+        }
+
+    @classmethod
+    def from_dict(cls, given: Mapping[str, Any]) -> Problem:
+        """Return the problem that `to_dict` wrote."""
+        try:
+            groups, dims = given["groups"], given["dims"]
+            noise = noise_from_dict(given["noise"])
+        except (KeyError, TypeError, AttributeError) as error:
+            raise InvalidInput(f"this is not the description of a problem: {error!r}") from None
+        return cls(groups, dims, noise, given.get("costs"))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Problem) and self.to_dict() == other.to_dict()
+
+    def __hash__(self) -> int:
+        return hash((self.groups, self.arms, self.dims))
+
+    def __repr__(self) -> str:
+        arms = sum(len(names) for names in self.arms)
+        dims = ", ".join(f"{dim.name} ({dim.direction})" for dim in self.dims)
+        return f"Problem({len(self.groups)} groups, {arms} arms, dims: {dims}, {self.noise})"
+
+
+def arm_costs(
+    groups: Mapping[str, Sequence[str]],
+    given: Mapping[str, Any] | None,
+    key: Callable[[list[str]], str] = " of ".join,
+) -> tuple[tuple[float, ...], ...] | None:
+    """Return the cost of every arm, 1 where none is given; None without any.
+
+    `key` turns ["cost", group, arm] into the name of an entry for error messages.
+    """
+    if not given:
+        return None
+    costs = {group: dict.fromkeys(arms, 1.0) for group, arms in groups.items()}
+    for name, value in given.items():
+        if isinstance(value, Mapping):
+            if name not in costs:
+                raise InvalidInput(f"{key(['cost', name])}: there is no group {name!r}")
+            for arm, cost in value.items():
+                if arm not in costs[name]:
+                    raise InvalidInput(
+                        f"{key(['cost', name, arm])}: the group {name!r} has no arm {arm!r}"
+                    )
+                costs[name][arm] = _positive(cost, key(["cost", name, arm]))
+            continue
+        homes = [group for group, arms in groups.items() if name in arms]
+        if len(homes) != 1:
+            why = "is in no group" if not homes else "is in several groups; give costs by group"
+            raise InvalidInput(f"{key(['cost', name])}: the arm {name!r} {why}")
+        costs[homes[0]][name] = _positive(value, key(["cost", name]))
+    return tuple(tuple(arms.values()) for arms in costs.values())
+
+
+def _positive(value: Any, what: str) -> float:
+    cost = number(value, what)
+    if cost <= 0:
+        raise InvalidInput(f"{what} must be positive; got {cost:g}")
+    return cost
+
+
+def _list(names: Sequence[str]) -> str:
+    shown = ", ".join(repr(name) for name in names[:6])
+    return shown if len(names) <= 6 else f"{shown} and {len(names) - 6} more"
+
+
+def _name(value: Any, what: str) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise InvalidInput(f"{what} must be a text that is not empty; got {value!r}")
+    return value
+
+
+def _check_groups(groups: Any) -> dict[str, tuple[str, ...]]:
+    if not isinstance(groups, Mapping) or not groups:
+        raise InvalidInput("groups must map at least one group to its arms; got none")
+    result: dict[str, tuple[str, ...]] = {}
+    for group, arms in groups.items():
+        _name(group, "the name of a group")
+        if isinstance(arms, str) or not isinstance(arms, Sequence) or not arms:
+            raise InvalidInput(f"the group {group!r} must hold at least one arm; got {arms!r}")
+        names = tuple(_name(arm, f"the name of an arm of {group!r}") for arm in arms)
+        twice = (
+            [name for name in names if names.count(name) > 1]
+            if len(set(names)) < len(names)
+            else []
+        )
+        if twice:
+            raise InvalidInput(f"the group {group!r} has the arm {twice[0]!r} twice")
+        result[group] = names
+    return result
+
+
+def _check_dims(dims: Any) -> tuple[Dim, ...]:
+    if not isinstance(dims, Mapping) or not dims:
+        raise InvalidInput('dims must map at least one dim to "max", "min" or "watch"; got none')
+    result = tuple(
+        _check_dim(_name(name, "the name of a dim"), given) for name, given in dims.items()
+    )
+    if all(dim.direction == "watch" for dim in result):
+        raise InvalidInput('at least one dim must be "max" or "min": there is nothing to decide on')
+    return result
+
+
+def _check_dim(name: str, given: Any) -> Dim:
+    if isinstance(given, str):
+        given = {"direction": given}
+    elif isinstance(given, Dim):
+        given = _dim_dict(given)
+    if not isinstance(given, Mapping) or given.get("direction") not in DIRECTIONS:
+        got = given.get("direction") if isinstance(given, Mapping) else given
+        raise InvalidInput(f'the dim {name!r} must be "max", "min" or "watch"; got {got!r}')
+    extra = set(given) - {"direction", "unit", "low", "high"}
+    if extra:
+        raise InvalidInput(f"the dim {name!r} has no entry {sorted(extra)[0]!r}")
+    low, high = (
+        None if given.get(end) is None else number(given[end], f"{end} of the dim {name!r}")
+        for end in ("low", "high")
+    )
+    if low is not None and high is not None and low >= high:
+        raise InvalidInput(f"low of the dim {name!r} must be below high; got {low:g} and {high:g}")
+    return Dim(name, given["direction"], given.get("unit"), low, high)
+
+
+def _dim_dict(dim: Dim) -> dict[str, Any]:
+    entries = {"direction": dim.direction, "unit": dim.unit, "low": dim.low, "high": dim.high}
+    return {key: value for key, value in entries.items() if value is not None}

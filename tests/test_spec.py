@@ -86,6 +86,21 @@ def test_everything_is_read(load):
     assert spec.evaluate == {}
 
 
+def test_noise_kinds(load):
+    bounded = load(whole(noise='[noise]\nkind = "bounded"\nlow = -5\nhigh = [5, 1]\n'))
+    assert bounded.noise == bg.Bounded(-5, (5, 1)) and isinstance(bounded.law, bg.laws.Beta)
+    assert bounded.problem().noise == bounded.noise
+    dims = (
+        '[dims]\nprofit = { direction = "max", low = 0, high = 9 }\n'
+        'returns = { direction = "min", low = 0, high = 1 }\n'
+    )
+    ranged = load(whole(dims=dims, noise='[noise]\nkind = "bounded"\n', means=""))
+    assert ranged.noise == bg.Bounded((0, 0), (9, 1))
+    assert load(whole(noise='[noise]\nkind = "gaussian"\n')).noise == bg.Gaussian()
+    coin = load(whole(noise='[noise]\nkind = "bernoulli"\narms = "arbitrary"\n', means=""))
+    assert coin.noise == bg.Bernoulli(arms="arbitrary") and coin.law == bg.laws.Bernoulli()
+
+
 def test_defaults(load):
     spec = load(whole(head="", goal='[goal]\nkind = "pareto"\n'))
     assert (spec.name, spec.delta, spec.algorithm.name) == ("problem", 0.01, "te")
@@ -256,8 +271,27 @@ MISTAKES = {
         "goal.kind: must be 'pareto' or 'best'; got 'top'",
     ),
     "noise kind": (
-        whole(noise='[noise]\nkind = "bounded"\nlow = 0\nhigh = 1\n'),
-        "noise.kind: must be 'subgaussian', the only kind so far; got 'bounded'",
+        whole(noise='[noise]\nkind = "cauchy"\n'),
+        "noise.kind: must be 'subgaussian', 'bounded', 'gaussian' or 'bernoulli'; got 'cauchy'",
+    ),
+    "scale of bounded noise": (
+        whole(noise='[noise]\nkind = "bounded"\nscale = 1\n'),
+        "noise.scale: the kind 'bounded' has none",
+    ),
+    "no range": (whole(noise='[noise]\nkind = "bounded"\nlow = 0\n'), "noise.high: is missing"),
+    "empty range": (
+        whole(noise='[noise]\nkind = "bounded"\nlow = 1\nhigh = 1\n'),
+        "noise: low must be below high",
+    ),
+    "normal law of bounded noise": (
+        whole(
+            noise='[noise]\nkind = "bounded"\nlow = -5\nhigh = 5\n', more='[law]\nkind = "normal"\n'
+        ),
+        "law: 'normal' rewards leave the range",
+    ),
+    "beta law of other noise": (
+        whole(more='[law]\nkind = "beta"\nscale = 0.1\n'),
+        "law: the kind 'beta' needs noise",
     ),
     "no scale": (whole(noise='[noise]\nkind = "subgaussian"\n'), "noise.scale: is missing"),
     "scale zero": (
@@ -380,7 +414,7 @@ MISTAKES = {
     ),
     "law kind": (
         whole(more='[law]\nkind = "cauchy"\n'),
-        "law.kind: must be 'normal', 'fully-dependent' or 'bernoulli'; got 'cauchy'",
+        "law.kind: must be 'normal', 'fully-dependent', 'bernoulli' or 'beta'; got 'cauchy'",
     ),
     "law scale and cov": (
         whole(more='[law]\nkind = "normal"\nscale = 1\ncov = [[1]]\n'),

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from bestgroup.algorithms.protocol import Algorithm, Setting
     from bestgroup.algorithms.registry import algorithm, register
     from bestgroup.calibration import Calibration, calibrate
+    from bestgroup.certify import Certificate, certify
     from bestgroup.comparison import Comparison, compare
     from bestgroup.core import laws
     from bestgroup.core.bounds import lower_bound, upper_bound
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from bestgroup.core.guarantee import Guarantee
     from bestgroup.core.limit import characteristic_time
     from bestgroup.core.live import Problem
-    from bestgroup.core.noise import SubGaussian
+    from bestgroup.core.noise import Bernoulli, Bounded, Gaussian, SubGaussian
     from bestgroup.core.problem import Instance
     from bestgroup.core.tally import Tally
     from bestgroup.errors import BestGroupError, InvalidInput
@@ -44,10 +45,14 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "Algorithm": "algorithms.protocol",
+    "Bernoulli": "core.noise",
     "BestGroup": "core.goals",
     "BestGroupError": "errors",
+    "Bounded": "core.noise",
     "Calibration": "calibration",
+    "Certificate": "certify",
     "Comparison": "comparison",
+    "Gaussian": "core.noise",
     "Guarantee": "core.guarantee",
     "Instance": "core.problem",
     "InvalidInput": "errors",
@@ -62,6 +67,7 @@ _HOMES = {
     "Trace": "simulation.tapes",
     "algorithm": "algorithms.registry",
     "calibrate": "calibration",
+    "certify": "certify",
     "characteristic_time": "core.limit",
     "compare": "comparison",
     "datasets": "",
@@ -87,10 +93,14 @@ _HOMES = {
 
 __all__ = [
     "Algorithm",
+    "Bernoulli",
     "BestGroup",
     "BestGroupError",
+    "Bounded",
     "Calibration",
+    "Certificate",
     "Comparison",
+    "Gaussian",
     "Guarantee",
     "Instance",
     "InvalidInput",
@@ -106,6 +116,7 @@ __all__ = [
     "__version__",
     "algorithm",
     "calibrate",
+    "certify",
     "characteristic_time",
     "compare",
     "datasets",

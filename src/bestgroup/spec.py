@@ -14,20 +14,20 @@
     returns = "min"
     latency = "watch"              # measured and stored; enters no decision
     [noise]
-    kind = "subgaussian"
+    kind = "subgaussian"           # or "bounded" (low, high), "gaussian", "bernoulli"
     scale = 0.5                    # a number, a list, or a table by dim
     [groups]
     "bundle A" = ["a1", "a2"]
     [cost]                         # optional: a number an arm, or a table of them by group
     [evaluate]                     # optional: python = "module:function", or command = "..."
-    [law]                          # optional: normal, fully-dependent or bernoulli; scale or cov
+    [law]                          # optional: normal, fully-dependent, bernoulli, beta; scale or cov
     [means]                        # for simulation and theory: a row of numbers an arm
     "bundle A" = [[0.2, 0.9], [0.4, 0.1]]
 
 The library knows only dims that are better when larger. So `Spec.instance` and `Spec.goal` speak of
 the *decided* dims, in the order of the file, without the watched ones, and a dim to be minimised is
-mirrored: its means are negated (or taken from 1 for Bernoulli rewards, which must stay in [0, 1]; a
-shift changes no decision). Lists by dim, and rows of [means], follow the decided dims; a row of
+mirrored: its means are negated (or taken from low + high where values have a range, so that they
+stay in it; a shift changes no decision). Lists by dim, and rows of [means], follow the decided dims; a row of
 [means] may also hold all dims.
 """
 
@@ -45,12 +45,11 @@ from bestgroup.core.arrays import Floats
 from bestgroup.core.goals import Goal
 from bestgroup.core.laws import Bernoulli, Law
 from bestgroup.core.live import Dim, Problem
-from bestgroup.core.noise import Noise, SubGaussian
+from bestgroup.core.noise import Noise
 from bestgroup.core.problem import Instance
 from bestgroup.errors import InvalidInput
 from bestgroup.spec_file import Tables, read_tables
 from bestgroup.spec_parts import (
-    named,
     read_algorithm,
     read_costs,
     read_dims,
@@ -58,7 +57,7 @@ from bestgroup.spec_parts import (
     read_goal,
     read_law,
     read_means,
-    values_by_dim,
+    read_noise,
 )
 
 
@@ -121,7 +120,7 @@ class Spec:
     def mirror(self, values: Any) -> Floats:
         """Return values [..., D] of decided dims from the file's view to the library's, or back."""
         turned = np.array([dim.direction == "min" for dim in self.decided])
-        offset = 1.0 if isinstance(self.law, Bernoulli) else 0.0
+        offset = 1.0 if isinstance(self.law, Bernoulli) else self.noise.pivot(len(turned))
         array = np.asarray(values, dtype=np.float64)
         return np.where(turned, offset - array, array)
 
@@ -145,10 +144,7 @@ def _build(path: Path, tables: Tables) -> Spec:
     dims = read_dims(tables)
     decided = tuple(dim for dim in dims if dim.direction != "watch")
     goal = read_goal(tables, dims)
-    scale = values_by_dim(tables.noise.scale, dims, "noise.scale")
-    noise = named(
-        "noise.scale", lambda: SubGaussian(scale, tables.noise.dependence, tables.noise.arms)
-    )
+    noise = read_noise(tables, dims)
     if not tables.groups:
         raise InvalidInput("groups: must hold at least one group; got none")
     if "" in tables.groups:
@@ -161,7 +157,7 @@ def _build(path: Path, tables: Tables) -> Spec:
         goal=goal,
         dims=dims,
         noise=noise,
-        law=read_law(tables, dims, scale),
+        law=read_law(tables, dims, noise),
         groups=tuple(tables.groups),
         arms=tuple(tuple(names) for names in tables.groups.values()),
         costs=read_costs(tables),

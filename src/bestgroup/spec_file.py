@@ -176,8 +176,11 @@ class GoalTable(_Table):
 class NoiseTable(_Table):
     """What may be assumed of the noise."""
 
-    kind: Literal["subgaussian"]
-    scale: ByDim
+    kind: Literal["subgaussian", "bounded", "gaussian", "bernoulli"]
+    scale: ByDim | None = None
+    low: ByDim | None = None
+    high: ByDim | None = None
+    method: Literal["betting", "bernstein"] | None = None
     dependence: Literal["arbitrary", "independent"] = "arbitrary"
     arms: Literal["arbitrary", "independent"] = "independent"
 
@@ -185,7 +188,7 @@ class NoiseTable(_Table):
 class LawTable(_Table):
     """How simulation draws rewards."""
 
-    kind: Literal["normal", "fully-dependent", "bernoulli"]
+    kind: Literal["normal", "fully-dependent", "bernoulli", "beta"]
     scale: ByDim | None = None
     cov: Matrix | None = None
 
@@ -270,8 +273,6 @@ def _sentence(item: Any, where: tuple[str | int, ...], model: type[BaseModel]) -
     if kind == "extra_forbidden":
         owner = _TABLES.get(str(where[0]), model) if len(where) > 1 else model
         return f"is not a key here; those are {', '.join(owner.model_fields)}"
-    if kind == "literal_error" and where == ("noise", "kind"):
-        return f"must be 'subgaussian', the only kind so far; got {_short(got)}"
     if kind == "literal_error":
         return f"must be {item['ctx']['expected']}; got {_short(got)}"
     if kind in ("dict_type", "model_type", "model_attributes_type"):

@@ -14,8 +14,10 @@ from bestgroup.algorithms.protocol import Algorithm
 from bestgroup.algorithms.registry import algorithm
 from bestgroup.core.arrays import Floats
 from bestgroup.core.goals import BestGroup, Goal, ParetoGroups
-from bestgroup.core.laws import Bernoulli, FullyDependent, Law, Normal
+from bestgroup.core.laws import Bernoulli, Beta, FullyDependent, Law, Normal
 from bestgroup.core.live import Dim, arm_costs
+from bestgroup.core.noise import Bernoulli as NoiseBernoulli
+from bestgroup.core.noise import Bounded, Gaussian, Noise, SubGaussian
 from bestgroup.errors import InvalidInput
 from bestgroup.spec_file import Tables, key_of
 
@@ -117,15 +119,73 @@ def read_algorithm(tables: Tables, goal: Goal) -> Algorithm:
     return chosen
 
 
-def read_law(tables: Tables, dims: Sequence[Dim], scale: float | list[float]) -> Law:
-    """Return the law of the mirrored rewards; by default normal with the scale of the noise."""
+_NOISE_KEYS = {
+    "subgaussian": ("scale",),
+    "bounded": ("low", "high", "method"),
+    "gaussian": (),
+    "bernoulli": (),
+}
+
+
+def read_noise(tables: Tables, dims: Sequence[Dim]) -> Noise:
+    """Return the noise model; the range of a bounded one may stand with the dims instead."""
+    table = tables.noise
+    for key in ("scale", "low", "high", "method"):
+        if getattr(table, key) is not None and key not in _NOISE_KEYS[table.kind]:
+            raise InvalidInput(f"noise.{key}: the kind {table.kind!r} has none")
+    shared = (table.dependence, table.arms)
+    if table.kind == "subgaussian":
+        if table.scale is None:
+            raise InvalidInput("noise.scale: is missing")
+        scale = values_by_dim(table.scale, dims, "noise.scale")
+        return named("noise.scale", lambda: SubGaussian(scale, *shared))
+    if table.kind == "gaussian":
+        return Gaussian(*shared)
+    if table.kind == "bernoulli":
+        return NoiseBernoulli(*shared)
+    low, high = (_range_end(tables, dims, end) for end in ("low", "high"))
+    return named("noise", lambda: Bounded(low, high, table.method or "betting", *shared))  # type: ignore[arg-type]
+
+
+def _range_end(tables: Tables, dims: Sequence[Dim], end: str) -> float | list[float]:
+    given = getattr(tables.noise, end)
+    if given is not None:
+        return values_by_dim(given, dims, f"noise.{end}")
+    values = [getattr(dim, end) for dim in dims if dim.direction != "watch"]
+    if None in values:
+        raise InvalidInput(f"noise.{end}: is missing; give it here or with every decided dim")
+    return values
+
+
+def read_law(tables: Tables, dims: Sequence[Dim], noise: Noise) -> Law:
+    """Return the law of the mirrored rewards.
+
+    Without [law] it is normal with the scale of the noise, for bounded values a beta law whose
+    standard deviation is a sixth of the range, and for successes and failures themselves.
+    """
     table = tables.law
+    count = sum(dim.direction != "watch" for dim in dims)
     if table is None:
-        return Normal(scale)
+        if isinstance(noise, NoiseBernoulli):
+            return Bernoulli()
+        if isinstance(noise, Bounded):
+            low, high = noise.ends(count)
+            return _beta((high - low) / 6, noise, count)
+        return Normal(noise.scale if isinstance(noise, SubGaussian) else 1.0)
+    scale = noise.scale if isinstance(noise, SubGaussian) else 1.0
     if table.kind == "bernoulli":
         if table.scale is not None or table.cov is not None:
             raise InvalidInput("law: the kind 'bernoulli' has neither scale nor cov")
         return Bernoulli()
+    if table.kind == "beta":
+        if not isinstance(noise, Bounded):
+            raise InvalidInput("law: the kind 'beta' needs noise of the kind 'bounded'")
+        if table.scale is None or table.cov is not None:
+            raise InvalidInput("law: the kind 'beta' needs a scale, its standard deviation")
+        spread = values_by_dim(table.scale, dims, "law.scale")
+        return named("law.scale", lambda: _beta(spread, noise, count))
+    if isinstance(noise, Bounded | NoiseBernoulli):
+        raise InvalidInput(f"law: {table.kind!r} rewards leave the range that [noise] promises")
     if table.scale is not None and table.cov is not None:
         raise InvalidInput("law: takes a scale or a cov, not both")
     signs = np.array(
@@ -146,6 +206,12 @@ def read_law(tables: Tables, dims: Sequence[Dim], scale: float | list[float]) ->
     # The shared variable moves a mirrored dim the other way, which FullyDependent cannot say.
     shared = signs * law.scales(len(signs))
     return Normal(cov=np.outer(shared, shared).tolist())
+
+
+def _beta(scale: Any, noise: Bounded, dims: int) -> Law:
+    low, high = noise.ends(dims)
+    spread = np.broadcast_to(np.asarray(scale, np.float64), dims)
+    return Beta(tuple(spread.tolist()), tuple(low.tolist()), tuple(high.tolist()))
 
 
 def _mirrored_cov(cov: Any, signs: Floats) -> Law:

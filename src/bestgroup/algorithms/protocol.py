@@ -24,7 +24,7 @@ from bestgroup.core.goals import BestGroup, Goal, ParetoGroups
 from bestgroup.core.guarantee import Guarantee
 from bestgroup.core.live import Problem
 from bestgroup.core.noise import Noise
-from bestgroup.core.problem import Shape
+from bestgroup.core.shape import Shape
 from bestgroup.core.tally import Tally
 from bestgroup.errors import InvalidInput
 

@@ -9,7 +9,7 @@ import numpy as np
 from bestgroup.core.arrays import Bools, Floats
 from bestgroup.core.evidence import mixture_edge
 from bestgroup.core.kernel import kernel
-from bestgroup.core.problem import Shape
+from bestgroup.core.shape import Shape
 
 STALE = 0.1  # the share of delta that the elimination of arms gets
 

@@ -13,7 +13,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from bestgroup._version import __version__
-from bestgroup.cli import bounds, calibrate, compare, demo, reproduce, simulate
+from bestgroup.cli import bounds, calibrate, certify, compare, demo, reproduce, simulate
 from bestgroup.errors import BestGroupError
 
 app = typer.Typer(
@@ -30,6 +30,7 @@ app.command("compare", short_help="Every algorithm next to the limit.")(compare.
 app.command("bounds", short_help="How hard it is: gaps, bounds and the limit.")(bounds.command)
 app.command("reproduce", short_help="The paper's experiments again.")(reproduce.command)
 app.command("calibrate", short_help="Error rate against delta.")(calibrate.command)
+app.command("certify", short_help="What observations already prove.")(certify.command)
 
 
 def _show_version(wanted: bool) -> None:

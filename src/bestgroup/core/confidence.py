@@ -36,7 +36,7 @@ import numpy as np
 
 from bestgroup.core.arrays import Floats, number, numbers
 from bestgroup.core.kernel import kernel
-from bestgroup.core.problem import Shape
+from bestgroup.core.shape import Shape
 from bestgroup.errors import BestGroupError, InvalidInput
 
 PAPER, MIXTURE, STITCHED, TABLE = 0, 1, 2, 3

@@ -124,3 +124,50 @@ class Bernoulli:
     def sample(self, rng: np.random.Generator, mean: Floats, n: int) -> Floats:
         """Return n rewards, [n, D]."""
         return (rng.random((n, len(mean))) < mean).astype(np.float64)
+
+
+@dataclass(frozen=True)
+class Beta:
+    """Rewards in [low, high] with beta laws, independent over dims.
+
+    `scale` is their standard deviation, one number or one for each dim; near the ends of the range,
+    where so much spread is impossible, it is nine tenths of what is possible.
+
+    >>> Beta(0.1).sample(np.random.default_rng(0), np.array([0.3]), 2).shape
+    (2, 1)
+    """
+
+    scale: float | tuple[float, ...] = 0.15
+    low: float | tuple[float, ...] = 0.0
+    high: float | tuple[float, ...] = 1.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "scale", Normal(self.scale).scale)
+        for end in ("low", "high"):
+            value = getattr(self, end)
+            checked = (
+                number(value, end) if np.ndim(value) == 0 else tuple(numbers(value, end).tolist())
+            )
+            object.__setattr__(self, end, checked)
+        if (np.asarray(self.low) >= np.asarray(self.high)).any():
+            raise InvalidInput(f"low must be below high; got {self.low} and {self.high}")
+
+    def scales(self, dims: int) -> Floats:
+        """Return the standard deviation of each dim, [D]."""
+        return Normal(self.scale).scales(dims)
+
+    def check_means(self, means: Floats) -> None:
+        """Raise InvalidInput if a mean [..., D] does not lie strictly inside the range."""
+        if ((means <= np.asarray(self.low)) | (means >= np.asarray(self.high))).any():
+            raise InvalidInput(
+                f"means of beta rewards must lie strictly between {self.low} and {self.high}"
+            )
+
+    def sample(self, rng: np.random.Generator, mean: Floats, n: int) -> Floats:
+        """Return n rewards, [n, D]."""
+        low, high = np.asarray(self.low, np.float64), np.asarray(self.high, np.float64)
+        p = (mean - low) / (high - low)
+        most = p * (1.0 - p)
+        variance = np.minimum((self.scales(len(mean)) / (high - low)) ** 2, 0.81 * most)
+        strength = most / variance - 1.0
+        return low + (high - low) * rng.beta(p * strength, (1.0 - p) * strength, (n, len(mean)))

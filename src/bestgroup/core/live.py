@@ -18,7 +18,7 @@ import numpy as np
 
 from bestgroup.core.arrays import Bools, Floats, number, numbers
 from bestgroup.core.noise import Noise, SubGaussian, check_noise, noise_from_dict
-from bestgroup.core.problem import Shape
+from bestgroup.core.shape import Shape
 from bestgroup.errors import InvalidInput
 
 DIRECTIONS = ("max", "min", "watch")

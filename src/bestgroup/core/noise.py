@@ -3,19 +3,47 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, get_args
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
 import numpy as np
 
 from bestgroup.core.arrays import Floats, number, numbers
+from bestgroup.core.sequence_bounded import CAPITALS
+from bestgroup.core.sequences import BERNOULLI, BOUNDED, GAUSSIAN, SUBGAUSSIAN, BoxRule, share
+from bestgroup.core.shape import Shape
 from bestgroup.errors import InvalidInput
 
 Dependence = Literal["arbitrary", "independent"]
 
 
+class _Model:
+    """What all noise models share; a subclass overrides what it knows better."""
+
+    kind: ClassVar[str]
+    has_scale: ClassVar[bool] = True  # a sub-Gaussian scale is known: the lockstep algorithms work
+    dependence: Dependence
+    arms: Dependence
+
+    def check_dims(self, dims: int) -> None:
+        """Raise InvalidInput if the numbers by dim do not fit."""
+
+    def check_values(self, values: Floats, names: Sequence[str]) -> None:
+        """Raise InvalidInput if values [n, D] contradict the model."""
+
+    def pivot(self, dims: int) -> Floats:
+        """Return, [D], the number from which a value is taken to mirror a dim."""
+        return np.zeros(dims)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the model as plain JSON; `noise_from_dict` reads it back."""
+        entries = {f.name: getattr(self, f.name) for f in fields(self)}  # type: ignore[arg-type]
+        lists = {k: list(v) if isinstance(v, tuple) else v for k, v in entries.items()}
+        return {"kind": self.kind, **lists}
+
+
 @dataclass(frozen=True)
-class SubGaussian:
+class SubGaussian(_Model):
     """Noise that is sub-Gaussian with a known scale: E exp(u X) <= exp(u^2 scale^2 / 2).
 
     `scale` is one number or one for each dim. `dependence` speaks of the dims of one pull:
@@ -42,9 +70,7 @@ class SubGaussian:
             checked = tuple(numbers(scale, "scale").tolist())
         if np.size(checked) == 0 or np.ndim(checked) > 1 or np.min(checked) <= 0:
             raise InvalidInput(f"scale must be positive; got {scale}")
-        for name, value in (("dependence", dependence), ("arms", arms)):
-            if value not in get_args(Dependence):
-                raise InvalidInput(f"{name} must be 'arbitrary' or 'independent'; got {value!r}")
+        _check_dependence(dependence, arms)
         object.__setattr__(self, "scale", checked)
         object.__setattr__(self, "dependence", dependence)
         object.__setattr__(self, "arms", arms)
@@ -62,34 +88,194 @@ class SubGaussian:
         """Raise InvalidInput if the numbers by dim do not fit."""
         self.scales(dims)
 
-    def check_values(self, values: Floats, names: Sequence[str]) -> None:
-        """Raise InvalidInput if values [n, D] contradict the model; here none can."""
-
-    def pivot(self, dims: int) -> Floats:
-        """Return, [D], the number from which a value is taken to mirror a dim."""
-        return np.zeros(dims)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the model as plain JSON; `noise_from_dict` reads it back."""
-        scale = list(self.scale) if isinstance(self.scale, tuple) else self.scale
-        return {
-            "kind": self.kind,
-            "scale": scale,
-            "dependence": self.dependence,
-            "arms": self.arms,
-        }
-
     def assumptions(self) -> tuple[str, ...]:
         """Return what this model assumes of single pulls, in words."""
         scale = list(self.scale) if isinstance(self.scale, tuple) else self.scale
         sub = f"the noise of every dim is sub-Gaussian with scale {scale}"
-        if self.dependence == "arbitrary":
-            return (sub, "the dims of one pull may depend on each other in any way")
-        return (sub, "the dims of one pull are independent")
+        return (sub, _dims_in_words(self.dependence))
+
+    def boxes(self, shape: Shape, delta: float) -> BoxRule:
+        """Return the bounds of single arms that this model gives."""
+        alpha, D = share(shape, delta), shape.dims
+        return BoxRule(SUBGAUSSIAN, alpha, np.zeros(D), self.scales(D), np.zeros(0))
 
 
-Noise = SubGaussian
-_KINDS: dict[str, type[Noise]] = {"subgaussian": SubGaussian}
+@dataclass(frozen=True)
+class Bounded(_Model):
+    """Values between `low` and `high`, of any law; the bounds adapt to the variance.
+
+    `low` and `high` are numbers or one for each dim. `method` is "betting", which keeps the
+    capitals of many bets for each arm, or "bernstein", which keeps sums of squares only and is
+    wider for the first few hundred pulls (`core.sequence_bounded`). Such values are sub-Gaussian
+    with scale (high - low) / 2 (Hoeffding's lemma), which is what the lockstep algorithms use.
+
+    >>> Bounded(0, [1, 100]).scales(2)
+    array([ 0.5, 50. ])
+    """
+
+    kind: ClassVar[str] = "bounded"
+    low: float | tuple[float, ...] = 0.0
+    high: float | tuple[float, ...] = 1.0
+    method: Literal["betting", "bernstein"] = "betting"
+    dependence: Dependence = "arbitrary"
+    arms: Dependence = "independent"
+
+    def __post_init__(self) -> None:
+        for end in ("low", "high"):
+            object.__setattr__(self, end, _by_dim(getattr(self, end), end))
+        sizes = {len(v) for v in (self.low, self.high) if isinstance(v, tuple)}
+        if len(sizes) > 1:
+            raise InvalidInput("low and high must have one number each, or one for each dim")
+        if (np.asarray(self.low) >= np.asarray(self.high)).any():
+            raise InvalidInput(f"low must be below high; got {self.low} and {self.high}")
+        if self.method not in ("betting", "bernstein"):
+            raise InvalidInput(f"method must be 'betting' or 'bernstein'; got {self.method!r}")
+        _check_dependence(self.dependence, self.arms)
+
+    def ends(self, dims: int) -> tuple[Floats, Floats]:
+        """Return the least and the largest value of each dim, [D] each."""
+        return _spread(self.low, dims, "low"), _spread(self.high, dims, "high")
+
+    def scales(self, dims: int) -> Floats:
+        """Return a sub-Gaussian scale of each dim, [D]: half the range."""
+        low, high = self.ends(dims)
+        return (high - low) / 2.0
+
+    def check_dims(self, dims: int) -> None:
+        """Raise InvalidInput if the numbers by dim do not fit."""
+        self.ends(dims)
+
+    def check_values(self, values: Floats, names: Sequence[str]) -> None:
+        """Raise InvalidInput if a value [n, D] lies outside the range: then nothing is proven."""
+        low, high = self.ends(len(names))
+        bad = np.argwhere((values < low) | (values > high))
+        if len(bad):
+            k, d = bad[0]
+            raise InvalidInput(
+                f"{names[d]} must lie between {low[d]:g} and {high[d]:g}, the bounds that every "
+                f"proof here rests on; got {values[k, d]:g}"
+            )
+
+    def pivot(self, dims: int) -> Floats:
+        """Return low + high, [D]: mirrored values stay in the range."""
+        low, high = self.ends(dims)
+        return low + high
+
+    def assumptions(self) -> tuple[str, ...]:
+        """Return what this model assumes of single pulls, in words."""
+        low, high = (list(v) if isinstance(v, tuple) else v for v in (self.low, self.high))
+        return (f"all values lie between {low} and {high}", _dims_in_words(self.dependence))
+
+    def boxes(self, shape: Shape, delta: float) -> BoxRule:
+        """Return the bounds of single arms that this model gives."""
+        low, high = self.ends(shape.dims)
+        start = np.zeros(2)
+        if self.method == "betting":
+            start = np.concatenate([start, np.ones(2 * CAPITALS)])
+        return BoxRule(BOUNDED, share(shape, delta), low, high - low, start)
+
+
+@dataclass(frozen=True)
+class Gaussian(_Model):
+    """Normal values of unknown variance, which may differ from arm to arm and dim to dim.
+
+    The bounds are t-type confidence sequences (`core.sequence_gaussian`).
+    """
+
+    kind: ClassVar[str] = "gaussian"
+    has_scale: ClassVar[bool] = False
+    dependence: Dependence = "arbitrary"
+    arms: Dependence = "independent"
+
+    def __post_init__(self) -> None:
+        _check_dependence(self.dependence, self.arms)
+
+    def scales(self, dims: int) -> Floats:
+        """Raise InvalidInput: the scale is not known."""
+        raise InvalidInput(
+            "Gaussian() noise has no known scale; use the algorithm 'adaptive', or SubGaussian(scale)"
+        )
+
+    def assumptions(self) -> tuple[str, ...]:
+        """Return what this model assumes of single pulls, in words."""
+        normal = "the values of an arm are independent and normal with one mean and one variance"
+        return (normal, _dims_in_words(self.dependence))
+
+    def boxes(self, shape: Shape, delta: float) -> BoxRule:
+        """Return the bounds of single arms that this model gives."""
+        D = shape.dims
+        return BoxRule(GAUSSIAN, share(shape, delta), np.zeros(D), np.ones(D), np.zeros(3))
+
+
+@dataclass(frozen=True)
+class Bernoulli(_Model):
+    """Values that are 0 or 1: successes and failures (`core.sequence_bernoulli`)."""
+
+    kind: ClassVar[str] = "bernoulli"
+    dependence: Dependence = "arbitrary"
+    arms: Dependence = "independent"
+
+    def __post_init__(self) -> None:
+        _check_dependence(self.dependence, self.arms)
+
+    def scales(self, dims: int) -> Floats:
+        """Return a sub-Gaussian scale of each dim, [D]: 1/2."""
+        return np.full(dims, 0.5)
+
+    def check_values(self, values: Floats, names: Sequence[str]) -> None:
+        """Raise InvalidInput if a value [n, D] is neither 0 nor 1."""
+        bad = np.argwhere((values != 0.0) & (values != 1.0))
+        if len(bad):
+            k, d = bad[0]
+            raise InvalidInput(f"{names[d]} must be 0 or 1; got {values[k, d]:g}")
+
+    def pivot(self, dims: int) -> Floats:
+        """Return 1, [D]: a mirrored success is a failure."""
+        return np.ones(dims)
+
+    def assumptions(self) -> tuple[str, ...]:
+        """Return what this model assumes of single pulls, in words."""
+        return ("all values are 0 or 1", _dims_in_words(self.dependence))
+
+    def boxes(self, shape: Shape, delta: float) -> BoxRule:
+        """Return the bounds of single arms that this model gives."""
+        D = shape.dims
+        return BoxRule(BERNOULLI, share(shape, delta), np.zeros(D), np.ones(D), np.zeros(0))
+
+
+def _check_dependence(dependence: Any, arms: Any) -> None:
+    for name, value in (("dependence", dependence), ("arms", arms)):
+        if value not in get_args(Dependence):
+            raise InvalidInput(f"{name} must be 'arbitrary' or 'independent'; got {value!r}")
+
+
+def _dims_in_words(dependence: str) -> str:
+    if dependence == "arbitrary":
+        return "the dims of one pull may depend on each other in any way"
+    return "the dims of one pull are independent"
+
+
+def _by_dim(value: Any, name: str) -> float | tuple[float, ...]:
+    if np.ndim(value) == 0:
+        return number(value, name)
+    array = numbers(value, name)
+    if array.ndim != 1 or array.size == 0:
+        raise InvalidInput(f"{name} must be one number or one for each dim; got {value!r}")
+    return tuple(array.tolist())
+
+
+def _spread(value: float | tuple[float, ...], dims: int, name: str) -> Floats:
+    if isinstance(value, tuple) and len(value) != dims:
+        raise InvalidInput(
+            f"{name} must be one number or one for each of the {dims} dims; got {len(value)}"
+        )
+    return np.full(dims, value, dtype=np.float64)
+
+
+Noise: TypeAlias = SubGaussian | Bounded | Gaussian | Bernoulli
+_KINDS: dict[str, type[Noise]] = {
+    kind.kind: kind for kind in (SubGaussian, Bounded, Gaussian, Bernoulli)
+}
 
 
 def check_noise(noise: Any) -> Noise:

@@ -1,49 +1,17 @@
-"""`Shape` of a problem, and `Instance`, the truth that simulation and theory need."""
+"""`Instance`: the truth that simulation and theory need."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from bestgroup.core.arrays import Bools, Floats, numbers, read_only
-from bestgroup.core.laws import Bernoulli, Law, Normal
+from bestgroup.core.arrays import Floats, numbers, read_only
+from bestgroup.core.laws import Bernoulli, Beta, Law, Normal
 from bestgroup.core.noise import Noise, SubGaussian, check_noise
+from bestgroup.core.shape import Shape
 from bestgroup.errors import InvalidInput
-
-
-@dataclass(frozen=True)
-class Shape:
-    """Numbers of arms in each group and of dims; `arms` is the largest group, `total` all arms."""
-
-    sizes: tuple[int, ...]
-    dims: int
-
-    @property
-    def groups(self) -> int:
-        """The number of groups, N."""
-        return len(self.sizes)
-
-    @property
-    def arms(self) -> int:
-        """The size of the largest group, K."""
-        return max(self.sizes)
-
-    @property
-    def total(self) -> int:
-        """The number of all arms; NK in the paper, where groups are of equal size."""
-        return sum(self.sizes)
-
-    @property
-    def exists(self) -> Bools:
-        """Which cells of a padded [N, K] array are arms."""
-        return np.arange(self.arms)[None, :] < np.array(self.sizes)[:, None]
-
-    def rows(self, padded: Any) -> list[Any]:
-        """Return a padded array [N, K, ...] as one array [K_i, ...] a group."""
-        return [padded[i, :size] for i, size in enumerate(self.sizes)]
 
 
 class Instance:
@@ -75,8 +43,9 @@ class Instance:
         if not isinstance(self.law, Law) or isinstance(self.law, type):
             raise InvalidInput(f"law must have sample(rng, mean, n); got {self.law!r}")
         check_noise(self.noise)
-        self.scale: Floats = read_only(self.noise.scales(self.shape.dims))
         self._check_law()
+        known = self.noise if self.noise.has_scale or not hasattr(self.law, "scales") else self.law
+        self.scale: Floats = read_only(known.scales(self.shape.dims))  # type: ignore[union-attr]
         self.groups = _names(groups, self.shape.groups, "group", "groups")
         self.dims = _names(dims, self.shape.dims, "dim", "dims")
         self.arms = _arm_names(arms, self.shape.sizes)
@@ -132,6 +101,9 @@ class Instance:
             self.law.factor(dims)
         elif hasattr(self.law, "scales"):
             self.law.scales(dims)  # type: ignore[attr-defined]
+        if isinstance(self.law, Beta):
+            for rows in self.means:
+                self.law.check_means(rows)
         if isinstance(self.law, Bernoulli):
             lowest = min(rows.min() for rows in self.means)
             highest = max(rows.max() for rows in self.means)

@@ -1,4 +1,4 @@
-"""What an algorithm sees of the observations: counts and sums of completed pulls."""
+"""What an algorithm sees of the observations: statistics of the completed pulls."""
 
 from __future__ import annotations
 
@@ -12,10 +12,13 @@ from bestgroup.core.arrays import Floats, Ints
 class Tally(NamedTuple):
     """Sufficient statistics of the consumed observations, padded to the largest group."""
 
-    counts: Ints  # [N, K]     consumed pulls of each arm
-    sums: Floats  # [N, K, D]  their sums, added in the order of the pulls
+    counts: Ints  # [N, K]        consumed pulls of each arm
+    sums: Floats  # [N, K, D]     their sums, added in the order of the pulls
+    extra: Floats = np.zeros((0, 0, 0, 0))  # [N, K, D, M]  what else the noise model keeps
 
 
-def empty_tally(groups: int, arms: int, dims: int) -> Tally:
-    """Return a tally before any pull."""
-    return Tally(np.zeros((groups, arms), np.int64), np.zeros((groups, arms, dims)))
+def empty_tally(groups: int, arms: int, dims: int, start: Floats | None = None) -> Tally:
+    """Return a tally before any pull; `start` [M] are the extra statistics of a fresh arm."""
+    first = np.zeros(0) if start is None else start
+    extra = np.tile(first, (groups, arms, dims, 1))
+    return Tally(np.zeros((groups, arms), np.int64), np.zeros((groups, arms, dims)), extra)

@@ -23,7 +23,8 @@ from bestgroup.core.confidence import RadiusEnded, longer, make_radius
 from bestgroup.core.goals import Goal, check_goal
 from bestgroup.core.guarantee import Guarantee
 from bestgroup.core.noise import Noise, SubGaussian
-from bestgroup.core.problem import Instance, Shape
+from bestgroup.core.problem import Instance
+from bestgroup.core.shape import Shape
 from bestgroup.core.tally import Tally, empty_tally
 from bestgroup.errors import InvalidInput, TapeTooShort
 from bestgroup.simulation.rewards import AHEAD, USER, UserLaw, ensure, make_reservoir, make_source

@@ -1,0 +1,278 @@
+"""`certify`: what observations that were collected already prove.
+
+The proof holds for data that was collected adaptively and looked at any number of times: every
+bound holds at all counts together, for each arm's values in their order. It does not survive picking
+the data by its outcome: leaving out values because of what they are, repeating an arm until it looks
+good and keeping that part only, or stopping to record an arm's values when they turn bad.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bestgroup.core.arrays import Floats, probability
+from bestgroup.core.certificate import IN, OUT, UNDECIDED, Verdict, judge
+from bestgroup.core.goals import BestGroup, Goal, ParetoGroups
+from bestgroup.core.guarantee import Guarantee
+from bestgroup.core.live import Problem
+from bestgroup.core.noise import Noise
+from bestgroup.core.sequences import take_values
+from bestgroup.core.tally import Tally, empty_tally
+from bestgroup.errors import InvalidInput
+from bestgroup.explain import WORDS, Explainer, Explanation
+from bestgroup.observations import Portion, Table
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """What is proven of every group, with the intervals and the reasons."""
+
+    problem: Problem
+    goal: Goal
+    delta: float
+    tally: Tally
+    verdict: Verdict
+    guarantee: Guarantee
+    notes: tuple[str, ...] = ()
+
+    def _names(self, status: int) -> tuple[str, ...]:
+        return tuple(
+            name
+            for name, s in zip(self.problem.groups, self.verdict.status, strict=True)
+            if s == status
+        )
+
+    @property
+    def accepted(self) -> tuple[str, ...]:
+        """The groups that are proven in."""
+        return self._names(IN)
+
+    @property
+    def rejected(self) -> tuple[str, ...]:
+        """The groups that are proven out."""
+        return self._names(OUT)
+
+    @property
+    def undecided(self) -> tuple[str, ...]:
+        """The groups of which neither is proven yet."""
+        return self._names(UNDECIDED)
+
+    @property
+    def pulls(self) -> int:
+        """How many observations there are."""
+        return int(self.tally.counts.sum())
+
+    @property
+    def intervals(self) -> tuple[Floats, Floats]:
+        """Bounds of every efficiency in the dims' own units, [N, D] each."""
+        low, high = (self.problem.mirror(ends) for ends in self.verdict.interval())
+        return np.minimum(low, high), np.maximum(low, high)
+
+    @property
+    def explainer(self) -> Explainer:
+        """What explains the groups."""
+        return Explainer(self.problem, self.goal, self.delta, self.tally, self.verdict)
+
+    def explain(self, group: str) -> Explanation:
+        """Return why a group is in, out or undecided."""
+        if group not in self.problem.groups:
+            known = ", ".join(self.problem.groups[:6])
+            raise InvalidInput(f"there is no group {group!r}; the groups are {known}")
+        return self.explainer.group(self.problem.groups.index(group))
+
+    def forecast(self) -> float | None:
+        """Return about how many more pulls the whole answer takes; None if no one can say."""
+        return self.explainer.forecast()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain JSON; an interval without an end has None there."""
+        low, high = self.intervals
+        explainer = self.explainer
+        return {
+            "accepted": list(self.accepted),
+            "rejected": list(self.rejected),
+            "undecided": list(self.undecided),
+            "pulls": self.pulls,
+            "delta": self.delta,
+            "forecast": explainer.forecast(),
+            "guarantee": {
+                "level": self.guarantee.level,
+                "statement": self.guarantee.statement,
+                "assumptions": list(self.guarantee.assumptions),
+            },
+            "notes": list(self.notes),
+            "groups": [
+                {
+                    "group": name,
+                    "status": WORDS[self.verdict.status[i]],
+                    "pulls": int(self.tally.counts[i].sum()),
+                    "efficiency": {
+                        dim.name: [_finite(low[i, d]), _finite(high[i, d])]
+                        for d, dim in enumerate(self.problem.decided)
+                    },
+                    **explainer.group(i).to_dict(),
+                }
+                for i, name in enumerate(self.problem.groups)
+            ],
+        }
+
+    def to_frame(self) -> Any:
+        """Return a data frame with a row a group."""
+        try:
+            import pandas as pd
+        except ImportError:
+            raise InvalidInput("data frames need pandas: pip install 'bestgroup[frames]'") from None
+        low, high = self.intervals
+        rows = {
+            "group": self.problem.groups,
+            "status": [WORDS[s] for s in self.verdict.status],
+            "pulls": self.tally.counts.sum(axis=1),
+        }
+        for d, dim in enumerate(self.problem.decided):
+            rows[f"{dim.name} low"], rows[f"{dim.name} high"] = low[:, d], high[:, d]
+        return pd.DataFrame(rows)
+
+    def plot(self, x: str | None = None, y: str | None = None) -> Figure:
+        """Return the Pareto view of two dims, with the boxes that the intervals are."""
+        from bestgroup.certificate_plots import pareto_view
+
+        return pareto_view(self, x, y)
+
+    def __str__(self) -> str:
+        kind = "Pareto optimal" if isinstance(self.goal, ParetoGroups) else "best"
+        proven = ", ".join(self.accepted) or "none yet"
+        return (
+            f"{self.pulls:,} observations. Proven {kind}: {proven}. Proven out: "
+            f"{len(self.rejected)}. Undecided: {', '.join(self.undecided) or 'none'}."
+        )
+
+
+def certify(
+    observations: Any,
+    goal: Goal,
+    problem: Problem | None = None,
+    delta: float = 0.05,
+    noise: Noise | None = None,
+) -> Certificate:
+    """Return what observations prove, with error probability at most delta.
+
+    `observations` is a CSV or Parquet file, a data frame, a dict of columns or a list of dicts, with
+    columns group, arm and one a dim. With the `problem` given, arms that were never measured count as
+    unknown; without it the arms are those in the table, all dims are to be maximised, and `noise` must
+    be given.
+
+    >>> import bestgroup as bg
+    >>> rows = [{"group": g, "arm": "a", "score": s} for g, s in [("A", 0.9), ("B", 0.1)] * 50]
+    >>> print(certify(rows, bg.BestGroup([1]), noise=bg.Bounded(0, 1)))
+    100 observations. Proven best: A. Proven out: 1. Undecided: none.
+    """
+    delta = probability(delta)
+    notes: tuple[str, ...] = ()
+    if problem is None:
+        if noise is None:
+            raise InvalidInput(
+                "without a problem certify needs noise=..., for example bg.Bounded(0, 1)"
+            )
+        table = Table(observations)
+        problem = _problem_of(table, noise)
+        notes = ("the arms are those in the table; arms that nobody measured are not considered",)
+    elif noise is not None:
+        raise InvalidInput("give the noise with the problem, not twice")
+    else:
+        table = Table(observations, [dim.name for dim in problem.dims])
+    check_goal(goal, problem)
+    tally = tally_of(table, problem, delta)
+    shape = problem.shape
+    verdict = judge(tally, shape, goal, problem.noise, delta)
+    return Certificate(
+        problem, goal, delta, tally, verdict, _guarantee(problem, goal, delta, verdict), notes
+    )
+
+
+def check_goal(goal: Any, problem: Problem) -> None:
+    """Raise InvalidInput if the goal does not fit the problem."""
+    if isinstance(goal, BestGroup):
+        goal.weight_vector(problem.shape.dims)
+    elif isinstance(goal, ParetoGroups):
+        goal.epsilons(problem.shape.dims)
+    else:
+        raise InvalidInput(f"goal must be ParetoGroups or BestGroup; got {goal!r}")
+
+
+def tally_of(table: Table, problem: Problem, delta: float) -> Tally:
+    """Return the tally of all rows of a table; a refusal names the line."""
+    shape = problem.shape
+    rule = problem.noise.boxes(shape, delta)
+    tally = empty_tally(shape.groups, shape.arms, shape.dims, rule.start)
+    body = take_values
+    for portion in table.portions():
+        if len(portion.groups) * (10 + len(rule.start)) > 20_000:  # worth a compilation
+            body = take_values.compiled
+        try:
+            oriented = problem.oriented(portion.values)
+            named = Portion(portion.groups, portion.arms, oriented, portion.first)
+            parts = [(problem.index(g, a), values) for g, a, values in named.by_arm()]
+        except InvalidInput:
+            _blame(portion, problem, table.name)
+            raise
+        for (i, j), values in parts:
+            body(rule, tally, i, j, np.ascontiguousarray(values))
+    return tally
+
+
+def _blame(portion: Portion, problem: Problem, name: str) -> None:
+    """Raise the refusal of the first bad row, with its line."""
+    for k, (group, arm) in enumerate(zip(portion.groups, portion.arms, strict=True)):
+        try:
+            problem.index(group, arm)
+            problem.check_values(portion.values[k])
+        except InvalidInput as error:
+            raise InvalidInput(f"{name}: line {portion.first + k}: {error}") from None
+
+
+def _problem_of(table: Table, noise: Noise) -> Problem:
+    groups: dict[str, dict[str, None]] = {}
+    for portion in table.portions():
+        for group, arm in dict.fromkeys(zip(portion.groups, portion.arms, strict=True)):
+            groups.setdefault(group, {})[arm] = None
+    if not groups:
+        raise InvalidInput(f"{table.name}: there are no observations")
+    return Problem(
+        {group: list(arms) for group, arms in groups.items()},
+        dict.fromkeys(table.dims, "max"),
+        noise,
+    )
+
+
+def _guarantee(problem: Problem, goal: Goal, delta: float, verdict: Verdict) -> Guarantee:
+    percent = f"with probability at least {1 - delta:.10g} all that is said here holds"
+    words = f"{percent}: a group that is out is not Pareto optimal, and no group that is in is beaten "
+    words += "by more than epsilon in every dim"
+    if isinstance(goal, BestGroup):
+        words = f"{percent}: a group that is out is not the only best one, and the group that is in "
+        words += "is within epsilon ||w||_1 of the best" if goal.epsilon else "is the best"
+    arms = (
+        "pulls of different arms are independent"
+        if verdict.pairs
+        else "pulls of different arms may depend on each other in any way"
+    )
+    return Guarantee(
+        "proven",
+        words,
+        (
+            *problem.noise.assumptions(),
+            "given the past, the next pull of an arm has its mean and that noise",
+            arms,
+            "no observation was left out or picked because of its value",
+        ),
+    )
+
+
+def _finite(value: float) -> float | None:
+    return float(value) if np.isfinite(value) else None

@@ -1,0 +1,147 @@
+"""`bestgroup certify`: what a file of observations already proves."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from bestgroup.cli import output
+from bestgroup.cli.problem import Delta, Epsilon, Json
+from bestgroup.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from bestgroup.certify import Certificate
+    from bestgroup.core.noise import Noise
+
+MOST_GROUPS = 40
+
+
+def command(
+    observations: Annotated[
+        Path, typer.Argument(metavar="OBSERVATIONS", help="CSV or Parquet: group, arm, dims.")
+    ],
+    problem: Annotated[
+        Path | None,
+        typer.Option("--problem", "-p", metavar="PROBLEM", help="Problem file: goal, dims, noise."),
+    ] = None,
+    noise: Annotated[
+        str | None,
+        typer.Option(
+            help="Without a problem file: bounded:LOW,HIGH, subgaussian:SCALE, gaussian, bernoulli.",
+            metavar="KIND",
+        ),
+    ] = None,
+    weights: Annotated[
+        str | None,
+        typer.Option(help="Without a problem file: ask for the best group.", metavar="W,W,..."),
+    ] = None,
+    delta: Delta = None,
+    epsilon: Epsilon = None,
+    plot: Annotated[
+        Path | None, typer.Option(help="Write the Pareto view (PNG, SVG, PDF).", metavar="FILE")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Show which groups are proven in or out by data that was collected in any order."""
+    if plot is not None:
+        output.check_writable(plot)
+    found = _certify(observations, problem, noise, weights, delta, epsilon)
+    if plot is not None:
+        with output.replacing(plot) as part:
+            found.plot().savefig(part, format=plot.suffix.lstrip(".") or "png")
+    if json:
+        output.print_json(found.to_dict())
+    else:
+        _show(found)
+
+
+def _certify(
+    observations: Path,
+    problem: Path | None,
+    noise: str | None,
+    weights: str | None,
+    delta: float | None,
+    epsilon: float | None,
+) -> Certificate:
+    import bestgroup as bg
+
+    output.announce_compilation()
+    if problem is None:
+        goal: Any = bg.ParetoGroups(epsilon or 0.0)
+        if weights is not None:
+            goal = bg.BestGroup(_numbers(weights, "--weights"), epsilon or 0.0)
+        if noise is None:
+            raise InvalidInput(
+                "give a problem file with --problem, or say what the noise is with --noise"
+            )
+        return bg.certify(
+            observations, goal, None, 0.05 if delta is None else delta, read_noise(noise)
+        )
+    if noise is not None or weights is not None:
+        raise InvalidInput("--noise and --weights are for use without --problem, which has them")
+    spec = bg.load_spec(problem)
+    goal = spec.goal
+    if epsilon is not None:
+        pareto = isinstance(goal, bg.ParetoGroups)
+        goal = bg.ParetoGroups(epsilon) if pareto else bg.BestGroup(goal.weights, epsilon)
+    return bg.certify(observations, goal, spec.problem(), spec.delta if delta is None else delta)
+
+
+def read_noise(text: str) -> Noise:
+    """Return the noise model that a text names.
+
+    >>> read_noise("bounded:0,1")
+    Bounded(low=0.0, high=1.0, method='betting', dependence='arbitrary', arms='independent')
+    """
+    import bestgroup as bg
+
+    kind, _, rest = text.partition(":")
+    values = _numbers(rest, "--noise") if rest else []
+    if kind == "bounded" and len(values) == 2:
+        return bg.Bounded(values[0], values[1])
+    if kind == "subgaussian" and len(values) == 1:
+        return bg.SubGaussian(values[0])
+    if kind in ("gaussian", "bernoulli") and not values:
+        return bg.Gaussian() if kind == "gaussian" else bg.Bernoulli()
+    raise InvalidInput(
+        f"--noise must be bounded:LOW,HIGH, subgaussian:SCALE, gaussian or bernoulli; got {text!r}"
+    )
+
+
+def _numbers(text: str, name: str) -> list[float]:
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError:
+        raise InvalidInput(
+            f"{name} must hold numbers with commas between them; got {text!r}"
+        ) from None
+
+
+def _show(found: Certificate) -> None:
+    console = output.console()
+    low, high = found.intervals
+    dims = found.problem.decided
+    explainer = found.explainer
+    rows = []
+    for i, name in enumerate(found.problem.groups[:MOST_GROUPS]):
+        explanation = explainer.group(i)
+        cells = [
+            f"{output.decimal(low[i, d])} .. {output.decimal(high[i, d])}" for d in range(len(dims))
+        ]
+        rows.append((name, explanation.status, output.count(found.tally.counts[i].sum()), *cells))
+    heads = ["group", "status", ">pulls", *(f">{dim.name} ({dim.direction})" for dim in dims)]
+    console.print(output.table(None, heads, rows))
+    if len(found.problem.groups) > MOST_GROUPS:
+        console.print(f"... and {len(found.problem.groups) - MOST_GROUPS} more groups (see --json)")
+    console.print(output.escape(str(found)))
+    for name in found.undecided[:10]:
+        console.print(output.escape(f"  {found.explain(name)}"))
+    forecast = found.forecast()
+    if found.undecided and forecast is not None and math.isfinite(forecast):
+        console.print(f"To decide all: about {forecast:,.0f} more pulls, if gaps are as they look.")
+    for note in found.notes:
+        console.print(f"Note: {note}.")
+    console.print(output.escape(f"Guarantee: {found.guarantee}"))

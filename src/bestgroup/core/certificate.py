@@ -1,0 +1,204 @@
+"""What a tally proves, whatever decided which arms were pulled and when one looks.
+
+Two ways, of which one is used for all statements, so that all of them hold together with
+probability at least 1 - delta:
+
+**Boxes** (`core.sequences`), for every noise model and however pulls of different arms depend on
+each other. If all bounds hold, the efficiency of group i in dim d lies in [max_j low_ij, max_j
+high_ij].
+
+**Pairs** of arms (`core.evidence`), for sub-Gaussian noise with independent arms: the evidence
+against mu_a + s <= mu_b is the largest over the precisions 2^5, 2^8, ..., 2^17 less log 5 (a mixture
+with equal weights is at least each of its parts), Ville's inequality as before. A group i is not
+beaten by epsilon by j if in some dim the evidence for its leading arm against every arm of j reaches
+log(N D K_i / delta); j beats k if in every dim the evidence for j's leading arm against every arm of
+k reaches log(N sum_{j != k} K_j / delta).
+
+Then a group is out if another one beats it in every dim; it is in if each group that is not out
+fails to beat it by epsilon in some dim.
+
+**Why pairs are right.** If i is in though not epsilon-optimal, some Pareto-optimal j beats it by
+more than epsilon in every dim; j is out wrongly (below), or the evidence of some dim d and some arm
+m of i against the best arm of j in d reached its level though its null is true: D K_i events of
+probability delta / (N D K_i) each. If k is out though Pareto optimal, by j, then in a dim where R_k
+>= R_j the evidence of some arm m of j against the best arm of k reached its level though its null is
+true: sum_{j != k} K_j events of probability delta / (N sum_{j != k} K_j) each. No group is both. The
+sum over N groups is at most delta.
+
+For the best group both ways bound R_i . w: i is in if its lower bound plus epsilon ||w||_1 is at
+least the upper bound of every other group, out if its upper bound is below another's lower bound.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from bestgroup.core.arrays import Bools, Floats, Ints
+from bestgroup.core.evidence import pair_evidence, pair_evidence_above
+from bestgroup.core.goals import BestGroup, Goal
+from bestgroup.core.kernel import kernel
+from bestgroup.core.noise import Noise, SubGaussian
+from bestgroup.core.sequences import all_boxes
+from bestgroup.core.shape import Shape
+from bestgroup.core.tally import Tally
+
+UNDECIDED, IN, OUT = 0, 1, 2
+_PRECISIONS = (32.0, 256.0, 2048.0, 16384.0, 131072.0)
+_GRID = math.log(5.0)
+
+
+class Verdict(NamedTuple):
+    """What is proven, in the library's view: larger is better."""
+
+    status: Ints  # [N]         UNDECIDED, IN or OUT
+    low: Floats  # [N, K, D]    boxes of arms
+    high: Floats  # [N, K, D]
+    beats: Bools  # [N, N, D]   beats[j, i, d]: R_j > R_i in d is proven
+    holds: Bools  # [N, N, D]   holds[i, j, d]: R_i + epsilon >= R_j in d is proven
+    pairs: bool  # by evidence on pairs of arms; else by boxes
+
+    def interval(self) -> tuple[Floats, Floats]:
+        """Return bounds of the efficiencies from the boxes, [N, D] each."""
+        return self.low.max(axis=1), self.high.max(axis=1)
+
+
+def judge(tally: Tally, shape: Shape, goal: Goal, noise: Noise, delta: float) -> Verdict:
+    """Return what a tally proves."""
+    low, high = boxes(tally, shape, noise, delta)
+    pairs = isinstance(noise, SubGaussian) and noise.arms == "independent"
+    if isinstance(goal, BestGroup):
+        return _judge_best(low, high, shape, goal)
+    epsilon = goal.epsilons(shape.dims)
+    N, D = shape.groups, shape.dims
+    if pairs:
+        beats, holds = np.zeros((N, N, D), np.bool_), np.zeros((N, N, D), np.bool_)
+        body = pair_signs.compiled if N * N * D * shape.arms > 3000 else pair_signs
+        body(tally, shape.exists, noise.scales(D), epsilon, delta, beats, holds)
+    else:
+        lower, upper = low.max(axis=1), high.max(axis=1)
+        beats = lower[:, None, :] > upper[None, :, :]
+        holds = lower[:, None, :] + epsilon >= upper[None, :, :]
+    return Verdict(settle(beats, holds), low, high, beats, holds, pairs)
+
+
+def boxes(tally: Tally, shape: Shape, noise: Noise, delta: float) -> tuple[Floats, Floats]:
+    """Return the boxes of all arms, [N, K, D] each; an arm that does not exist bounds nothing."""
+    low = np.full((shape.groups, shape.arms, shape.dims), -np.inf)
+    high = np.full_like(low, -np.inf)
+    rule = noise.boxes(shape, delta)
+    body = all_boxes.compiled if shape.total * shape.dims > 50 else all_boxes
+    body(rule, tally, shape.exists, low, high)
+    return low, high
+
+
+def settle(beats: Bools, holds: Bools) -> Ints:
+    """Return which groups are in and out for the goal of Pareto groups, [N]."""
+    N = len(beats)
+    status = np.full(N, UNDECIDED)
+    status[beats.all(axis=2).any(axis=0)] = OUT
+    safe = holds.any(axis=2) | np.eye(N, dtype=bool) | (status == OUT)[None, :]
+    status[safe.all(axis=1) & (status == UNDECIDED)] = IN
+    return status
+
+
+def _judge_best(low: Floats, high: Floats, shape: Shape, goal: BestGroup) -> Verdict:
+    weights = goal.weight_vector(shape.dims)
+    lower, upper = low.max(axis=1), high.max(axis=1)
+    least, most = lower @ weights, upper @ weights
+    N = shape.groups
+    others = ~np.eye(N, dtype=bool)
+    ahead = least[:, None] + goal.epsilon * weights.sum() >= most[None, :]
+    status = np.full(N, UNDECIDED)
+    status[((least[:, None] > most[None, :]) & others).any(axis=0)] = OUT
+    best = np.flatnonzero((ahead | ~others).all(axis=1))
+    if len(best):
+        first = int(best[np.argmax(least[best])])
+        status[first] = IN
+        status[np.arange(N) != first] = OUT  # one group is asked for
+    beats = lower[:, None, :] > upper[None, :, :]
+    return Verdict(status, low, high, beats, lower[:, None, :] >= upper[None, :, :], False)
+
+
+@kernel
+def grid_evidence(gap: float, n_a: float, n_b: float, enough: float) -> float:
+    """Return the evidence from all precisions; stops at the first that reaches `enough`."""
+    most = -math.inf
+    for k in range(len(_PRECISIONS)):
+        q = _PRECISIONS[k]
+        if pair_evidence_above(gap, n_a, n_b, q, q) - _GRID >= enough:
+            most = max(most, pair_evidence(gap, n_a, n_b, q, q) - _GRID)
+            if most >= enough:
+                return most
+    return most
+
+
+@kernel
+def leading_arm(tally: Tally, exists: Bools, i: int, d: int) -> int:
+    """Return the arm of i with the largest mean in dim d; -1 if none was pulled."""
+    best, arm = -math.inf, -1
+    for j in range(exists.shape[1]):
+        if exists[i, j] and tally.counts[i, j] > 0:
+            mean = tally.sums[i, j, d] / tally.counts[i, j]
+            if mean > best:
+                best, arm = mean, j
+    return arm
+
+
+@kernel
+def beats_all_arms(
+    tally: Tally,
+    exists: Bools,
+    i: int,
+    m: int,
+    j: int,
+    d: int,
+    scale: float,
+    shift: float,
+    level: float,
+) -> bool:
+    """Return whether evidence for arm m of i, plus the shift, over every arm of j reaches the level."""
+    n_a = tally.counts[i, m]
+    mean = tally.sums[i, m, d] / n_a
+    for b in range(exists.shape[1]):
+        if exists[j, b]:
+            n_b = tally.counts[j, b]
+            if n_b == 0:
+                return False
+            gap = (mean + shift - tally.sums[j, b, d] / n_b) / scale
+            if not (gap > 0.0 and grid_evidence(gap, float(n_a), float(n_b), level) >= level):
+                return False
+    return True
+
+
+@kernel
+def pair_signs(
+    tally: Tally,
+    exists: Bools,
+    scale: Floats,
+    epsilon: Floats,
+    delta: float,
+    beats: Bools,
+    holds: Bools,
+) -> None:
+    """Set which comparisons of groups evidence on pairs of arms proves, in place."""
+    N, K = exists.shape
+    D = len(scale)
+    total = exists.sum()
+    for i in range(N):
+        size = exists[i].sum()
+        for d in range(D):
+            m = leading_arm(tally, exists, i, d)
+            if m < 0:
+                continue
+            for j in range(N):
+                if j == i:
+                    continue
+                above = math.log(N * (total - exists[j].sum()) / delta)
+                near = math.log(N * D * size / delta)
+                beats[i, j, d] = beats_all_arms(tally, exists, i, m, j, d, scale[d], 0.0, above)
+                holds[i, j, d] = beats_all_arms(
+                    tally, exists, i, m, j, d, scale[d], epsilon[d], near
+                )

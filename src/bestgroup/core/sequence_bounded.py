@@ -1,0 +1,113 @@
+"""Confidence sequences for values in [0, 1] by betting, which adapts to the variance.
+
+**The capital.** A gambler who suspects that the mean exceeds m bets a share lam on it before each
+value x: the capital grows by 1 + lam (x - m), which is not negative for lam <= 1 / m. If the mean
+is at most m, given the past, the capital is a nonnegative supermartingale that starts at 1, and so
+is the mixture over the bets lam_1, ..., lam_L with equal weights,
+
+    K_n(m) = (1 / L) sum_k [lam_k m < 1] prod_{i <= n} (1 + lam_k (x_i - m)).
+
+By Ville's inequality it ever reaches 1 / alpha with probability at most alpha (Waudby-Smith and
+Ramdas 2024, JRSS B 86(1), who choose the bets from the past; a fixed mixture needs no data and
+keeps K_n monotone: it falls as m rises, since every factor does and terms only drop out). So the
+mean is at least every m at which K_n(m) >= 1 / alpha has been seen.
+
+**Evaluation.** K_n(m) needs all values, but lower bounds of it are enough:
+
+- exactly, on a grid of m: a point at or above m bounds K_n(m) from below (method "betting");
+- for every m from n, sum x and sum x^2 (method "bernstein"): for y >= -1 and 0 <= t < 1,
+  log(1 + t y) >= t y - y^2 (-log(1 - t) - t) (Fan, Grama, Liu 2015, Electronic Journal of
+  Probability 20; Howard et al. 2021, Annals of Statistics 49(2)). With y = (x - m) / m, t = lam m,
+
+      log prod (1 + lam (x_i - m)) >= lam (sum x - n m) - (-log(1 - lam m) - lam m) V(m) / m^2,
+      V(m) = sum (x_i - m)^2.
+
+"betting" takes the larger of both for each bet. It is the same supermartingale, so nothing is paid
+for using both. Upper bounds are lower bounds of 1 - x.
+"""
+
+from __future__ import annotations
+
+import math
+
+from bestgroup.core.arrays import Floats
+from bestgroup.core.kernel import kernel
+
+# Small bets suit many values, and double; large ones suit few values of small variance.
+_BETS = tuple(2.0**k for k in (-8, -7, -6, -5, -4, -3, -2, -1, -0.5, 0, 0.5, 1, 1.5, 2, 3))
+_POINTS = 31  # the grid is 1/32, ..., 31/32
+STATISTICS = 2  # sum x, sum x^2; then the capitals for larger and for smaller means
+CAPITALS = _POINTS * len(_BETS)
+_MOST = 0.99  # a bet of all one has would be lost for good
+_RICH = 1e290  # a capital beyond it is counted as that much, which only loses
+_STEPS = 40
+
+
+@kernel
+def absorb_bounded(extra: Floats, x: float) -> None:
+    """Take up one value in [0, 1], in place; `extra` has 2 entries, or 2 + 2 CAPITALS."""
+    extra[0] += x
+    extra[1] += x * x
+    if len(extra) == 2:
+        return
+    at = 2
+    for side in range(2):
+        value = x if side == 0 else 1.0 - x
+        for g in range(_POINTS):
+            point = (g + 1) / (_POINTS + 1)
+            for k in range(len(_BETS)):
+                if _BETS[k] * point < _MOST:
+                    extra[at] = min(extra[at] * (1.0 + _BETS[k] * (value - point)), _RICH)
+                at += 1
+
+
+@kernel
+def log_capital(
+    n: float, total: float, squares: float, extra: Floats, side: int, m: float
+) -> float:
+    """Return a lower bound of log K_n(m) for 0 < m < 1; `total` and `squares` of that side's values."""
+    cell = math.ceil(m * (_POINTS + 1)) - 1  # the first grid point at or above m
+    known = len(extra) > 2 and cell < _POINTS
+    point = (cell + 1) / (_POINTS + 1)
+    at = 2 + (side * _POINTS + cell) * len(_BETS)
+    spread = max(squares - 2.0 * m * total + n * m * m, 0.0)
+    most, parts = -math.inf, 0.0
+    for k in range(len(_BETS)):
+        bet, value = _BETS[k], -math.inf
+        t = bet * m
+        if t < _MOST:
+            value = bet * (total - n * m) - (-math.log1p(-t) - t) * (spread / (m * m))
+        if known and bet * point < _MOST and extra[at + k] > 0.0:
+            value = max(value, math.log(extra[at + k]))
+        if value > most:
+            parts = parts * math.exp(most - value) + 1.0 if most > -math.inf else 1.0
+            most = value
+        elif value > -math.inf:
+            parts += math.exp(value - most)
+    if most == -math.inf or most == math.inf:
+        return most
+    return most + math.log(parts / len(_BETS))
+
+
+@kernel
+def lower_bounded(n: float, extra: Floats, side: int, level: float) -> float:
+    """Return a lower bound of the mean of x (side 0) or of 1 - x (side 1), at level log(1 / alpha)."""
+    total, squares = extra[0], extra[1]
+    if side == 1:
+        squares = n - 2.0 * total + squares
+        total = n - total
+    low, high = 0.0, min(max(total / n, 0.0), 1.0)
+    if len(extra) > 2:  # the last grid point that is refuted on its own
+        for g in range(_POINTS):
+            point = (g + 1) / (_POINTS + 1)
+            if point < high and log_capital(n, total, squares, extra, side, point) >= level:
+                low = point
+    for _ in range(_STEPS):
+        m = (low + high) / 2.0
+        if not low < m < high:
+            break
+        if log_capital(n, total, squares, extra, side, m) >= level:
+            low = m
+        else:
+            high = m
+    return low

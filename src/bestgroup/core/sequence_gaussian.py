@@ -1,0 +1,89 @@
+"""A confidence sequence for the mean of normal values of unknown variance: a t-type e-process.
+
+With S = sum (x_i - m), V = sum (x_i - m)^2 and a prior on the effect (mean - m) / sigma that is
+half-normal on the positive numbers with precision q, and the right Haar prior d sigma / sigma, the
+ratio of marginal likelihoods against "the mean is m" is
+
+    E_n(m) = sqrt(q / (n + q)) (V / W)^(n / 2) 2 F_n(S sqrt(n / ((n + q) W))),  W = V - S^2 / (n + q),
+
+F_n the distribution function of Student's t with n degrees of freedom: given sigma the effect is
+normal a posteriori, 1 / sigma^2 is gamma, and the mixture of the two is Student's. E_n is the
+likelihood ratio of the values up to their common scale, a maximal invariant; so at the true mean it
+is a martingale in what these ratios tell, with E_1 of mean 1 (Lai 1976, Annals of Statistics 4(2);
+Wang and Ramdas 2025, Sequential Analysis, "Anytime-valid t-tests and confidence sequences"). By
+Ville's inequality it ever reaches 1 / alpha with probability at most alpha. That speaks of one
+arm's own values in their order, hence holds however the arms are sampled; the values must be
+independent and normal with one mean and one variance.
+
+E_n rises in S / sqrt(V), which falls in m: so the refuted m are those below a root, at S / sqrt(V)
+= T, where T depends on n and alpha alone. With s^2 the sum of squares about the mean the bound is
+
+    mean - T s / sqrt(n (n - T^2)).
+
+The mixture over q = 2^3, 2^7, 2^11, 2^15 with equal weights serves small and large n alike.
+"""
+
+from __future__ import annotations
+
+import math
+
+from bestgroup.core.arrays import Floats
+from bestgroup.core.beta import student_cdf
+from bestgroup.core.kernel import kernel
+
+STATISTICS = 3  # the first value, and sums of deviations from it and of their squares
+_FINEST, _SCALES = 8.0, 4
+_STEPS = 60
+
+
+@kernel
+def absorb_gaussian(extra: Floats, n: float, x: float) -> None:
+    """Take up value number n, in place; deviations from the first value keep all digits."""
+    if n == 1.0:
+        extra[0] = x
+    extra[1] += x - extra[0]
+    extra[2] += (x - extra[0]) * (x - extra[0])
+
+
+@kernel
+def log_student(n: float, t: float) -> float:
+    """Return log of the mixture of E_n over q where S / sqrt(V) = t, 0 <= t < sqrt(n)."""
+    most, parts = -math.inf, 0.0
+    q = _FINEST
+    for _ in range(_SCALES):
+        rest = 1.0 - t * t / (n + q)  # W / V
+        side = student_cdf(t * math.sqrt(n / ((n + q) * rest)), n)
+        value = -math.log1p(n / q) / 2.0 - n / 2.0 * math.log(rest) + math.log(2.0 * side)
+        q *= 16.0
+        if value > most:
+            parts = parts * math.exp(most - value) + 1.0 if most > -math.inf else 1.0
+            most = value
+        else:
+            parts += math.exp(value - most)
+    return most + math.log(parts / _SCALES)
+
+
+@kernel
+def gaussian_reach(n: float, level: float) -> float:
+    """Return T / sqrt(n (n - T^2)): the half-width is that times s; infinite for too few values."""
+    if n < 2.0 or log_student(n, math.sqrt(n) * (1.0 - 1e-12)) < level + 1e-9:
+        return math.inf
+    low, high = 0.0, math.sqrt(n) * (1.0 - 1e-12)
+    for _ in range(_STEPS):
+        t = (low + high) / 2.0
+        if log_student(n, t) >= level + 1e-9:
+            high = t
+        else:
+            low = t
+    return high / math.sqrt(n * (n - high * high))
+
+
+@kernel
+def box_gaussian(n: float, extra: Floats, level: float) -> tuple[float, float]:
+    """Return a lower and an upper bound of the mean, each at level log(1 / alpha)."""
+    shift = extra[1] / n
+    spread = math.sqrt(max(extra[2] - extra[1] * shift, 0.0))
+    reach = gaussian_reach(n, level)
+    if not reach < math.inf:
+        return -math.inf, math.inf
+    return extra[0] + shift - reach * spread, extra[0] + shift + reach * spread

@@ -1,0 +1,97 @@
+"""Boxes: bounds of the mean of every dim of every arm that hold at all times together.
+
+A noise model says what it keeps of an arm's values besides their count and sum (`absorb`), and
+which lower and upper bounds follow (`box`). Each bound is a confidence sequence for the values of
+that arm alone, in their order: it fails at any time with probability at most alpha, however the
+arms are sampled, whatever the other arms and dims do, and however often one looks.
+
+**How many bounds must hold.** A proof from boxes uses that no arm's lower bound exceeds its mean (A
+D bounds, A arms) and that the upper bound of a best arm of each group in each dim is not below its
+mean (N D bounds; which arms those are is unknown but fixed). So alpha = delta / (D (A + N)).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from bestgroup.core.arrays import Bools, Floats
+from bestgroup.core.evidence import mixture_edge
+from bestgroup.core.kernel import kernel
+from bestgroup.core.sequence_bernoulli import lower_bernoulli
+from bestgroup.core.sequence_bounded import absorb_bounded, lower_bounded
+from bestgroup.core.sequence_gaussian import absorb_gaussian, box_gaussian
+from bestgroup.core.shape import Shape
+from bestgroup.core.tally import Tally
+
+SUBGAUSSIAN, BOUNDED, GAUSSIAN, BERNOULLI = 0, 1, 2, 3
+
+
+class BoxRule(NamedTuple):
+    """A noise model as the kernels see it."""
+
+    kind: int
+    alpha: float  # that one bound fails at any time
+    origin: Floats  # [D]  the least value of a bounded dim; else 0
+    scale: Floats  # [D]   sigma_d, or the length of the range; else 1
+    start: Floats  # [M]   an arm's extra statistics before its first value
+
+
+def share(shape: Shape, delta: float) -> float:
+    """Return the alpha of each bound."""
+    return delta / (shape.dims * (shape.total + shape.groups))
+
+
+@kernel
+def absorb(rule: BoxRule, extra: Floats, n: float, x: float, d: int) -> None:
+    """Take up value number n of dim d of an arm, in place; `extra` [M] is that dim's."""
+    if rule.kind == BOUNDED:
+        absorb_bounded(extra, (x - rule.origin[d]) / rule.scale[d])
+    elif rule.kind == GAUSSIAN:
+        absorb_gaussian(extra, n, x)
+
+
+@kernel
+def box(rule: BoxRule, n: float, total: float, extra: Floats, d: int) -> tuple[float, float]:
+    """Return the bounds of one dim of an arm from n values that sum up to `total`."""
+    if n < 1.0:
+        return -math.inf, math.inf
+    level = -math.log(rule.alpha)
+    if rule.kind == GAUSSIAN:
+        return box_gaussian(n, extra, level)
+    if rule.kind == BOUNDED:
+        low = lower_bounded(n, extra, 0, level + 1e-9)
+        high = 1.0 - lower_bounded(n, extra, 1, level + 1e-9)
+        return rule.origin[d] + rule.scale[d] * low, rule.origin[d] + rule.scale[d] * high
+    if rule.kind == BERNOULLI:
+        return lower_bernoulli(n, total, level), 1.0 - lower_bernoulli(n, n - total, level)
+    reach = rule.scale[d] * mixture_edge(n, rule.alpha) / n
+    return total / n - reach, total / n + reach
+
+
+@kernel
+def arm_box(rule: BoxRule, tally: Tally, i: int, j: int, low: Floats, high: Floats) -> None:
+    """Set the bounds of all dims of an arm in low and high, [N, K, D]."""
+    for d in range(low.shape[2]):
+        ends = box(rule, tally.counts[i, j], tally.sums[i, j, d], tally.extra[i, j, d], d)
+        low[i, j, d], high[i, j, d] = ends
+
+
+@kernel
+def all_boxes(rule: BoxRule, tally: Tally, exists: Bools, low: Floats, high: Floats) -> None:
+    """Set the bounds of all arms in low and high, [N, K, D]."""
+    for i in range(low.shape[0]):
+        for j in range(low.shape[1]):
+            if exists[i, j]:
+                arm_box(rule, tally, i, j, low, high)
+
+
+@kernel
+def take_values(rule: BoxRule, tally: Tally, i: int, j: int, values: Floats) -> None:
+    """Take up values [n, D] of an arm, in their order."""
+    for k in range(values.shape[0]):
+        tally.counts[i, j] += 1
+        for d in range(values.shape[1]):
+            tally.sums[i, j, d] += values[k, d]
+            if tally.extra.shape[3] > 0:
+                absorb(rule, tally.extra[i, j, d], tally.counts[i, j], values[k, d], d)

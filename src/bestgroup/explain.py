@@ -1,0 +1,271 @@
+"""Why a group is in, out or undecided, in words and in numbers.
+
+Everything here reads a `Verdict` (`core.certificate`) and the tally behind it; it decides nothing.
+Forecasts are plain extrapolations: gaps stay as they look now, half-widths shrink like one over the
+root of the count, evidence grows like the count.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+
+from bestgroup.core.arrays import Floats, Ints
+from bestgroup.core.certificate import IN, OUT, Verdict
+from bestgroup.core.goals import BestGroup, Goal, ParetoGroups
+from bestgroup.core.live import Problem
+from bestgroup.core.tally import Tally
+
+WORDS = ("undecided", "in", "out")
+_MIXING = 3.5  # what a mixture costs on top of its level, about
+
+
+@dataclass(frozen=True)
+class Reason:
+    """One comparison: the rival, the dim, the arms that stand for both sides, and how clear it is."""
+
+    rival: str
+    dim: str
+    arm: str
+    rival_arm: str
+    margin: float  # of the means, in the dim's own units; positive if the group is the better one
+    pulls: int  # of the group's arm
+    rival_pulls: int
+    proven: bool
+    more: float | None = None  # pulls that it would take, about
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Why a group has its status; `str()` gives the words."""
+
+    group: str
+    status: str
+    text: str
+    reasons: tuple[Reason, ...] = ()
+    forecast: float | None = None  # more pulls, about; None if nothing is missing or no one can say
+    best_arms: dict[str, tuple[str, bool]] = field(default_factory=dict)  # dim: (arm, proven)
+
+    def __str__(self) -> str:
+        return self.text
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain JSON."""
+        return asdict(self)
+
+
+class Explainer:
+    """Explains the verdict on one tally."""
+
+    def __init__(
+        self, problem: Problem, goal: Goal, delta: float, tally: Tally, verdict: Verdict
+    ) -> None:
+        self.problem, self.goal, self.delta = problem, goal, delta
+        self.tally, self.verdict = tally, verdict
+        self.names = [dim.name for dim in problem.decided]
+        shape = problem.shape
+        counts = tally.counts[:, :, None]
+        self.means: Floats = np.where(counts > 0, tally.sums / np.maximum(counts, 1), -np.inf)
+        self.means[~shape.exists] = -np.inf
+        self.leader: Ints = self.means.argmax(axis=1)  # [N, D]
+        self.best: Floats = self.means.max(axis=1)  # [N, D]
+        is_pareto = isinstance(goal, ParetoGroups)
+        self.epsilon = goal.epsilons(shape.dims) if is_pareto else np.zeros(shape.dims)
+        self.turned = np.array([dim.direction == "min" for dim in problem.decided])
+
+    def group(self, i: int) -> Explanation:
+        """Return the explanation of one group."""
+        if isinstance(self.goal, BestGroup):
+            return self._best(i)
+        status = self.verdict.status[i]
+        return self._out(i) if status == OUT else self._in(i) if status == IN else self._open(i)
+
+    def forecast(self) -> float | None:
+        """Return about how many more pulls the whole answer takes; None if no one can say."""
+        if isinstance(self.goal, BestGroup):
+            if (self.verdict.status == IN).any():
+                return 0.0
+            return self._best(
+                int(np.argmax(self.best @ self.goal.weight_vector(len(self.names))))
+            ).forecast
+        parts = [
+            self.group(i).forecast
+            for i in range(len(self.verdict.status))
+            if self.verdict.status[i] not in (IN, OUT)
+        ]
+        if any(part is None for part in parts):
+            return None
+        return float(sum(part for part in parts if part is not None))
+
+    def best_arms(self, i: int) -> dict[str, tuple[str, bool]]:
+        """Return, for each dim, the arm that seems to attain the efficiency and whether that is proven."""
+        result = {}
+        for d, name in enumerate(self.names):
+            m = int(self.leader[i, d])
+            size = len(self.problem.arms[i])
+            rest = [self.verdict.high[i, j, d] for j in range(size) if j != m]
+            proven = self.verdict.low[i, m, d] >= max(rest, default=-math.inf)
+            result[name] = (self.problem.arms[i][m], bool(proven))
+        return result
+
+    def more(self, i: int, j: int, d: int, shift: float) -> float:
+        """Return about how many pulls would prove R_i + shift > R_j in dim d; inf if none may."""
+        m, b = int(self.leader[i, d]), int(self.leader[j, d])
+        n_a, n_b = int(self.tally.counts[i, m]), int(self.tally.counts[j, b])
+        gap = self.best[i, d] + shift - self.best[j, d]
+        if not (n_a and n_b and gap > 0):
+            return math.inf
+        if self.verdict.pairs:
+            scale = self.problem.noise.scales(len(self.names))[d]
+            strength = (gap / scale) ** 2 / (2 * (1 / n_a + 1 / n_b))
+            arms = self.problem.shape.total
+            level = math.log(len(self.verdict.status) * arms / self.delta) + _MIXING
+            return max(level / strength - 1, 0.0) * (n_a + n_b)
+        width = (self.best[i, d] - self.verdict.low[i, m, d]) + (
+            self.verdict.high[j, b, d] - self.best[j, d]
+        )
+        if not math.isfinite(width):
+            return 4.0 * (n_a + n_b)  # too few pulls for any bound yet
+        return max((width / gap) ** 2 - 1, 0.0) * (n_a + n_b)
+
+    def reason(self, i: int, j: int, d: int, proven: bool, more: float | None = None) -> Reason:
+        """Return the comparison of groups i and j in dim d."""
+        m, b = int(self.leader[i, d]), int(self.leader[j, d])
+        return Reason(
+            rival=self.problem.groups[j],
+            dim=self.names[d],
+            arm=self.problem.arms[i][m],
+            rival_arm=self.problem.arms[j][b],
+            margin=float(self.best[i, d] - self.best[j, d]),
+            pulls=int(self.tally.counts[i, m]),
+            rival_pulls=int(self.tally.counts[j, b]),
+            proven=proven,
+            more=None if more is None or not math.isfinite(more) else float(more),
+        )
+
+    def _made(
+        self, i: int, status: str, text: str, reasons: list[Reason], more: float | None
+    ) -> Explanation:
+        name = self.problem.groups[i]
+        return Explanation(name, status, text, tuple(reasons), more, self.best_arms(i))
+
+    def _out(self, i: int) -> Explanation:
+        beaten = [j for j in np.flatnonzero(self.verdict.beats[:, i].all(axis=1)) if j != i]
+        j = int(max(beaten, key=lambda j: (self.best[j] - self.best[i]).min()))
+        reasons = [self.reason(i, j, d, True) for d in range(len(self.names))]
+        name, rival = self.problem.groups[i], self.problem.groups[j]
+        text = f"{name} is out: {rival} is better in every dim, " + "; ".join(
+            f"{r.dim} by about {-r.margin:.4g} ({r.rival_arm}, {r.rival_pulls:,} pulls, "
+            f"over {r.arm}, {r.pulls:,})"
+            for r in reasons
+        )
+        return self._made(i, "out", text, reasons, 0.0)
+
+    def _in(self, i: int) -> Explanation:
+        reasons = []
+        for j in self._rivals(i):
+            dims = np.flatnonzero(self.verdict.holds[i, j])
+            d = int(max(dims, key=lambda d: self.best[i, d] - self.best[j, d] + self.epsilon[d]))
+            reasons.append(self.reason(i, j, d, True))
+        name = self.problem.groups[i]
+        if not reasons:
+            return self._made(i, "in", f"{name} is in: every other group is out", [], 0.0)
+        closest = min(reasons, key=lambda r: r.margin)
+        text = (
+            f"{name} is in: no group that is not out beats it by more than epsilon in every dim; "
+            f"closest is {closest.rival}, against which it holds in {closest.dim} "
+            f"(difference about {closest.margin:.4g}; {closest.arm}, {closest.pulls:,} pulls, "
+            f"against {closest.rival_arm}, {closest.rival_pulls:,})"
+        )
+        return self._made(i, "in", text, reasons, 0.0)
+
+    def _rivals(self, i: int) -> list[int]:
+        status = self.verdict.status
+        return [j for j in range(len(status)) if j != i and status[j] != OUT]
+
+    def _open(self, i: int) -> Explanation:
+        name, D = self.problem.groups[i], len(self.names)
+        unpulled = [
+            arm for j, arm in enumerate(self.problem.arms[i]) if self.tally.counts[i, j] == 0
+        ]
+        if unpulled:
+            text = f"{name} is undecided: its arm {unpulled[0]} was never measured"
+            return self._made(i, "undecided", text, [], None)
+        keep: list[Reason] = []
+        total = 0.0
+        for j in self._rivals(i):
+            if self.verdict.holds[i, j].any():
+                continue
+            needs = [self.more(i, j, d, float(self.epsilon[d])) for d in range(D)]
+            d = (
+                int(np.argmin(needs))
+                if math.isfinite(min(needs))
+                else int(np.argmax(self.best[i] - self.best[j] + self.epsilon))
+            )
+            total += needs[d]
+            keep.append(self.reason(i, j, d, False, needs[d]))
+        fall, rival = math.inf, -1
+        for j in range(len(self.verdict.status)):
+            if j != i:
+                needs = [
+                    self.more(j, i, d, 0.0) for d in range(D) if not self.verdict.beats[j, i, d]
+                ]
+                if sum(needs) < fall:
+                    fall, rival = sum(needs), j
+        if fall < total:
+            open_dims = [d for d in range(D) if not self.verdict.beats[rival, i, d]]
+            reasons = [
+                self.reason(i, rival, d, False, self.more(rival, i, d, 0.0)) for d in open_dims
+            ]
+            what = ", ".join(r.dim for r in reasons)
+            text = (
+                f"{name} is undecided: it is probably out; {self.problem.groups[rival]} has to be shown "
+                f"better in {what}, which takes about {fall:,.0f} more pulls"
+            )
+            return self._made(i, "undecided", text, reasons, fall)
+        keep.sort(key=lambda r: -(r.more if r.more is not None else math.inf))
+        worst = keep[0]
+        cost = (
+            f"about {total:,.0f} more pulls"
+            if math.isfinite(total)
+            else "more pulls than can be foreseen"
+        )
+        text = (
+            f"{name} is undecided: it has to be shown not to be beaten by {len(keep)} "
+            f"group{'s' if len(keep) > 1 else ''}, hardest {worst.rival} (best chance in {worst.dim}, "
+            f"difference about {worst.margin:.4g}); that takes {cost}"
+        )
+        return self._made(i, "undecided", text, keep, total if math.isfinite(total) else None)
+
+    def _best(self, i: int) -> Explanation:
+        assert isinstance(self.goal, BestGroup)
+        weights = self.goal.weight_vector(len(self.names))
+        lower, upper = self.verdict.interval()
+        least, most, value = lower @ weights, upper @ weights, self.best @ weights
+        status = int(self.verdict.status[i])
+        others = [j for j in range(len(value)) if j != i]
+        if not others:
+            return self._made(i, "in", f"{self.problem.groups[i]} is the only group", [], 0.0)
+        rival = int(max(others, key=lambda j: value[j]))
+        reasons = [self.reason(i, rival, d, status != 0) for d in range(len(weights))]
+        name, other = self.problem.groups[i], self.problem.groups[rival]
+        gap = float(value[i] - value[rival])
+        lead = "ahead of" if gap > 0 else "behind"
+        told = f"its weighted efficiency is about {abs(gap):.4g} {lead} that of {other}"
+        if status == IN:
+            return self._made(i, "in", f"{name} is the best group: {told}", reasons, 0.0)
+        if status == OUT:
+            return self._made(i, "out", f"{name} is out: {told}", reasons, 0.0)
+        slack = abs(gap) + self.goal.epsilon * weights.sum()
+        width = (most[i] - least[i] + most[rival] - least[rival]) / 2
+        more = None
+        text = f"{name} is undecided: {told}"
+        if slack > 0 and np.isfinite(width):
+            groups = [i, rival]
+            pulled = float(sum(self.tally.counts[g].sum() for g in groups))
+            more = max((width / slack) ** 2 - 1, 0.0) * pulled
+            text += f"; to tell them apart takes about {more:,.0f} more pulls"
+        return self._made(i, "undecided", text, reasons, more)

@@ -7,6 +7,7 @@
     │   └── TapeTooShort               a replay asked for a missing pull   HTTP 422
     ├── TicketError                    a ticket cannot be told or failed   HTTP 409
     ├── StoreError                     the storage refused or is gone      HTTP 503
+    ├── EvaluationFailed               an evaluator failed for good        HTTP 502
     └── Unreachable                    a cluster or server does not answer HTTP 503
 
 The command line prints ``error: ...`` and exits with 2 for every one of them.
@@ -39,6 +40,12 @@ class StoreError(BestGroupError):
     """The storage refused, is locked, is gone or is of another version."""
 
     status = 503
+
+
+class EvaluationFailed(BestGroupError):
+    """An evaluator raised, hung or gave no usable values, again and again."""
+
+    status = 502
 
 
 class Unreachable(BestGroupError):

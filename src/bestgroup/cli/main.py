@@ -13,7 +13,21 @@ from typing import Annotated, NoReturn
 import typer
 
 from bestgroup._version import __version__
-from bestgroup.cli import bounds, calibrate, certify, compare, demo, reproduce, simulate
+from bestgroup.cli import (
+    bounds,
+    calibrate,
+    certify,
+    compare,
+    demo,
+    init,
+    plan,
+    reproduce,
+    serve,
+    simulate,
+    solve,
+    study_rest,
+    work,
+)
 from bestgroup.errors import BestGroupError
 
 app = typer.Typer(
@@ -30,6 +44,12 @@ app.command("compare", short_help="Every algorithm next to the limit.")(compare.
 app.command("bounds", short_help="How hard it is: gaps, bounds and the limit.")(bounds.command)
 app.command("reproduce", short_help="The paper's experiments again.")(reproduce.command)
 app.command("calibrate", short_help="Error rate against delta.")(calibrate.command)
+app.command("serve", short_help="HTTP service and dashboard.")(serve.command)
+app.command("work", short_help="A worker for a served study.")(work.command)
+app.add_typer(study_rest.app, name="study", short_help="Live studies: ask, tell, answer.")
+app.command("plan", short_help="How many pulls to expect.")(plan.command)
+app.command("init", short_help="A problem file from pilot data.")(init.command)
+app.command("solve", short_help="Run an evaluator until the answer is proven.")(solve.command)
 app.command("certify", short_help="What observations already prove.")(certify.command)
 
 

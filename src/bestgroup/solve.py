@@ -1,0 +1,317 @@
+"""`solve`: runs the user's evaluator until the answer is proven, or a budget is spent.
+
+A study does the bookkeeping. Evaluations that fail are tried again with the same seed, so that
+failing or slow outcomes are not selected away; after the last try the study pauses and names the
+arm. A value outside the bounds that were promised stops everything: the proof no longer holds.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+import uuid
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from typing import Any
+
+from bestgroup.algorithms.protocol import Algorithm
+from bestgroup.core.arrays import positive_int
+from bestgroup.core.goals import Goal
+from bestgroup.core.live import Problem
+from bestgroup.errors import BestGroupError, EvaluationFailed, InvalidInput, StoreError
+from bestgroup.evaluators import Evaluator, row_of
+from bestgroup.solve_progress import SolveProgress
+from bestgroup.study import Study, create_study, delete_study, load_study
+from bestgroup.study_report import Answer, Explanation
+from bestgroup.study_ticket import Ticket
+
+_AHEAD = 4  # tickets held for each worker, so that a storage is asked less often
+_PAUSE = 0.2  # seconds between two questions to a study whose tickets others hold
+_LEASE = 60.0  # seconds; renewed while a ticket is held, so that a crash frees it soon
+
+
+@dataclass(frozen=True)
+class Options:
+    """How evaluations are run."""
+
+    workers: int = 1
+    timeout: float | None = None
+    retries: int = 2
+    rate: float | None = None  # evaluations a second, at most
+    budget: int | None = None  # evaluations in all, those before this call included
+    progress: bool | None = None  # a bar; by default at a terminal
+
+
+@dataclass(frozen=True)
+class Solution:
+    """The answer, or what is known when the budget was spent, and the study it came from."""
+
+    answer: Answer
+    explanations: dict[str, Explanation]  # why each group is in, out or undecided
+    study: Study
+    seconds: float
+
+    @property
+    def proven(self) -> bool:
+        """Whether the answer is final."""
+        return self.answer.final
+
+    def __str__(self) -> str:
+        known = self.answer
+        if known.final:
+            return f"proven after {known.pulls:,} pulls: {', '.join(known.groups)}"
+        return (
+            f"not decided after {known.told:,} pulls; in: {', '.join(known.inside) or 'none'}; "
+            f"out: {', '.join(known.outside) or 'none'}; undecided: {', '.join(known.undecided)}"
+        )
+
+
+def solve(
+    problem: Problem,
+    goal: Goal,
+    evaluate: Callable[..., Any] | str,
+    delta: float = 0.05,
+    *,
+    storage: str | None = None,
+    name: str | None = None,
+    algorithm: str | Algorithm = "auto",
+    batch: int | None = None,
+    seed: int = 0,
+    **options: Any,
+) -> Solution:
+    """Return the proven answer from an evaluator, or what is known when the budget is spent.
+
+    `evaluate` is a function of (group, arm[, seed]), plain or async, or a command line with
+    {group}, {arm} and {seed}. With `storage` the study is kept, and the same call goes on where it
+    was. `options` are `workers`, `timeout` and `retries` of an evaluation, `rate` (evaluations a
+    second at most), `budget` (evaluations in all) and `progress`.
+
+    >>> import bestgroup as bg
+    >>> problem = bg.Problem({"A": ["a"], "B": ["b"]}, {"score": "max"})
+    >>> found = solve(problem, bg.BestGroup([1]), lambda group, arm: {"a": 5.0, "b": 0.0}[arm])
+    >>> found.answer.groups
+    ('A',)
+    """
+    settings = _checked(options)
+    evaluator = Evaluator(evaluate, settings.timeout)
+    label = name or ("solve" if storage else f"solve {uuid.uuid4()}")
+    study = _open(label, problem, goal, delta, storage, algorithm, batch, seed)
+    begun = time.monotonic()
+    try:
+        _Loop(study, evaluator, settings).run()
+        seconds = time.monotonic() - begun
+        why = {group: study.explain(group) for group in problem.groups}
+        return Solution(study.answer(), why, study, seconds)
+    finally:
+        evaluator.close()
+        if storage is None:
+            _forget(study)
+
+
+def _checked(options: dict[str, Any]) -> Options:
+    known = Options.__dataclass_fields__
+    for key in options:
+        if key not in known:
+            raise InvalidInput(f"solve has no option {key!r}; those are {', '.join(known)}")
+    settings = Options(**options)
+    positive_int(settings.workers, "workers")
+    if settings.budget is not None:
+        positive_int(settings.budget, "budget")
+    if (
+        isinstance(settings.retries, bool)
+        or not isinstance(settings.retries, int)
+        or settings.retries < 0
+    ):
+        raise InvalidInput(f"retries must be a whole number from 0; got {settings.retries!r}")
+    if settings.rate is not None and not 0 < settings.rate < float("inf"):
+        raise InvalidInput(f"rate must be a positive number; got {settings.rate!r}")
+    return settings
+
+
+def _open(
+    name: str,
+    problem: Problem,
+    goal: Goal,
+    delta: float,
+    storage: str | None,
+    algorithm: str | Algorithm,
+    batch: int | None,
+    seed: int,
+) -> Study:
+    place = storage or "memory"
+    try:
+        study = load_study(name, place) if storage else None
+    except StoreError:
+        study = None  # a new file, or a new name in it
+    if study is None:
+        return create_study(
+            name, problem, goal, delta, place, algorithm=algorithm, batch=batch, seed=seed
+        )
+    spec = study.spec
+    for what, ours, theirs in (
+        ("problem", problem, spec.problem),
+        ("goal", goal, spec.goal),
+        ("delta", float(delta), spec.delta),
+    ):
+        if ours != theirs:
+            raise InvalidInput(
+                f"the study {name!r} in {place} has another {what}; give another name or storage"
+            )
+    return study
+
+
+def _forget(study: Study) -> None:
+    """Drop a study that lives in memory only; its answer was taken."""
+    delete_study(study.name, "memory")
+
+
+class _Loop:
+    """Keeps all workers busy until the study ends."""
+
+    def __init__(self, study: Study, evaluator: Evaluator, settings: Options) -> None:
+        self.study, self.evaluator, self.settings = study, evaluator, settings
+        self.queue: deque[tuple[Ticket, int]] = deque()
+        self.ready: list[tuple[Ticket, Any]] = []
+        self.held: dict[Ticket, None] = {}
+        self.spent = study.status().told
+        self._gate = _Gate(settings.rate)
+
+    def run(self) -> None:
+        """Run until nothing is left to ask, or to spend."""
+        done = threading.Event()
+        threading.Thread(target=self._renew, args=(done,), daemon=True).start()
+        with SolveProgress(self.study, self.settings.progress, self.settings.budget) as bar:
+            try:
+                if self.settings.workers == 1:
+                    self._one_by_one(bar)
+                else:
+                    self._side_by_side(bar)
+            finally:
+                done.set()
+                self._flush()
+                self._give_back()
+
+    def _renew(self, done: threading.Event) -> None:
+        """Keep the leases of all tickets that are held."""
+        while not done.wait(_LEASE / 3):
+            for ticket in list(self.held):
+                with contextlib.suppress(BestGroupError):  # told meanwhile, or tried again later
+                    self.study.heartbeat(ticket, _LEASE)
+
+    def _give_back(self) -> None:
+        """Let the leases of what was not evaluated end now."""
+        for ticket in list(self.held):
+            with contextlib.suppress(BestGroupError):
+                self.study.heartbeat(ticket, 0.001)
+
+    def _fill(self, running: int) -> bool:
+        """Ask for tickets; returns whether there is work, here or with others."""
+        want = _AHEAD * self.settings.workers - len(self.queue) - running
+        if self.settings.budget is not None:
+            # What others tell counts, too.
+            want = min(want, self.settings.budget - self.spent - len(self.queue) - running)
+        if want > 0:
+            self._flush()
+            tickets = self.study.ask(want, lease=_LEASE)
+            self.held.update(dict.fromkeys(tickets))
+            self.queue.extend((ticket, 0) for ticket in tickets)
+        if self.queue or running:
+            return True
+        if self.settings.budget is not None and self.spent >= self.settings.budget:
+            return False
+        state = self.study.status()
+        if state.state != "running":
+            return False
+        time.sleep(_PAUSE)  # other workers hold all tickets
+        return True
+
+    def _one_by_one(self, bar: SolveProgress) -> None:
+        told = time.monotonic()
+        while self._fill(0):
+            while self.queue:
+                ticket, tries = self.queue.popleft()
+                self._gate.pass_through()
+                try:
+                    value = row_of(
+                        self.evaluator(ticket.group, ticket.arm, ticket.seed), self.study.problem
+                    )
+                except EvaluationFailed as error:
+                    self._again(ticket, tries, error)
+                    continue
+                self.ready.append((ticket, value))
+                if time.monotonic() - told > 1.0:
+                    self._flush()
+                    told = time.monotonic()
+            self._flush()
+            bar.update()
+
+    def _side_by_side(self, bar: SolveProgress) -> None:
+        running: dict[Future[Any], tuple[Ticket, int]] = {}
+        pool = ThreadPoolExecutor(self.settings.workers, "evaluator")
+        try:
+            while self._fill(len(running)) or running:
+                while self.queue and len(running) < self.settings.workers:
+                    ticket, tries = self.queue.popleft()
+                    running[pool.submit(self._evaluate, ticket)] = (ticket, tries)
+                if not running:
+                    continue
+                finished, _ = wait(running, return_when=FIRST_COMPLETED)
+                for future in finished:
+                    ticket, tries = running.pop(future)
+                    try:
+                        self.ready.append((ticket, future.result()))
+                    except EvaluationFailed as error:
+                        self._again(ticket, tries, error)
+                self._flush()
+                bar.update()
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+
+    def _evaluate(self, ticket: Ticket) -> Any:
+        self._gate.pass_through()
+        return row_of(self.evaluator(ticket.group, ticket.arm, ticket.seed), self.study.problem)
+
+    def _again(self, ticket: Ticket, tries: int, error: EvaluationFailed) -> None:
+        """Try the ticket again with its seed, or give up."""
+        if tries < self.settings.retries:
+            time.sleep(min(0.05 * 2**tries, 2.0))
+            self.queue.appendleft((ticket, tries + 1))
+            return
+        self._flush()
+        self.held.pop(ticket, None)
+        self.study.fail(ticket, str(error))
+        times = "once" if tries == 0 else f"{tries + 1} times"
+        raise EvaluationFailed(
+            f"the evaluator failed {times} for the arm {ticket.arm!r} of {ticket.group!r} (seed "
+            f"{ticket.seed}): {error}; the study pauses: mend it and run again"
+        )
+
+    def _flush(self) -> None:
+        """Tell what was evaluated."""
+        if self.ready:
+            pairs, self.ready = self.ready, []
+            self.spent += self.study.tell_many(pairs)
+            for ticket, _ in pairs:
+                self.held.pop(ticket, None)
+
+
+class _Gate:
+    """Lets evaluations start at no more than a given rate."""
+
+    def __init__(self, rate: float | None) -> None:
+        self._gap = 0.0 if rate is None else 1.0 / rate
+        self._next = 0.0
+        self._lock = threading.Lock()
+
+    def pass_through(self) -> None:
+        """Wait for the next start."""
+        if not self._gap:
+            return
+        with self._lock:
+            now = time.monotonic()
+            start = max(now, self._next)
+            self._next = start + self._gap
+        time.sleep(max(start - now, 0.0))

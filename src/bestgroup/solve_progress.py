@@ -1,0 +1,74 @@
+"""What `solve` shows while it runs: what is proven, the rate, and about how many pulls are left."""
+
+from __future__ import annotations
+
+import math
+import sys
+import time
+from types import TracebackType
+from typing import Any
+
+from bestgroup.study import Study
+
+_EVERY = 0.5  # seconds between two looks
+_FORECAST = 5.0  # seconds between two forecasts, which read all statistics
+
+
+class SolveProgress:
+    """A line on the standard error of a terminal."""
+
+    def __init__(self, study: Study, show: bool | None, budget: int | None) -> None:
+        self._study, self._budget = study, budget
+        self._show = sys.stderr.isatty() if show is None else show
+        self._bar: Any = None
+        self._task: Any = None
+        self._looked = self._foreseen = -math.inf
+        self._left: float | None = None
+
+    def __enter__(self) -> SolveProgress:
+        if self._show:
+            from rich.console import Console
+            from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+            self._bar = Progress(
+                TextColumn("{task.description}"),
+                BarColumn(bar_width=24),
+                TimeElapsedColumn(),
+                console=Console(stderr=True),
+                transient=True,
+            )
+            self._bar.start()
+            self._task = self._bar.add_task("starting", total=None)
+        return self
+
+    def update(self) -> None:
+        """Look at the study, if the last look is long enough ago."""
+        now = time.monotonic()
+        if self._bar is None or now - self._looked < _EVERY:
+            return
+        self._looked = now
+        status = self._study.status()
+        if now - self._foreseen > _FORECAST:
+            self._foreseen = now
+            self._left = self._study.certificate().forecast()
+        rate = status.told / max(self._bar.tasks[0].elapsed or 0.0, 1e-9)
+        words = (
+            f"{status.told:,} pulls ({rate:,.0f}/s)  in {status.groups_in}, out {status.groups_out}, "
+            f"undecided {status.undecided}"
+        )
+        total = None
+        if self._left is not None and math.isfinite(self._left):
+            words += f"  about {self._left:,.0f} more"
+            total = status.told + self._left
+        if self._budget is not None:
+            total = min(self._budget, total or self._budget)
+        self._bar.update(self._task, description=words, completed=status.told, total=total)
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._bar is not None:
+            self._bar.stop()

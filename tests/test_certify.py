@@ -234,3 +234,20 @@ def test_the_command(tmp_path, capsys):
     with pytest.raises(SystemExit):
         run(["certify", str(path), "--noise", "bounded:0,1", "--plot", str(plot)])
     assert "Guarantee: proven" in capsys.readouterr().out and plot.stat().st_size > 5000
+
+
+def warned(values, noise):
+    rows = [{"group": "g", "arm": "a", "x": float(v)} for v in values]
+    rows += [{"group": "h", "arm": "b", "x": 0.0}]
+    return " ".join(bg.certify(rows, bg.BestGroup([1]), noise=noise).notes[1:])
+
+
+def test_data_that_speak_against_the_assumptions_are_warned_of():
+    rng = np.random.default_rng(2)
+    good = rng.normal(size=400)
+    assert warned(good, bg.SubGaussian(1.0)) == "" and warned(good, bg.Gaussian()) == ""
+    assert "declared scale" in warned(good, bg.SubGaussian(0.5))
+    assert "drifts" in warned(good + np.linspace(0, 1.5, 400), bg.Gaussian())
+    assert "seed used twice" in warned(np.concatenate([good, good[:40]]), bg.Gaussian())
+    coin = (rng.random(400) < 0.5).astype(float)
+    assert warned(coin, bg.Bernoulli()) == "" and warned(coin, bg.Bounded(0, 1)) == ""

@@ -21,6 +21,7 @@ from bestgroup.core.live import Problem
 from bestgroup.core.noise import Noise
 from bestgroup.core.sequences import take_values
 from bestgroup.core.tally import Tally, empty_tally
+from bestgroup.data_checks import Checker
 from bestgroup.errors import InvalidInput
 from bestgroup.explain import WORDS, Explainer, Explanation
 from bestgroup.observations import Portion, Table
@@ -187,7 +188,9 @@ def certify(
     else:
         table = Table(observations, [dim.name for dim in problem.dims])
     check_goal(goal, problem)
-    tally = tally_of(table, problem, delta)
+    checker = Checker(problem.noise, [dim.name for dim in problem.decided])
+    tally = tally_of(table, problem, delta, checker)
+    notes = (*notes, *checker.warnings())
     shape = problem.shape
     verdict = judge(tally, shape, goal, problem.noise, delta)
     return Certificate(
@@ -205,7 +208,7 @@ def check_goal(goal: Any, problem: Problem) -> None:
         raise InvalidInput(f"goal must be ParetoGroups or BestGroup; got {goal!r}")
 
 
-def tally_of(table: Table, problem: Problem, delta: float) -> Tally:
+def tally_of(table: Table, problem: Problem, delta: float, checker: Checker | None = None) -> Tally:
     """Return the tally of all rows of a table; a refusal names the line."""
     shape = problem.shape
     rule = problem.noise.boxes(shape, delta)
@@ -223,6 +226,9 @@ def tally_of(table: Table, problem: Problem, delta: float) -> Tally:
             raise
         for (i, j), values in parts:
             body(rule, tally, i, j, np.ascontiguousarray(values))
+            if checker is not None:
+                name = f"{problem.groups[i]}, {problem.arms[i][j]}"
+                checker.add(name, problem.mirror(values))
     return tally
 
 
@@ -252,10 +258,14 @@ def _problem_of(table: Table, noise: Noise) -> Problem:
 
 def _guarantee(problem: Problem, goal: Goal, delta: float, verdict: Verdict) -> Guarantee:
     percent = f"with probability at least {1 - delta:.10g} all that is said here holds"
-    words = f"{percent}: a group that is out is not Pareto optimal, and no group that is in is beaten "
+    words = (
+        f"{percent}: a group that is out is not Pareto optimal, and no group that is in is beaten "
+    )
     words += "by more than epsilon in every dim"
     if isinstance(goal, BestGroup):
-        words = f"{percent}: a group that is out is not the only best one, and the group that is in "
+        words = (
+            f"{percent}: a group that is out is not the only best one, and the group that is in "
+        )
         words += "is within epsilon ||w||_1 of the best" if goal.epsilon else "is the best"
     arms = (
         "pulls of different arms are independent"

@@ -1,0 +1,43 @@
+"""`"auto"`: the algorithm that a careful expert would pick for the goal, the noise and the size."""
+
+from __future__ import annotations
+
+from bestgroup.algorithms.protocol import Algorithm, Setting
+from bestgroup.core.goals import ParetoGroups
+from bestgroup.core.noise import SubGaussian
+
+MANY_ARMS = 2000  # adaptive keeps signs for all pairs of groups, arms and dims
+
+
+def pick(setting: Setting, batch: int | float | None = None) -> tuple[Algorithm, str]:
+    """Return the algorithm for a setting, and why; `batch` is how many pulls come back at a time.
+
+    >>> from bestgroup.core.shape import Shape
+    >>> setting = Setting(Shape((5,) * 5, 3), ParetoGroups(0.1), SubGaussian(1.0), 0.05)
+    >>> pick(setting)[0].name, pick(setting, batch=100)[0].name
+    ('adaptive', 'te-plus')
+    """
+    from bestgroup.algorithms.adaptive import Adaptive
+    from bestgroup.algorithms.te_plus import TePlus
+
+    options = {} if batch is None else {"batch": batch}
+    arms = setting.shape.total
+    if not isinstance(setting.goal, ParetoGroups):
+        why = "adaptive: it needs the fewest pulls for the best group"
+        return Adaptive(**options), _with_noise(why, setting)
+    if not setting.noise.has_scale:
+        return Adaptive(**options), _with_noise("adaptive: the scale is not known", setting)
+    if arms > MANY_ARMS:
+        return TePlus(), f"te-plus: with {arms:,} arms rounds are quicker to decide than single pulls"
+    if isinstance(batch, int) and batch >= arms:
+        return TePlus(), f"te-plus: a batch of {batch:,} pulls is a round of all {arms:,} arms or more"
+    return Adaptive(**options), _with_noise("adaptive: it needs the fewest pulls", setting)
+
+
+def _with_noise(why: str, setting: Setting) -> str:
+    noise = setting.noise
+    if not isinstance(noise, SubGaussian):
+        return f"{why}; {noise.kind} noise is judged by boxes of single arms"
+    if noise.arms != "independent":
+        return f"{why}; as arms may depend on each other it goes by boxes of single arms"
+    return why

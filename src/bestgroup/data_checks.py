@@ -17,7 +17,7 @@ from bestgroup.core.noise import Bernoulli, Noise, SubGaussian
 
 RARE = 1e-5
 DRIFT = 4.6  # standard errors
-KEPT = 200_000  # values of an arm that are looked at
+KEPT = 20_000  # values of an arm that are looked at
 
 
 class Checker:

@@ -19,7 +19,7 @@ import numpy as np
 from bestgroup.core.arrays import Floats
 from bestgroup.errors import InvalidInput
 
-ROWS = 65_536  # in one portion
+ROWS = 16_384  # in one portion
 GROUP, ARM = "group", "arm"
 
 
@@ -73,7 +73,11 @@ class Table:
     def portions(self) -> Iterator[Portion]:
         """Yield all rows, in order."""
         if self._is("csv"):
-            yield from self._csv_portions()
+            done = 0
+            for portion in self._quick_portions():
+                yield portion
+                done += len(portion.groups)
+            yield from self._csv_portions(done)
             return
         first = 1
         for frame in self._frames():
@@ -117,13 +121,43 @@ class Table:
         except OSError as error:
             raise InvalidInput(f"{path}: the file cannot be read: {error.strerror}") from None
 
-    def _csv_portions(self) -> Iterator[Portion]:
+    def _quick_portions(self) -> Iterator[Portion]:
+        """Yield what pyarrow reads without trouble; whatever is left, the slow reader judges."""
+        try:
+            from pyarrow import ArrowException, csv, float64, string
+        except ImportError:
+            return
+        types = dict.fromkeys((GROUP, ARM), string()) | dict.fromkeys(self.dims, float64())
+        strict = csv.ConvertOptions(
+            column_types=types,
+            include_columns=list(types),
+            null_values=[],
+            strings_can_be_null=False,
+        )
+        first = 2
+        try:
+            reader = csv.open_csv(self._source, convert_options=strict)
+            for batch in reader:
+                columns = [batch.column(dim).to_numpy(zero_copy_only=False) for dim in self.dims]
+                groups, arms = batch.column(GROUP).to_pylist(), batch.column(ARM).to_pylist()
+                values = np.column_stack(columns)
+                if "" in groups or "" in arms or not np.isfinite(values).all():
+                    return
+                yield Portion(groups, arms, values, first)
+                first += len(groups)
+        except (ArrowException, OSError):
+            return
+
+    def _csv_portions(self, skip: int) -> Iterator[Portion]:
+        """Yield the rows after the first `skip`, with a sentence for what is wrong."""
         with self._open() as file:
             reader = csv.reader(file)
             try:
                 columns = [name.strip() for name in next(reader)]
                 at = [columns.index(name) for name in (GROUP, ARM, *self.dims)]
-                first = 2
+                first = 2 + skip
+                for _ in islice(reader, skip):
+                    pass
                 while rows := list(islice(reader, ROWS)):
                     yield self._csv_portion(rows, at, len(columns), first)
                     first += len(rows)
@@ -133,7 +167,7 @@ class Table:
                 raise InvalidInput(f"{self.name}: line {reader.line_num}: {error}") from None
 
     def _csv_portion(self, rows: list[list[str]], at: list[int], width: int, first: int) -> Portion:
-        for k, row in enumerate(rows):
+        for k, row in enumerate(rows if set(map(len, rows)) != {width} else ()):
             if len(row) != width:
                 raise InvalidInput(
                     f"{self.name}: line {first + k} must have {width} cells; got {len(row)}"
@@ -152,7 +186,7 @@ class Table:
     def _numbers(self, cells: Any, dim: str, first: int) -> Floats:
         """Return a column as finite numbers; a refusal names the first bad line."""
         try:
-            column = np.asarray(cells, dtype=np.float64)
+            column = np.fromiter(map(float, cells), np.float64, len(cells))
             if np.isfinite(column).all():
                 return column
         except (TypeError, ValueError):

@@ -15,7 +15,7 @@ import numpy as np
 
 from bestgroup.core.arrays import Floats, probability
 from bestgroup.core.certificate import IN, OUT, UNDECIDED, Verdict, judge
-from bestgroup.core.goals import BestGroup, Goal, ParetoGroups
+from bestgroup.core.goals import BestGroup, Goal, ParetoGroups, check_goal
 from bestgroup.core.guarantee import Guarantee
 from bestgroup.core.live import Problem
 from bestgroup.core.noise import Noise
@@ -187,25 +187,20 @@ def certify(
         raise InvalidInput("give the noise with the problem, not twice")
     else:
         table = Table(observations, [dim.name for dim in problem.dims])
-    check_goal(goal, problem)
+    check_goal(goal, problem.shape.dims)
     checker = Checker(problem.noise, [dim.name for dim in problem.decided])
     tally = tally_of(table, problem, delta, checker)
     notes = (*notes, *checker.warnings())
-    shape = problem.shape
-    verdict = judge(tally, shape, goal, problem.noise, delta)
-    return Certificate(
-        problem, goal, delta, tally, verdict, _guarantee(problem, goal, delta, verdict), notes
-    )
+    return certificate_from(tally, problem, goal, delta, notes)
 
 
-def check_goal(goal: Any, problem: Problem) -> None:
-    """Raise InvalidInput if the goal does not fit the problem."""
-    if isinstance(goal, BestGroup):
-        goal.weight_vector(problem.shape.dims)
-    elif isinstance(goal, ParetoGroups):
-        goal.epsilons(problem.shape.dims)
-    else:
-        raise InvalidInput(f"goal must be ParetoGroups or BestGroup; got {goal!r}")
+def certificate_from(
+    tally: Tally, problem: Problem, goal: Goal, delta: float, notes: tuple[str, ...] = ()
+) -> Certificate:
+    """Return what a tally proves."""
+    verdict = judge(tally, problem.shape, goal, problem.noise, delta)
+    guarantee = _guarantee(problem, goal, delta, verdict)
+    return Certificate(problem, goal, delta, tally, verdict, guarantee, notes)
 
 
 def tally_of(table: Table, problem: Problem, delta: float, checker: Checker | None = None) -> Tally:

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bestgroup.algorithms.protocol import Algorithm
+from bestgroup.certify import Certificate
 from bestgroup.core.arrays import positive_int
 from bestgroup.core.goals import Goal
 from bestgroup.core.live import Problem
@@ -25,6 +26,7 @@ from bestgroup.errors import BestGroupError, EvaluationFailed, InvalidInput, Sto
 from bestgroup.evaluators import Evaluator, row_of
 from bestgroup.solve_progress import SolveProgress
 from bestgroup.study import Study, create_study, delete_study, load_study
+from bestgroup.study_certificate import certificate_of
 from bestgroup.study_report import Answer, Explanation
 from bestgroup.study_ticket import Ticket
 
@@ -51,6 +53,7 @@ class Solution:
 
     answer: Answer
     explanations: dict[str, Explanation]  # why each group is in, out or undecided
+    certificate: Certificate  # the intervals, and what the values prove by themselves
     study: Study
     seconds: float
 
@@ -104,7 +107,7 @@ def solve(
         _Loop(study, evaluator, settings).run()
         seconds = time.monotonic() - begun
         why = {group: study.explain(group) for group in problem.groups}
-        return Solution(study.answer(), why, study, seconds)
+        return Solution(study.answer(), why, certificate_of(study), study, seconds)
     finally:
         evaluator.close()
         if storage is None:

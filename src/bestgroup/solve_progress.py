@@ -9,6 +9,7 @@ from types import TracebackType
 from typing import Any
 
 from bestgroup.study import Study
+from bestgroup.study_certificate import certificate_of
 
 _EVERY = 0.5  # seconds between two looks
 _FORECAST = 5.0  # seconds between two forecasts, which read all statistics
@@ -50,7 +51,7 @@ class SolveProgress:
         status = self._study.status()
         if now - self._foreseen > _FORECAST:
             self._foreseen = now
-            self._left = self._study.certificate().forecast()
+            self._left = certificate_of(self._study).forecast()
         rate = status.told / max(self._bar.tasks[0].elapsed or 0.0, 1e-9)
         words = (
             f"{status.told:,} pulls ({rate:,.0f}/s)  in {status.groups_in}, out {status.groups_out}, "

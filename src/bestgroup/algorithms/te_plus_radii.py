@@ -62,7 +62,7 @@ def split(shape: Shape, delta: float) -> Floats:
 
     >>> levels = split(Shape((5, 5, 5, 5, 5), 3), 0.01)
     >>> (0.01 / levels).round(6).tolist()
-    [125.0, 75.0, 300.0]
+    [111.111111, 75.0, 600.0]
     """
     sizes, D, total = np.array(shape.sizes, np.float64), shape.dims, shape.total
     rivals, spare = total - sizes, D * (sizes - 1.0)

@@ -44,6 +44,17 @@ class PackageCache(caching.FunctionCache):
         self._impl_class = Impl
         super().__init__(body)
 
+    def _index_key(self, sig: Any, codegen: Any) -> Any:
+        # Numba takes two named tuples of one name and the same types for equal, whatever the order
+        # of their fields.
+        return (*super()._index_key(sig, codegen), tuple(_fields(kind) for kind in sig))
+
     def is_warm(self) -> bool:
         """Return whether compiled code of this kernel is on disk."""
         return os.path.exists(self._cache_file._index_path)
+
+
+def _fields(kind: Any) -> Any:
+    """Return the names of a named tuple's fields, however deep, and () for other types."""
+    inside = tuple(_fields(entry) for entry in getattr(kind, "types", ()))
+    return (tuple(getattr(kind, "fields", ())), inside) if inside else ()

@@ -10,7 +10,7 @@ F_n the distribution function of Student's t with n degrees of freedom: given si
 normal a posteriori, 1 / sigma^2 is gamma, and the mixture of the two is Student's. E_n is the
 likelihood ratio of the values up to their common scale, a maximal invariant; so at the true mean it
 is a martingale in what these ratios tell, with E_1 of mean 1 (Lai 1976, Annals of Statistics 4(2);
-Wang and Ramdas 2025, Sequential Analysis, "Anytime-valid t-tests and confidence sequences"). By
+Wang and Ramdas 2023, arXiv 2310.03722). By
 Ville's inequality it ever reaches 1 / alpha with probability at most alpha. That speaks of one
 arm's own values in their order, hence holds however the arms are sampled; the values must be
 independent and normal with one mean and one variance.

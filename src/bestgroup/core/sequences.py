@@ -87,11 +87,19 @@ def all_boxes(rule: BoxRule, tally: Tally, exists: Bools, low: Floats, high: Flo
 
 
 @kernel
+def absorb_values(rule: BoxRule, extra: Floats, count: int, values: Floats) -> None:
+    """Take up values [n, D] of an arm that has had `count` before, in their order; `extra` [D, M]."""
+    for k in range(values.shape[0]):
+        for d in range(values.shape[1]):
+            absorb(rule, extra[d], float(count + k + 1), values[k, d], d)
+
+
+@kernel
 def take_values(rule: BoxRule, tally: Tally, i: int, j: int, values: Floats) -> None:
-    """Take up values [n, D] of an arm, in their order."""
+    """Add values [n, D] of an arm to the tally, in their order."""
+    if tally.extra.shape[3] > 0:
+        absorb_values(rule, tally.extra[i, j], tally.counts[i, j], values)
     for k in range(values.shape[0]):
         tally.counts[i, j] += 1
         for d in range(values.shape[1]):
             tally.sums[i, j, d] += values[k, d]
-            if tally.extra.shape[3] > 0:
-                absorb(rule, tally.extra[i, j, d], tally.counts[i, j], values[k, d], d)

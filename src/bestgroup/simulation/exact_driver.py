@@ -11,10 +11,11 @@ from bestgroup.algorithms.protocol import Algorithm, Setting
 from bestgroup.algorithms.uniform import Uniform
 from bestgroup.core.arrays import Ints
 from bestgroup.core.problem import Instance
+from bestgroup.core.sequences import absorb_values
 from bestgroup.core.tally import empty_tally
 from bestgroup.simulation import exact
 from bestgroup.simulation.rewards import USER, UserLaw, make_reservoir, make_source
-from bestgroup.simulation.tapes import check_plan, with_radius
+from bestgroup.simulation.tapes import bodies, check_plan, with_radius
 
 _SLICE = 4_000_000  # pulls between two looks at the keyboard and the clock
 
@@ -35,8 +36,8 @@ def run_once(
     """Return the run with this (seed, index); it stops unfinished rather than pass `cap` pulls."""
 
     def run(rule: Any) -> Run:
-        driver = _Driver(instance, algorithm, rule, key, cap)
-        loop = exact.loop_for(algorithm)
+        driver = _Driver(instance, setting, algorithm, rule, key, cap)
+        loop = None if driver.keeps_values else exact.loop_for(algorithm)
         if loop is not None:
             return driver.compiled(loop.compiled)
         if isinstance(algorithm, Uniform) and exact.is_ours(algorithm):
@@ -50,14 +51,24 @@ class _Driver:
     """Runs one algorithm once: by a compiled loop, or in plain Python for a user's algorithm."""
 
     def __init__(
-        self, instance: Instance, algorithm: Algorithm, rule: Any, key: tuple[int, int], cap: int
+        self,
+        instance: Instance,
+        setting: Setting,
+        algorithm: Algorithm,
+        rule: Any,
+        key: tuple[int, int],
+        cap: int,
     ) -> None:
         shape = self.shape = instance.shape
+        self.boxes = setting.noise.boxes(shape, setting.delta)
+        # Only the library's own algorithms read more than counts and sums.
+        self.keeps_values = len(self.boxes.start) > 0 and exact.is_ours(algorithm)
         self.algorithm, self.rule = algorithm, rule
         self.source = make_source(instance, *key)
         self.pool = make_reservoir(instance, self.source.kind)
         self.law = UserLaw(instance, *key) if self.source.kind == USER else None
-        self.tally = empty_tally(shape.groups, shape.arms, shape.dims)
+        start = self.boxes.start if self.keeps_values else None
+        self.tally = empty_tally(shape.groups, shape.arms, shape.dims, start)
         self.state = algorithm.init(rule)
         self.limits = np.array([cap, _SLICE])
 
@@ -85,14 +96,15 @@ class _Driver:
     def plain(self) -> Run:
         algorithm, rule, tally = self.algorithm, self.rule, self.tally
         rounds = 0
+        plan, step = bodies(algorithm, exact.is_ours(algorithm))
         while not algorithm.is_done(self.state, rule):
-            pulls = check_plan(algorithm.plan(self.state, tally, rule), self.shape, algorithm)
+            pulls = check_plan(plan(self.state, tally, rule), self.shape, algorithm)
             if tally.counts.sum() + pulls.sum() > self.limits[0]:
                 return self._result(False, rounds)
             if not pulls.any() and algorithm.is_stuck(self.state, rule):
                 return self._result(False, rounds)
             self._consume(pulls)
-            self.state = algorithm.step(self.state, tally, rule)
+            self.state = step(self.state, tally, rule)
             rounds += 1
         return self._result(True, rounds)
 
@@ -106,8 +118,17 @@ class _Driver:
                 if not exact.ensure.compiled(self.source, self.pool, i, j, count, goal, need):
                     assert self.law is not None
                     self.law.refill(self.pool, self.tally.counts)
+                if self.keeps_values:
+                    self._absorb(i, j, count, goal)
                 exact.take.compiled(self.pool, self.tally, i, j, goal)
                 left -= goal - count
+
+    def _absorb(self, i: int, j: int, count: int, goal: int) -> None:
+        """Take up values in the extra statistics: differences of the sums, as `Tape.values` has them."""
+        first = count - int(self.pool.base[i, j])
+        sums = self.pool.sums[i, j, :, first : first + goal - count].T
+        values = np.diff(sums, axis=0, prepend=self.tally.sums[i, j][None, :])
+        absorb_values.compiled(self.boxes, self.tally.extra[i, j], count, values)
 
     def _result(self, finished: bool, rounds: int) -> Run:
         answer = self.algorithm.answer(self.state, self.rule)

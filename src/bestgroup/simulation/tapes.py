@@ -22,8 +22,9 @@ from bestgroup.core.arrays import (
 from bestgroup.core.confidence import RadiusEnded, longer, make_radius
 from bestgroup.core.goals import Goal, check_goal
 from bestgroup.core.guarantee import Guarantee
-from bestgroup.core.noise import Noise, SubGaussian
+from bestgroup.core.noise import Noise, SubGaussian, check_noise
 from bestgroup.core.problem import Instance
+from bestgroup.core.sequences import BoxRule, absorb_values
 from bestgroup.core.shape import Shape
 from bestgroup.core.tally import Tally, empty_tally
 from bestgroup.errors import InvalidInput, TapeTooShort
@@ -48,6 +49,14 @@ class Tape:
             raise InvalidInput("a tape takes rewards or cumulative sums, one of the two")
         padded, self.shape = _read(rewards if cumulative is None else cumulative)
         self.sums: Floats = np.cumsum(padded, axis=0) if cumulative is None else padded
+        self._rewards: Floats | None = padded if cumulative is None else None
+
+    def values(self, i: int, j: int, first: int, stop: int) -> Floats:
+        """Return pulls first, ..., stop - 1 of an arm, [n, D]; of sums, their differences."""
+        if self._rewards is not None:
+            return np.ascontiguousarray(self._rewards[first:stop, i, j])
+        start = self.sums[first - 1, i, j] if first else np.zeros(self.shape.dims)
+        return np.diff(self.sums[first:stop, i, j], axis=0, prepend=start[None, :])
 
     @classmethod
     def draw(cls, instance: Instance, length: int, seed: int = 0, run: int = 0) -> Tape:
@@ -136,10 +145,8 @@ def replay(
     """
     reel = tape if isinstance(tape, Tape) else Tape(tape)
     check_goal(goal, reel.shape.dims)
-    noise = SubGaussian(1.0) if noise is None else noise
-    if not isinstance(noise, SubGaussian):
-        raise InvalidInput(f"noise must be a noise model such as SubGaussian(1.0); got {noise!r}")
-    noise.scales(reel.shape.dims)
+    noise = check_noise(SubGaussian(1.0) if noise is None else noise)
+    noise.check_dims(reel.shape.dims)
     setting = Setting(reel.shape, goal, noise, probability(delta))
     chosen = resolve(algorithm, setting)
     bulk = reel.sums.size > 50_000 if compiled is None else compiled
@@ -191,7 +198,8 @@ def _defining(algorithm: Algorithm) -> str:
 def _replay(reel: Tape, setting: Setting, algorithm: Algorithm, compiled: bool, rule: Any) -> Trace:
     shape = reel.shape
     plan, step = bodies(algorithm, compiled)
-    tally = empty_tally(shape.groups, shape.arms, shape.dims)
+    keep = setting.noise.boxes(shape, setting.delta)
+    tally = empty_tally(shape.groups, shape.arms, shape.dims, keep.start)
     state = algorithm.init(rule)
     rounds: list[Round] = []
     opened: dict[str, Any] | None = None
@@ -206,6 +214,8 @@ def _replay(reel: Tape, setting: Setting, algorithm: Algorithm, compiled: bool, 
         if opened is not None:
             rounds.append(_round(opened, pulls, shape))
         consume(reel, tally, pulls)
+        if len(keep.start):
+            keep_values(reel, tally, pulls, keep, compiled)
         state = step(state, tally, rule)
         if algorithm.decides_first:
             opened = algorithm.record(state, rule)
@@ -259,6 +269,15 @@ def consume(reel: Tape, tally: Tally, pulls: Ints) -> None:
         )
     groups, arms = np.nonzero(pulls)
     tally.sums[groups, arms] = reel.sums[tally.counts[groups, arms] - 1, groups, arms]
+
+
+def keep_values(reel: Tape, tally: Tally, pulls: Ints, rule: BoxRule, compiled: bool) -> None:
+    """Take up the values of pulls that were just consumed in the extra statistics."""
+    body = absorb_values.compiled if compiled else absorb_values
+    for i, j in np.argwhere(pulls).tolist():
+        stop = int(tally.counts[i, j])
+        first = stop - int(pulls[i, j])
+        body(rule, tally.extra[i, j], first, reel.values(i, j, first, stop))
 
 
 def _round(record: dict[str, Any], pulls: Ints, shape: Shape) -> Round:

@@ -1,0 +1,141 @@
+"""`Adaptive`: evidence gathered where it decides, for both goals.
+
+The proofs, the tests and the sampling rules are in the two halves: `adaptive_pareto` for Pareto
+groups and `adaptive_linear` for the best group. A half is an `Algorithm` of its own with the same
+options; the goal, and later the kind of the rule, says which one works.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from bestgroup.algorithms.protocol import Algorithm, Setting
+from bestgroup.core.arrays import Ints, number, positive_int
+from bestgroup.core.goals import Goal, ParetoGroups
+from bestgroup.core.guarantee import Guarantee
+from bestgroup.core.tally import Tally
+from bestgroup.errors import InvalidInput
+
+
+class _Body:
+    """`plan` or `step` of the half that a rule belongs to, plain or compiled."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __call__(self, state: Any, tally: Tally, rule: Any) -> Any:
+        return self._kernel(rule)(state, tally, rule)
+
+    def compiled(self, state: Any, tally: Tally, rule: Any) -> Any:
+        return self._kernel(rule).compiled(state, tally, rule)
+
+    def _kernel(self, rule: Any) -> Any:
+        if is_pareto_rule(rule):
+            from bestgroup.algorithms import adaptive_pareto as half
+        else:
+            from bestgroup.algorithms import adaptive_linear as half
+        return getattr(half, self.name)
+
+
+plan, step = _Body("plan"), _Body("step")
+
+
+@dataclass(frozen=True)
+class Adaptive(Algorithm):
+    """Sequential evidence, gathered where it decides most.
+
+    `batch` says how many pulls a plan holds: a whole number, or a share below 1 of the pulls that
+    the less pulled of two compared arms has had (at least one pull).
+
+    >>> str(Adaptive(batch=8))
+    'adaptive(batch=8)'
+    """
+
+    batch: int | float = 0.01
+
+    name: ClassVar[str] = "adaptive"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "batch", check_batch(self.batch))
+
+    def check(self, setting: Setting) -> None:
+        """Raise InvalidInput if this algorithm cannot work on the setting."""
+        super().check(setting)
+        self._for_goal(setting.goal).check(setting)
+
+    def rule(self, setting: Setting) -> Any:
+        """Return the rule of the half that answers the goal."""
+        return self._for_goal(setting.goal).rule(setting)
+
+    def init(self, rule: Any) -> Any:
+        """Return the state before any pull."""
+        return self._for_rule(rule).init(rule)
+
+    def plan(self, state: Any, tally: Tally, rule: Any) -> Ints:
+        """Return the next pulls."""
+        return self._for_rule(rule).plan(state, tally, rule)
+
+    def step(self, state: Any, tally: Tally, rule: Any) -> Any:
+        """Return the state after the planned pulls."""
+        return self._for_rule(rule).step(state, tally, rule)
+
+    def is_done(self, state: Any, rule: Any) -> bool:
+        """Return whether the answer is final."""
+        return self._for_rule(rule).is_done(state, rule)
+
+    def is_stuck(self, state: Any, rule: Any) -> bool:
+        """Return whether nothing can end the run."""
+        return self._for_rule(rule).is_stuck(state, rule)
+
+    def answer(self, state: Any, rule: Any) -> frozenset[int]:
+        """Return the groups that are named."""
+        return self._for_rule(rule).answer(state, rule)
+
+    def record(self, state: Any, rule: Any) -> dict[str, Any]:
+        """Return what a trace shows of the state."""
+        return self._for_rule(rule).record(state, rule)
+
+    def guarantee(self, setting: Setting) -> Guarantee:
+        """Return the PAC property that the half proves."""
+        return self._for_goal(setting.goal).guarantee(setting)
+
+    def _for_goal(self, goal: Goal) -> Algorithm:
+        return self._half(isinstance(goal, ParetoGroups))
+
+    def _for_rule(self, rule: Any) -> Algorithm:
+        return self._half(is_pareto_rule(rule))
+
+    def _half(self, pareto: bool) -> Algorithm:
+        # Each half is imported when it is used: a run needs one of them.
+        if pareto:
+            from bestgroup.algorithms.adaptive_pareto import AdaptivePareto
+
+            return AdaptivePareto(self.batch)
+        from bestgroup.algorithms.adaptive_linear import AdaptiveLinear
+
+        return AdaptiveLinear(self.batch)
+
+
+def is_pareto_rule(rule: Any) -> bool:
+    """Return whether a rule is that of the half for Pareto groups."""
+    from bestgroup.algorithms.adaptive_pareto import AdaptiveRule
+
+    return isinstance(rule, AdaptiveRule)
+
+
+def check_batch(batch: Any) -> int | float:
+    """Return a legal batch: a whole number of pulls, or a share below 1.
+
+    >>> check_batch(8.0), check_batch(0.01)
+    (8, 0.01)
+    """
+    size = number(batch, "batch")
+    if size >= 1:
+        return positive_int(int(size) if size.is_integer() else batch, "batch")
+    if size <= 0:
+        raise InvalidInput(
+            "batch must be a whole number of pulls, or a share between 0 and 1 of an arm's pulls; "
+            f"got {batch!r}"
+        )
+    return size

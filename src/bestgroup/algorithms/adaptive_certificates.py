@@ -1,0 +1,308 @@
+"""The certificates of `adaptive_pareto`: what is proven, and the tests that prove it."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from bestgroup.algorithms.adaptive_scores import (
+    ACCEPTED,
+    REJECTED,
+    UNDECIDED,
+    Duties,
+    Split,
+    strength,
+)
+from bestgroup.algorithms.adaptive_split import precision
+from bestgroup.core.arrays import Bools, Floats, Ints
+from bestgroup.core.evidence import pair_evidence, pair_evidence_above
+from bestgroup.core.kernel import kernel
+from bestgroup.core.sequences import BoxRule, box
+from bestgroup.core.tally import Tally
+
+_GAIN = 2.0 * math.log(2.0) + 1e-6  # no evidence exceeds the strength of its duel by more
+_RETRY = 0.7  # a failed test is repeated when the strength has grown by this share of its lack
+
+
+class Ledger(NamedTuple):
+    """What the proofs rest on: pulls since scouting, and what scouting saw, in units of scales."""
+
+    base_counts: Floats  # [N, K]     pulls in scouting; zeros before its end, and for boxes
+    base_sums: Floats  # [N, K, D]
+    base_mean: Floats  # [N, K, D]
+    counts: Floats  # [N, K]          pulls since
+    mean: Floats  # [N, K, D]         their means
+    low: Floats  # [N, K, D]          for boxes: the box of an arm's mean, in the dims' own units
+    high: Floats  # [N, K, D]
+    missing: Ints  # [N, N, D]        arms of j, in dim d, without `won[i, j, k, d]`
+    standing: Ints  # [N, N]          (arm of i, dim) pairs without `over[j, i, k, d]`, at [j, i]
+    won_wait: Floats  # [N, N, K, D]  by how much a strength must exceed its level before a test
+    over_wait: Floats  # [N, N, K, D]
+    won_by: Ints  # [N, N, K, D]      the arm m of i that `won[i, j, k, d]` rests on; -1 without
+    over_by: Ints  # [N, N, K, D]     the arm m of j that `over[j, i, k, d]` rests on
+    beaten_by: Ints  # [N]            who rejected i; -1 for none
+    news: Bools  # [1]                whether a pair was settled or a group beaten in this step
+
+
+class Levels(NamedTuple):
+    """The levels of the tests, and their kind."""
+
+    level: float  # log(1 / delta)
+    epsilon: Floats  # [D]      in units of the scales
+    slack: Floats  # [D]        epsilon in the dims' own units, for boxes
+    boxes: bool  # boxes of single arms instead of evidence on pairs
+    box: BoxRule  # what they are
+
+
+def make_ledger(exists: Bools, dims: int) -> Ledger:
+    """Return a ledger before any pull."""
+    N, K = exists.shape
+    sizes = exists.sum(axis=1).astype(np.int64)
+    duels = (N, N, K, dims)
+    return Ledger(
+        base_counts=np.zeros((N, K)),
+        base_sums=np.zeros((N, K, dims)),
+        base_mean=np.zeros((N, K, dims)),
+        counts=np.zeros((N, K)),
+        mean=np.zeros((N, K, dims)),
+        low=np.full((N, K, dims), -np.inf),
+        high=np.full((N, K, dims), np.inf),
+        missing=np.repeat(np.repeat(sizes[None, :, None], N, axis=0), dims, axis=2),
+        standing=np.repeat(dims * sizes[None, :], N, axis=0),
+        won_wait=np.full(duels, -_GAIN),
+        over_wait=np.full(duels, -_GAIN),
+        won_by=np.full(duels, -1, np.int64),
+        over_by=np.full(duels, -1, np.int64),
+        beaten_by=np.full(N, -1, np.int64),
+        news=np.zeros(1, np.bool_),
+    )
+
+
+@kernel
+def begin_ledger(ledger: Ledger, tally: Tally, mean: Floats) -> None:
+    """Let evidence count from now on."""
+    N, K, D = mean.shape
+    for i in range(N):
+        for j in range(K):
+            ledger.base_counts[i, j] = tally.counts[i, j]
+            ledger.counts[i, j] = 0.0
+            for d in range(D):
+                ledger.base_sums[i, j, d] = tally.sums[i, j, d]
+                ledger.base_mean[i, j, d] = mean[i, j, d]
+
+
+@kernel
+def enter_arm(ledger: Ledger, tally: Tally, scale: Floats, i: int, j: int) -> None:
+    """Take up the new pulls of an arm."""
+    count = tally.counts[i, j] - ledger.base_counts[i, j]
+    ledger.counts[i, j] = count
+    for d in range(len(scale)):
+        rest = tally.sums[i, j, d] - ledger.base_sums[i, j, d]
+        ledger.mean[i, j, d] = rest / (count * scale[d])
+
+
+@kernel
+def narrow_box(ledger: Ledger, tally: Tally, rule: BoxRule, i: int, j: int) -> None:
+    """Cut the box of an arm by what its pulls say now: boxes hold at all times together."""
+    if tally.extra.shape[3] < len(rule.start):
+        raise ValueError("the tally lacks the statistics that the noise model keeps")
+    n = float(tally.counts[i, j])
+    for d in range(ledger.low.shape[2]):
+        low, high = box(rule, n, tally.sums[i, j, d], tally.extra[i, j, d], d)
+        ledger.low[i, j, d] = max(ledger.low[i, j, d], low)
+        ledger.high[i, j, d] = min(ledger.high[i, j, d], high)
+
+
+@kernel
+def lack(
+    ledger: Ledger, arms: tuple[int, int, int, int], d: int, shift: float, level: float
+) -> float:
+    """Return what is missing to prove mu_im + shift > mu_jk in dim d; <= 0 if nothing is."""
+    i, m, j, k = arms
+    n_a, n_b = ledger.counts[i, m], ledger.counts[j, k]
+    gap = ledger.mean[i, m, d] - ledger.mean[j, k, d] + shift
+    seen = ledger.base_mean[i, m, d] - ledger.base_mean[j, k, d] + shift
+    q = precision(seen, ledger.base_counts[i, m], ledger.base_counts[j, k])
+    above = pair_evidence_above(gap, n_a, n_b, q, q)
+    if above < level:
+        return level - above
+    return level - pair_evidence(gap, n_a, n_b, q, q)
+
+
+@kernel
+def note_over(ledger: Ledger, duties: Duties, arms: tuple[int, int, int, int], d: int) -> None:
+    """Record that j, by its arm m, beats arm k of i in dim d."""
+    j, m, i, k = arms
+    duties.over[j, i, k, d] = True
+    ledger.over_by[j, i, k, d] = m
+    ledger.standing[j, i] -= 1
+    if ledger.standing[j, i] == 0:
+        ledger.news[0] = True
+
+
+@kernel
+def note_won(ledger: Ledger, duties: Duties, arms: tuple[int, int, int, int], d: int) -> None:
+    """Record that arm k of j does not beat i, by its arm m, by epsilon in dim d."""
+    i, m, j, k = arms
+    duties.won[i, j, k, d] = True
+    ledger.won_by[i, j, k, d] = m
+    ledger.missing[i, j, d] -= 1
+    if ledger.missing[i, j, d] == 0:
+        duties.settled[i, j] = True
+        ledger.news[0] = True
+
+
+@kernel
+def may_beat(duties: Duties, j: int) -> bool:
+    """Return whether proofs that j is beaten still matter."""
+    return duties.status[j] == UNDECIDED
+
+
+@kernel
+def may_settle(duties: Duties, i: int, j: int) -> bool:
+    """Return whether proofs that j does not beat i by epsilon still matter."""
+    if duties.status[i] != UNDECIDED or duties.status[j] == REJECTED:
+        return False
+    return not duties.settled[i, j]
+
+
+@kernel
+def try_group(
+    ledger: Ledger,
+    duties: Duties,
+    split: Split,
+    levels: Levels,
+    leader: Ints,
+    touched: Bools,
+    turned: Bools,
+    g: int,
+) -> None:
+    """Do all tests that new pulls of group g can have changed.
+
+    `touched` [N, K] are the arms with new pulls, `turned` [N, D] the dims in which the leader of
+    a group is one of them, or is another one than before. On the lower side the arms that were
+    touched matter, on the upper side the leaders. The loop is in one piece: handing the arrays to a
+    function for every pair of arms would cost more than the pair does.
+    """
+    counts, mean = ledger.counts, ledger.mean
+    for o in range(len(duties.status)):
+        for side in range(2):
+            i, j = (g, o) if side == 0 else (o, g)
+            beat, settle = may_beat(duties, j), may_settle(duties, i, j)
+            if o == g or not (beat or settle):
+                continue
+            for d in range(turned.shape[1]):
+                m = leader[i, d]
+                n_a = counts[i, m]
+                if not n_a > 0.0 or (side == 0 and not turned[g, d]):
+                    continue
+                level = levels.level + split.arm[i, m, d]
+                for k in range(touched.shape[1]):
+                    n_b = counts[j, k]
+                    if not n_b > 0.0 or (side == 1 and not touched[g, k]):
+                        continue
+                    gap = mean[i, m, d] - mean[j, k, d]
+                    if beat and gap > 0.0 and not duties.over[i, j, k, d]:
+                        wanted = level + split.group[j] + split.rival[j, i]
+                        z = strength(gap, n_a, n_b)
+                        if z >= wanted + ledger.over_wait[i, j, k, d]:
+                            test_over(ledger, duties, (i, m, j, k), d, z, wanted)
+                    gap += levels.epsilon[d]
+                    if settle and gap > 0.0 and not duties.won[i, j, k, d]:
+                        wanted = level + split.group[i] + split.dim[i, j, d]
+                        z = strength(gap, n_a, n_b)
+                        if z >= wanted + ledger.won_wait[i, j, k, d]:
+                            shift = levels.epsilon[d]
+                            test_won(ledger, duties, (i, m, j, k), d, shift, z, wanted)
+
+
+@kernel
+def test_over(
+    ledger: Ledger,
+    duties: Duties,
+    arms: tuple[int, int, int, int],
+    d: int,
+    z: float,
+    wanted: float,
+) -> None:
+    """Test whether arm m of i beats arm k of j in dim d."""
+    i, m, j, k = arms
+    rest = lack(ledger, arms, d, 0.0, wanted)
+    ledger.over_wait[i, j, k, d] = (z - wanted) + _RETRY * rest
+    if rest <= 0.0:
+        note_over(ledger, duties, arms, d)
+
+
+@kernel
+def test_won(
+    ledger: Ledger,
+    duties: Duties,
+    arms: tuple[int, int, int, int],
+    d: int,
+    shift: float,
+    z: float,
+    wanted: float,
+) -> None:
+    """Test whether arm k of j does not beat arm m of i by epsilon in dim d."""
+    i, m, j, k = arms
+    rest = lack(ledger, arms, d, shift, wanted)
+    ledger.won_wait[i, j, k, d] = (z - wanted) + _RETRY * rest
+    if rest <= 0.0:
+        note_won(ledger, duties, arms, d)
+
+
+@kernel
+def try_boxes(ledger: Ledger, duties: Duties, slack: Floats, exists: Bools, g: int) -> None:
+    """Do all tests with boxes that new pulls of group g can have changed."""
+    N, K = exists.shape
+    for o in range(N):
+        for side in range(2):
+            i, j = (g, o) if side == 0 else (o, g)
+            beat, settle = may_beat(duties, j), may_settle(duties, i, j)
+            if i == j or not (beat or settle):
+                continue
+            for d in range(len(slack)):
+                m = 0
+                for n in range(1, K):
+                    if exists[i, n] and ledger.low[i, n, d] > ledger.low[i, m, d]:
+                        m = n
+                for k in range(K):
+                    if not exists[j, k]:
+                        continue
+                    apart = ledger.low[i, m, d] - ledger.high[j, k, d]
+                    if beat and apart >= 0.0 and not duties.over[i, j, k, d]:
+                        note_over(ledger, duties, (i, m, j, k), d)
+                    if settle and apart + slack[d] >= 0.0 and not duties.won[i, j, k, d]:
+                        note_won(ledger, duties, (i, m, j, k), d)
+
+
+@kernel
+def decide(ledger: Ledger, duties: Duties) -> bool:
+    """Reject groups that are beaten, then accept groups that are settled against all others."""
+    status, N = duties.status, len(duties.status)
+    if not ledger.news[0]:
+        return False
+    ledger.news[0] = False
+    changed = False
+    for i in range(N):
+        if status[i] == UNDECIDED:
+            for j in range(N):
+                if j != i and ledger.standing[j, i] == 0:
+                    status[i] = REJECTED
+                    ledger.beaten_by[i] = j
+                    changed = True
+                    break
+    for i in range(N):
+        if status[i] != UNDECIDED:
+            continue
+        safe = True
+        for j in range(N):
+            if j != i and status[j] != REJECTED and not duties.settled[i, j]:
+                safe = False
+                break
+        if safe:
+            status[i] = ACCEPTED
+            changed = True
+    return changed

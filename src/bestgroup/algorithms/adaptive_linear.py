@@ -1,0 +1,274 @@
+"""Adaptive identification of the best group, with predictable witnesses.
+
+**Setting.** Group i is worth R_i . w, R_i^d = max_j mu_ij^d; the answer i must have
+R_i . w + epsilon ||w||_1 >= max_k R_k . w. A selection s of a group names an arm for each dim;
+L_s = sum_d w^d mu_{s(d)}^d, so that R_i . w is the largest L_s of group i. Given the past, a pull
+has its arm's mean plus noise xi, and for a set B of dims sum_{d in B} w^d xi^d is sub-Gaussian with
+scale c_B: c_B = sum_B w^d sigma_d however the dims depend on each other (Hoelder's inequality),
+c_B = sqrt(sum_B (w^d sigma_d)^2) if they are independent.
+
+**Rule.** At stopping times tau_1 < tau_2 < ... a witness is named: a group i_m and a selection s_m
+of it, chosen in any way from what was seen up to tau_m. For a group k != i_m, a selection s' of k
+and a precision q let E_q be the product of half-normal mixtures (`evidence_linear`), one an arm:
+
+* for an arm that s' uses, of ALL its pulls, each taken as the number sum_{d in B} w^d X^d / c_B,
+  B the dims that it serves, mixed over eta <= 0;
+* for an arm that s_m uses, of its pulls AFTER tau_m, taken alike, mixed over eta >= 0.
+
+Z_m(k, s') is the log of sum_q p_q inf E_q, p a fixed prior, each infimum over all means with
+
+    L_{s_m}(i_m) + epsilon ||w||_1 <= L_{s'}(k).                                              (H)
+
+Group k is out once Z_m(k, s') >= log(m (m + 1) / delta) for every s', at any time after tau_m and
+before tau_{m+1}. For epsilon = 0 it stays out; for epsilon > 0 all groups come back when the
+witness's group changes. The run ends when all groups but the witness are out, and answers it.
+
+**Theorem.** The answer is wrong with probability at most delta, whatever rule chooses the pulls and
+the witnesses.
+
+Proof. Let k* be a best group and s* a selection of it with L_{s*} = R_{k*} . w: both are fixed by
+the means. Let B be the groups i != k* with R_i . w + epsilon ||w||_1 <= R_{k*} . w. If i_m is in B
+then the true means satisfy (H) for (k*, s*), because L_{s_m} <= R_{i_m} . w. So exp Z_m(k*, s*) is
+at most M_m = sum_q p_q E_q at the true means. Define M_m at all times: before tau_m it is the sum
+over q of p_q times the factors of k* alone, which do not depend on the witness; from tau_m on the
+witness's factors come in, at 1; if i_m is not in B it stays from tau_m on what it is. A pull
+multiplies at most one factor of E_q, and that by a mixture of exp(eta Y - eta^2 / 2) whose weights
+are known before the pull and where Y is sub-Gaussian with mean 0 and scale 1 given the past. So M_m
+is a nonnegative supermartingale that starts at 1, and so is W = sum_m M_m / (m (m + 1)). By Ville's
+inequality W ever reaches 1 / delta with probability at most delta.
+Let the answer i be wrong: R_i . w + epsilon ||w||_1 < R_{k*} . w. Then i != k*, so k* is out. The
+witness i_m that put it out is in B: for epsilon = 0 every group but k* is, and for epsilon > 0 it is
+i itself, as nothing has come back since. At that time M_m >= m (m + 1) / delta and W >= 1 / delta. QED
+
+No union is paid over groups, over the selections of k or over those of the witness: k* and s* are
+fixed, and the witness is predictable. The price is that the witness's own pulls before tau_m do not
+count, and log(m (m + 1)).
+
+**Large groups.** "For every s'" is proven by branch and bound (`evidence_prove`) with a bound that
+costs 2^D K terms whatever K^D is (`evidence_search`); where it fails, sampling goes on.
+
+**Sampling** cannot break the theorem. A look (`adaptive_linear_look`), at least whenever the pulls
+have grown by a fiftieth, finds for every group a selection with little evidence, decides, and
+chooses whom to pull for until the next one (`adaptive_linear_aim`).
+
+**The end.** Every arm of a group that is not out gets at least t / (25 A) of the first t pulls, A
+the number of arms, so all means converge. If the best group is unique it leads in the end; another
+witness is then replaced once the pulls have doubled, so m is at most of order log t. When the
+witness leads every selection, the bound of `evidence_search` at a tilt of order sqrt(t) grows faster
+than any multiple of log t, so the run ends with probability one. For epsilon > 0 any group that
+leads in the end will do; groups that tie for ever may take turns as leaders, but each of them then
+leads all others up to epsilon, and doubling gives it the time to prove it.
+
+If pulls of different arms may depend on each other, or there are more than 8 dims, the product is
+not used: see `adaptive_linear_boxes`.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from bestgroup.algorithms.adaptive import check_batch
+from bestgroup.algorithms.adaptive_linear_aim import aim, choose_arm, is_stale, means_of
+from bestgroup.algorithms.adaptive_linear_boxes import choose_box_arm, look_at_boxes
+from bestgroup.algorithms.adaptive_linear_look import look, next_look
+from bestgroup.algorithms.adaptive_linear_state import LinearRule, State, init
+from bestgroup.algorithms.protocol import Algorithm, Setting, pac_statement
+from bestgroup.core.arrays import Floats, Ints
+from bestgroup.core.goals import BestGroup
+from bestgroup.core.guarantee import Guarantee
+from bestgroup.core.kernel import kernel
+from bestgroup.core.tally import Tally
+
+MOST_DIMS = 8  # the bound over selections takes 2^D K values of psi*
+
+_FIRST = 4  # pulls of every arm before the first look
+_EVEN = 0.04  # of all pulls go to all arms alike, at least: no arm stays unlucky for long
+
+# The precisions are those of effects from 0.4 down to 0.002 standard deviations; most problems lie in
+# the middle.
+_PRECISIONS = tuple(2.0**k for k in (3, 6, 9, 12, 15, 18))
+_PRIOR = tuple(p / 12.0 for p in (1.0, 3.0, 3.0, 3.0, 1.0, 1.0))
+
+
+@kernel
+def plan(state: State, tally: Tally, rule: LinearRule) -> Ints:
+    """Return the next pulls; choices in a batch count those before them, with means as they are."""
+    N, K = tally.counts.shape
+    pulls = np.zeros((N, K), np.int64)
+    if state.round[0] == 0:
+        for i in range(N):
+            for j in range(rule.sizes[i]):
+                pulls[i, j] = _FIRST
+        return pulls
+    if state.short[0]:
+        fill_short(state, tally, rule, pulls)
+        return pulls
+    for _ in range(rule.batch):
+        if rule.boxes:
+            i, j, count = choose_box_arm(state, tally, rule, pulls)
+        else:
+            i, j, count = choose_arm(state, tally, rule, pulls)
+        pulls[i, j] += max(1, int(rule.share * count))
+    return pulls
+
+
+@kernel
+def floor_of(total: int, rule: LinearRule) -> float:
+    """Return how often every arm is pulled at least: t / (25 A)."""
+    return _EVEN * total / rule.sizes.sum()
+
+
+@kernel
+def fill_short(state: State, tally: Tally, rule: LinearRule, pulls: Ints) -> None:
+    """Plan the pulls that arms lack to the floor."""
+    least = math.ceil(floor_of(tally.counts.sum(), rule))
+    for i in range(len(rule.sizes)):
+        if not state.out[i]:
+            for j in range(rule.sizes[i]):
+                pulls[i, j] = max(0, least - tally.counts[i, j])
+
+
+@kernel
+def step(state: State, tally: Tally, rule: LinearRule) -> None:
+    """Count the round, and look if it is time to."""
+    state.round[0] += 1
+    state.short[0] = False
+    total = tally.counts.sum()
+    if state.answer[0] >= 0:
+        return
+    if total < state.next[0]:
+        if not rule.boxes and is_stale(state, tally, rule):
+            if state.named[0] == 0:
+                look(state, tally, rule, total)
+            else:
+                aim(state, tally, rule, means_of(tally, rule))
+        return
+    if rule.boxes:
+        look_at_boxes(state, tally, rule)
+    else:
+        look(state, tally, rule, total)
+    state.next[0] = next_look(state, rule, total)
+    least = floor_of(total, rule)
+    for i in range(len(rule.sizes)):
+        if not state.out[i]:
+            for j in range(rule.sizes[i]):
+                if tally.counts[i, j] < least:
+                    state.short[0] = True
+
+
+@dataclass(frozen=True)
+class AdaptiveLinear(Algorithm):
+    """Pulls what the proof lacks most; `batch` is that of `Adaptive`."""
+
+    batch: int | float = 0.01
+
+    name: ClassVar[str] = "adaptive"
+    goals: ClassVar[tuple[type, ...]] = (BestGroup,)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "batch", check_batch(self.batch))
+
+    def rule(self, setting: Setting) -> LinearRule:
+        """Return the rule for the kernels."""
+        goal, shape = setting.goal, setting.shape
+        assert isinstance(goal, BestGroup)
+        weights, scale = goal.weight_vector(shape.dims), setting.noise.scales(shape.dims)
+        boxes = uses_boxes(setting)
+        independent = setting.noise.dependence == "independent"
+        return LinearRule(
+            exists=shape.exists,
+            sizes=np.array(shape.sizes, np.int64),
+            cost=costs_of(setting),
+            weights=weights,
+            scale=scale,
+            coefficient=np.zeros(0) if boxes else coefficients(weights * scale, independent),
+            slack=goal.epsilon * float(weights.sum()),
+            delta=setting.delta,
+            precision=np.array(_PRECISIONS),
+            log_prior=np.log(np.array(_PRIOR)),
+            batch=self.batch if isinstance(self.batch, int) else 1,
+            share=0.0 if isinstance(self.batch, int) else self.batch,
+            boxes=boxes,
+            alpha=setting.delta / (shape.dims * (shape.total - min(shape.sizes) + 1)),
+        )
+
+    def init(self, rule: LinearRule) -> State:
+        """Return the state before any pull."""
+        return init(rule)
+
+    def plan(self, state: State, tally: Tally, rule: LinearRule) -> Ints:
+        """Return the next pulls."""
+        return plan(state, tally, rule)
+
+    def step(self, state: State, tally: Tally, rule: LinearRule) -> State:
+        """Return the state after the planned pulls."""
+        step(state, tally, rule)
+        return state
+
+    def is_done(self, state: State, rule: LinearRule) -> bool:
+        """Return whether the answer is final."""
+        return bool(state.answer[0] >= 0)
+
+    def answer(self, state: State, rule: LinearRule) -> frozenset[int]:
+        """Return the witness's group; before the end, all groups that are not out."""
+        if state.answer[0] >= 0:
+            return frozenset([int(state.answer[0])])
+        return frozenset(np.flatnonzero(~state.out).tolist())
+
+    def record(self, state: State, rule: LinearRule) -> dict[str, Any]:
+        """Return what a trace shows of a round; groups that may come back are shown as there."""
+        groups = ~state.out
+        if rule.slack > 0.0 and not rule.boxes and state.answer[0] < 0:
+            groups = np.ones_like(state.out)
+        dims = np.repeat(groups[:, None], len(rule.weights), axis=1)
+        return {
+            "groups": groups,
+            "dims": dims,
+            "arms": rule.exists[:, :, None] & dims[:, None, :],
+            "accepted": np.arange(len(groups)) == state.answer[0],
+            "rejected": ~groups,
+            "efficiency": state.efficiency.copy(),
+        }
+
+    def guarantee(self, setting: Setting) -> Guarantee:
+        """Return the theorem of this module, or that of `adaptive_linear_boxes`."""
+        if uses_boxes(setting):
+            pulls = "given the arm's earlier pulls, a pull has the arm's mean and that noise"
+            arms = (
+                "pulls of different arms may depend on each other in any way (a box for each arm)"
+            )
+        else:
+            pulls = "given the past, the next pull of an arm has its mean and that noise"
+            arms = "so pulls of different arms share no noise"
+        assumptions = (*setting.noise.assumptions(), pulls, arms)
+        return Guarantee("proven", pac_statement(setting), assumptions)
+
+
+def uses_boxes(setting: Setting) -> bool:
+    """Return whether confidence boxes for single arms take the place of evidence."""
+    return setting.noise.arms == "arbitrary" or setting.shape.dims > MOST_DIMS
+
+
+def costs_of(setting: Setting) -> Floats:
+    """Return what a pull of each arm costs, [N, K]: 1 unless the setting says otherwise."""
+    cost = np.ones(setting.shape.exists.shape)
+    given = getattr(setting, "costs", None)
+    if given is not None:
+        for i, row in enumerate(given):
+            cost[i, : setting.shape.sizes[i]] = np.asarray(row)[: setting.shape.sizes[i]]
+    return cost
+
+
+def coefficients(scales: Floats, independent: bool) -> Floats:
+    """Return c_B for every set B of dims, [2^D], from w^d sigma_d.
+
+    >>> coefficients(np.array([3.0, 4.0]), True), coefficients(np.array([3.0, 4.0]), False)
+    (array([0., 3., 4., 5.]), array([0., 3., 4., 7.]))
+    """
+    power = 2.0 if independent else 1.0
+    sets = np.arange(1 << len(scales))[:, None] >> np.arange(len(scales)) & 1
+    return (sets * scales**power).sum(axis=1) ** (1.0 / power)

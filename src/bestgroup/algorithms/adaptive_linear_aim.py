@@ -1,0 +1,224 @@
+"""What the adaptive rule for the best group pulls: the arm that is due, and whom to pull for.
+
+Nothing here touches the guarantee. Two traps are avoided. A group that is truly best but was
+underestimated must not starve while two wrong ones are told apart: a group that could still be
+ahead of the witness, by an upper bound on its worth, goes first. And the witness's selection must
+not rest on an arm that was lucky while a better one was not: arms of its group that could be better
+are pulled in place of those that are due.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from bestgroup.algorithms.adaptive_linear_state import LinearRule, State
+from bestgroup.core.arrays import Floats, Ints
+from bestgroup.core.evidence_search import find_blocks
+from bestgroup.core.kernel import kernel
+from bestgroup.core.tally import Tally
+
+_OPTIMISM = 1.0  # times V log t, the square of the bonus of a group's worth
+_CURIOSITY = 0.5  # times log t / n, the square of the bonus of an arm of the witness's group
+_MATTERS = 0.1  # of the gap: by how much an arm of the witness's group must be better to matter
+
+_GROWN = 1.125  # the aim is taken anew when an arm's pulls have grown so many times
+
+
+@kernel
+def copy(source: Ints, target: Ints) -> None:
+    """Copy a selection; a loop compiles in a tenth of the time that a slice takes."""
+    for d in range(len(source)):
+        target[d] = source[d]
+
+
+@kernel
+def choose_arm(state: State, tally: Tally, rule: LinearRule, pulls: Ints) -> tuple[int, int, int]:
+    """Return the arm that is due, counting planned pulls, and how many of its pulls count.
+
+    Of the arms in the duel with the least evidence it is the one with the largest c / (n sqrt(cost)):
+    a pull of it lowers V = sum c^2 / n most for its cost.
+    """
+    D = len(state.lead)
+    masks = np.zeros(D, np.int64)
+    k, wanted = state.rival[0], state.chase
+    if k < 0:
+        k = choose_rival(state, tally, rule, pulls, masks)
+        wanted = state.hard[k]
+    i = state.witness[0]
+    best, group, arm, count = -1.0, i, 0, 0
+    find_blocks(wanted, masks)
+    for d in range(D):
+        if masks[d] > 0:
+            j = wanted[d]
+            n = tally.counts[k, j] + pulls[k, j]
+            need = rule.coefficient[masks[d]] / (n * math.sqrt(rule.cost[k, j]))
+            if need > best:
+                best, group, arm, count = need, k, j, n
+    find_blocks(state.lead, masks)
+    for d in range(D):
+        if masks[d] > 0:
+            j = state.lead[d]
+            n = tally.counts[i, j] + pulls[i, j] - state.before[j]
+            need = np.inf
+            if n > 0:
+                need = rule.coefficient[masks[d]] / (n * math.sqrt(rule.cost[i, j]))
+            if need > best:
+                best, group, arm, count = need, i, j, n
+                often = tally.counts[i, j] + pulls[i, j]
+                for e in range(D - 1, -1, -1):
+                    other = state.probe[e]
+                    if masks[d] >> e & 1 and tally.counts[i, other] + pulls[i, other] < often:
+                        arm = other
+    return int(group), int(arm), int(count)
+
+
+@kernel
+def choose_rival(state: State, tally: Tally, rule: LinearRule, pulls: Ints, masks: Ints) -> int:
+    """Return the group with the least evidence, with V by the counts of now and the gaps of the last look."""
+    own = variance(rule, tally, pulls, state.witness[0], state.lead, state.before, masks)
+    none = np.zeros(len(state.before), np.int64)
+    rival, least = -1, np.inf
+    for k in range(len(state.out)):
+        if state.out[k] or k == state.witness[0]:
+            continue
+        v = own + variance(rule, tally, pulls, k, state.hard[k], none, masks)
+        score = state.evidence[k] + state.gap[k] * abs(state.gap[k]) / (2.0 * v) - state.ease[k]
+        if rival < 0 or score < least:
+            rival, least = k, score
+    return rival
+
+
+@kernel
+def variance(
+    rule: LinearRule,
+    tally: Tally,
+    pulls: Ints,
+    i: int,
+    selection: Ints,
+    before: Ints,
+    masks: Ints,
+) -> float:
+    """Return sum c^2 / n over the arms of a selection, infinite while one has no pulls that count."""
+    find_blocks(selection, masks)
+    total = 0.0
+    for d in range(len(masks)):
+        if masks[d] > 0:
+            j = selection[d]
+            n = tally.counts[i, j] + pulls[i, j] - before[j]
+            c = rule.coefficient[masks[d]]
+            total += c * c / n if n > 0 else np.inf
+    return total
+
+
+@kernel
+def is_stale(state: State, tally: Tally, rule: LinearRule) -> bool:
+    """Return whether an arm has grown so much that the aim should be taken anew."""
+    for i in range(len(rule.sizes)):
+        for j in range(rule.sizes[i]):
+            if tally.counts[i, j] > _GROWN * state.aimed[i, j]:
+                return True
+    return False
+
+
+@kernel
+def means_of(tally: Tally, rule: LinearRule) -> Floats:
+    """Return the mean rewards, 0 where there is no arm."""
+    N, K, D = tally.sums.shape
+    means = np.zeros((N, K, D))
+    for i in range(N):
+        for j in range(rule.sizes[i]):
+            for d in range(D):
+                means[i, j, d] = tally.sums[i, j, d] / tally.counts[i, j]
+    return means
+
+
+@kernel
+def aim(state: State, tally: Tally, rule: LinearRule, means: Floats) -> None:
+    """Choose whom to pull for until the next aim: the group that could be ahead most, or the usual."""
+    D = len(state.lead)
+    w = state.witness[0]
+    log_total = math.log(float(tally.counts.sum()))
+    trial = np.zeros((2, D), np.int64)
+    high = rule.slack
+    for d in range(D):
+        high += rule.weights[d] * means[w, state.lead[d], d]
+    state.rival[0] = -1
+    for k in range(len(state.out)):
+        if k == w or state.out[k]:
+            continue
+        height = optimistic(tally, rule, means, k, _OPTIMISM * log_total, trial)
+        if height > high:
+            high = height
+            state.rival[0] = k
+            copy(trial[0], state.chase)
+    set_probes(state, tally, rule, means, log_total)
+    for i in range(len(rule.sizes)):
+        for j in range(rule.sizes[i]):
+            state.aimed[i, j] = tally.counts[i, j]
+
+
+@kernel
+def optimistic(
+    tally: Tally, rule: LinearRule, means: Floats, k: int, bonus: float, trial: Ints
+) -> float:
+    """Return about the largest L_s + sqrt(bonus V_s) over selections s of group k; trial[0] is that s.
+
+    sqrt(b V) is the least of b / (2 a) + a V / 2 over a; for given a the best s is found dim by dim.
+    """
+    D = trial.shape[1]
+    none = np.zeros(tally.counts.shape, np.int64)
+    zeros = np.zeros(tally.counts.shape[1], np.int64)
+    masks = np.zeros(D, np.int64)
+    height, a = -np.inf, 0.0
+    for turn in range(4):
+        value = 0.0
+        for d in range(D):
+            c, best = rule.coefficient[1 << d], -np.inf
+            for j in range(rule.sizes[k]):
+                v = c * c / tally.counts[k, j]
+                u = rule.weights[d] * means[k, j, d]
+                u += math.sqrt(0.5 * bonus * v) if turn == 0 else 0.5 * a * v
+                if u > best:
+                    best = u
+                    trial[1, d] = j
+            value += rule.weights[d] * means[k, trial[1, d], d]
+        v = variance(rule, tally, none, k, trial[1], zeros, masks)
+        value += math.sqrt(bonus * v)
+        if value <= height:
+            break
+        height, a = value, math.sqrt(bonus / v)
+        copy(trial[1], trial[0])
+    return height
+
+
+@kernel
+def set_probes(
+    state: State, tally: Tally, rule: LinearRule, means: Floats, log_total: float
+) -> None:
+    """Choose for every dim of the witness an arm that could be better than the lead's, if any.
+
+    Only arms pulled less often than the lead's come into question, so that this gets at least half
+    of the pulls. Those pulled less than sqrt(its pulls) times go first.
+    """
+    w = state.witness[0]
+    gap = np.inf
+    for k in range(len(state.out)):
+        if k != w and not state.out[k]:
+            gap = min(gap, state.gap[k])
+    for d in range(len(state.lead)):
+        lead = state.lead[d]
+        state.probe[d] = lead
+        often = tally.counts[w, lead]
+        high = means[w, lead, d] + _MATTERS * max(gap, 0.0) / rule.weights[d]
+        for j in range(rule.sizes[w]):
+            n = tally.counts[w, j]
+            if n >= often:
+                continue
+            bound = means[w, j, d] + rule.scale[d] * math.sqrt(_CURIOSITY * log_total / n)
+            if n * n < often:
+                bound = np.inf
+            if bound > high:
+                high = bound
+                state.probe[d] = j

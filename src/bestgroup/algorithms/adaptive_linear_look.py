@@ -1,0 +1,221 @@
+"""A look of the adaptive rule for the best group: the witness, the evidence against groups, decisions.
+
+Only `decide` carries the proof. It uses the evidence of `evidence_search` against every selection
+of a group, proven by `evidence_prove`, at the level that the theorem of `adaptive_linear` asks for;
+the rest is free to be anything.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from bestgroup.algorithms.adaptive_linear_aim import aim, copy, means_of, variance
+from bestgroup.algorithms.adaptive_linear_duel import make_duel, scan, set_rival
+from bestgroup.algorithms.adaptive_linear_state import LinearRule, State
+from bestgroup.core.arrays import Floats, Ints
+from bestgroup.core.evidence_prove import PROVEN, prove
+from bestgroup.core.evidence_search import Duel, Work, at_selection, make_work, pooled
+from bestgroup.core.kernel import kernel
+from bestgroup.core.tally import Tally
+
+_ROUNDING = 1e-6  # far more than floating point could add to the evidence
+_NEAR = 1.1  # pooling three precisions adds at most log 3: below level - _NEAR no proof is tried
+
+# When a witness is named; none of these touches the guarantee.
+_SETTLED, _SEEN = (
+    2.5,
+    30,
+)  # the first: gap^2 / (2 V) of this, with so many pulls an arm on average, ...
+_SURE = 6.0  # ... or of this
+_AGAIN = 2  # the next: when the pulls have grown so many times since the last, ...
+_WRONG, _SOON = -2.0, 1.25  # ... or so many times, when the last is behind by gap^2 / (2 V) of this
+
+_RARELY, _OFTEN = 0.02, 0.0025  # the pulls grow by a share between these from look to look
+
+
+@kernel
+def level_of(state: State, rule: LinearRule) -> float:
+    """Return log(m (m + 1) / delta), the level of the witness, or of the first one before it is named."""
+    m = max(1, state.named[0])
+    return math.log(m * (m + 1) / rule.delta)
+
+
+@kernel
+def next_look(state: State, rule: LinearRule, total: int) -> int:
+    """Return the number of pulls at the next look: rarely while the least evidence is far from its level.
+
+    Evidence grows about like the pulls, so level / evidence says how many times they have to grow.
+    """
+    if rule.boxes:
+        return total + max(1, int(_OFTEN * total))
+    share = _RARELY
+    if state.named[0] > 0:
+        level, least = level_of(state, rule), np.inf
+        for k in range(len(state.out)):
+            if k != state.witness[0] and not state.out[k]:
+                least = min(least, state.evidence[k])
+        if least > 0.0:
+            share = min(_RARELY, max(_OFTEN, 0.125 * (level / least - 1.0)))
+    return total + max(1, int(share * total))
+
+
+@kernel
+def look(state: State, tally: Tally, rule: LinearRule, total: int) -> None:
+    """Find the evidence against every group, decide, and choose what to pull for.
+
+    Before the first witness the leading group stands for it, and gap |gap| / (2 V) for evidence.
+    """
+    N, K, D = tally.sums.shape
+    means = means_of(tally, rule)
+    worth = np.full(N, -np.inf)
+    for i in range(N):
+        if not state.out[i]:
+            worth[i] = best_arms_of(state, rule, means, i)
+    leader = int(np.argmax(worth))
+    lead = np.zeros(D, np.int64)
+    copy(state.hard[leader], lead)
+    masks = np.zeros(D, np.int64)
+    if state.named[0] == 0:
+        state.witness[0] = leader
+        copy(lead, state.lead)
+    ease = compare(state, tally, rule, means, masks)
+    if is_time(state, rule, means, worth, lead, ease, total):
+        name_witness(state, tally, rule, leader, lead, total)
+    if state.named[0] > 0:
+        work = make_work(D)
+        duel = make_duel(rule, K)
+        scan(state, tally, rule, means, duel, work)
+        decide(state, tally, rule, means, duel, work)
+        compare(state, tally, rule, means, masks)
+    else:
+        for k in range(N):
+            state.evidence[k] = state.ease[k]
+    if state.answer[0] < 0:
+        aim(state, tally, rule, means)
+
+
+@kernel
+def best_arms_of(state: State, rule: LinearRule, means: Floats, i: int) -> float:
+    """Set the selection and efficiency of group i to its best arms; return its worth."""
+    total = 0.0
+    for d in range(len(rule.weights)):
+        best = 0
+        for j in range(1, rule.sizes[i]):
+            if means[i, j, d] > means[i, best, d]:
+                best = j
+        state.hard[i, d] = best
+        state.efficiency[i, d] = means[i, best, d]
+        total += rule.weights[d] * means[i, best, d]
+    return total
+
+
+@kernel
+def compare(state: State, tally: Tally, rule: LinearRule, means: Floats, masks: Ints) -> float:
+    """Set gap and gap |gap| / (2 V) of the witness to every group; return the least by all pulls."""
+    w = state.witness[0]
+    none = np.zeros(tally.counts.shape, np.int64)
+    zeros = np.zeros(len(state.before), np.int64)
+    every = variance(rule, tally, none, w, state.lead, zeros, masks)
+    counted = variance(rule, tally, none, w, state.lead, state.before, masks)
+    least = np.inf
+    for k in range(len(state.out)):
+        if k == w or state.out[k]:
+            continue
+        gap = rule.slack
+        for d in range(len(masks)):
+            gap += rule.weights[d] * (means[w, state.lead[d], d] - means[k, state.hard[k, d], d])
+        v = variance(rule, tally, none, k, state.hard[k], zeros, masks)
+        state.gap[k] = gap
+        state.ease[k] = gap * abs(gap) / (2.0 * (counted + v))
+        least = min(least, gap * abs(gap) / (2.0 * (every + v)))
+    return least
+
+
+@kernel
+def is_time(
+    state: State,
+    rule: LinearRule,
+    means: Floats,
+    worth: Floats,
+    lead: Ints,
+    ease: float,
+    total: int,
+) -> bool:
+    """Return whether the leading group, with the selection `lead`, should be named as witness now.
+
+    A new witness is worth it if the run is expected to end sooner: the pulls needed go like
+    1 / gap^2, less what was done, of which a new witness loses about half.
+    """
+    leader, w = int(np.argmax(worth)), state.witness[0]
+    if state.named[0] == 0:
+        return ease >= _SURE or (ease >= _SETTLED and total >= _SEEN * int(rule.sizes.sum()))
+    if leader != w and ease <= _WRONG and total >= _SOON * state.since[0]:
+        return True
+    if total < _AGAIN * state.since[0]:
+        return False
+    old, new, least = rule.slack, rule.slack + worth[leader], np.inf
+    for d in range(len(lead)):
+        old += rule.weights[d] * means[w, state.lead[d], d]
+    best_of_others, second = -np.inf, -np.inf
+    for k in range(len(worth)):
+        if k != leader:
+            second = max(second, worth[k])
+        if k != w and not state.out[k]:
+            best_of_others = max(best_of_others, worth[k])
+            least = min(least, state.evidence[k])
+    old, new = old - best_of_others, new - second
+    if old <= 0.0:
+        return bool(new > old)
+    done = min(max(least / level_of(state, rule), 0.0), 0.95)
+    return bool((1.07 - 0.5 * done) * old * old < (1.0 - done) * new * new)
+
+
+@kernel
+def name_witness(
+    state: State, tally: Tally, rule: LinearRule, leader: int, lead: Ints, total: int
+) -> None:
+    """Name the leading group with its selection; its pulls so far do not count as the witness's."""
+    if rule.slack > 0.0 and leader != state.witness[0]:
+        for k in range(len(state.out)):
+            state.out[k] = False
+    state.named[0] += 1
+    state.since[0] = total
+    state.witness[0] = leader
+    copy(lead, state.lead)
+    for j in range(len(state.before)):
+        state.before[j] = tally.counts[leader, j]
+        for d in range(len(lead)):
+            state.before_sums[j, d] = tally.sums[leader, j, d]
+
+
+@kernel
+def decide(
+    state: State, tally: Tally, rule: LinearRule, means: Floats, duel: Duel, work: Work
+) -> None:
+    """Put out groups with enough evidence against all selections; answer if the witness is alone.
+
+    Where a proof fails, the selection that it fails at becomes the one to pull for.
+    """
+    level = level_of(state, rule) + _ROUNDING
+    left = 0
+    for k in range(len(state.out)):
+        if k == state.witness[0] or state.out[k]:
+            continue
+        left += 1
+        if state.evidence[k] < level - _NEAR:
+            continue
+        g = state.gauge[k]
+        set_rival(tally, rule, means, duel, k)
+        _, tilt = at_selection(duel, g, state.hard[k], 0.0, np.inf, work)
+        if pooled(duel, g, state.hard[k], tilt, level, work) < level:
+            continue
+        if prove(duel, g, rule.sizes[k], tilt, level, state.hard[k], work) == PROVEN:
+            state.out[k] = True
+            left -= 1
+        else:
+            value, _ = at_selection(duel, g, state.hard[k], 0.0, np.inf, work)
+            state.evidence[k] = min(state.evidence[k], value)
+    if left == 0:
+        state.answer[0] = state.witness[0]

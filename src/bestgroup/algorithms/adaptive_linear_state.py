@@ -1,0 +1,88 @@
+"""Rule and state of the adaptive algorithm for the best group, as its kernels see them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from bestgroup.core.arrays import Bools, Floats, Ints
+
+
+class LinearRule(NamedTuple):
+    """A setting."""
+
+    exists: Bools  # [N, K]
+    sizes: Ints  # [N]
+    cost: Floats  # [N, K]      of a pull
+    weights: Floats  # [D]
+    scale: Floats  # [D]
+    coefficient: Floats  # [2^D]  c_B; empty for boxes
+    slack: float  # epsilon ||w||_1
+    delta: float
+    precision: Floats  # [G]
+    log_prior: Floats  # [G]
+    batch: int  # pulls a plan
+    share: float  # pulls of one arm as a share of its count
+    boxes: bool
+    alpha: float  # error probability of one side of one box
+
+
+class State(NamedTuple):
+    """What is decided, the witness, and what to pull for."""
+
+    out: Bools  # [N]
+    witness: Ints  # [1]
+    lead: Ints  # [D]           the witness's selection
+    named: (
+        Ints  # [1]          m, the number of witnesses named so far; before the first it only leads
+    )
+    since: Ints  # [1]          pulls in all when it was named
+    before: Ints  # [K]         pulls of its arms that do not count
+    before_sums: Floats  # [K, D]
+    probe: Ints  # [D]          the arm to pull when the lead's arm of this dim is due
+    rival: Ints  # [1]          the group to pull for, -1 for the one with the least evidence
+    chase: Ints  # [D]          the selection of it to pull for
+    aimed: Ints  # [N, K]       pulls when `probe` and `rival` were chosen
+    hard: Ints  # [N, D]        the selection of each group with the least evidence
+    gauge: Ints  # [N]          the precision that suits it
+    evidence: Floats  # [N]     its evidence at the last look
+    gap: Floats  # [N]          the witness's lead over it
+    ease: Floats  # [N]         gap^2 / (2 V) at the last look
+    efficiency: Floats  # [N, D]
+    short: Bools  # [1]         whether an arm was pulled less than t / (25 A) times
+    next: Ints  # [1]           pulls in all at the next look
+    due: Ints  # [N, K]         pulls of the plan that a driver has still to deliver; plans do not read it
+    round: Ints  # [1]
+    answer: Ints  # [1]         -1 while undecided
+
+
+def init(rule: LinearRule) -> State:
+    """Return the state before any pull."""
+    N, K = rule.exists.shape
+    D = len(rule.weights)
+    one = np.zeros(1, np.int64)
+    return State(
+        out=np.zeros(N, np.bool_),
+        witness=one.copy(),
+        lead=np.zeros(D, np.int64),
+        named=one.copy(),
+        since=one.copy(),
+        before=np.zeros(K, np.int64),
+        before_sums=np.zeros((K, D)),
+        probe=np.zeros(D, np.int64),
+        rival=one.copy(),
+        chase=np.zeros(D, np.int64),
+        aimed=np.zeros((N, K), np.int64),
+        hard=np.zeros((N, D), np.int64),
+        gauge=np.full(N, len(rule.precision) // 2),
+        evidence=np.full(N, -np.inf),
+        gap=np.zeros(N),
+        ease=np.zeros(N),
+        efficiency=np.zeros((N, D)),
+        short=np.zeros(1, np.bool_),
+        next=one.copy(),
+        due=np.zeros((N, K), np.int64),
+        round=one.copy(),
+        answer=np.full(1, 0 if N == 1 else -1),
+    )

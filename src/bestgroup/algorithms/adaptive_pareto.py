@@ -1,0 +1,220 @@
+"""Adaptive identification of the Pareto groups: evidence on pairs of arms, where it decides.
+
+**Scouting.** Every arm is pulled 8 times, then the sampling rule (`adaptive_scores`) goes on until
+every comparison that seems to be needed has a tenth of the strength that its proof will need. Then
+the precisions of the mixtures and the shares of delta are fixed (`adaptive_split`), and *evidence
+counts the pulls after that moment only*. Let F be what is known then. The shares depend on F alone:
+
+  r(i) for the groups, sum_i r(i) = 1;
+  q(i, d, m) for the arms m of i, sum_m q(i, d, m) = 1;
+  y(i, j, d) for the dims, sum_d y(i, j, d) = 1;
+  p(i, j) for the rivals j of i, sum_j p(i, j) = 1.
+
+**Proving.** Write Ev(a, b, d, s) for the evidence (`core.evidence`) against mu_a^d + s <= mu_b^d,
+in units of the scale of dim d, from the pulls since scouting. At the end of a plan, with m the arm
+of the first group that has the largest mean in dim d:
+
+- `won[i, j, k, d]` is recorded, for good, once Ev((i, m), (j, k), d, epsilon_d) is at least
+  log(1 / (delta r(i) y(i, j, d) q(i, d, m))); the pair (i, j) is settled once that is recorded for
+  all arms k of j in one dim.
+- `over[j, i, k, d]` is recorded, for good, once Ev((j, m), (i, k), d, 0) is at least
+  log(1 / (delta r(i) p(i, j) q(j, d, m))); i is rejected once that is recorded for all arms k of i
+  in all dims, by one j.
+- A group is accepted once it is settled against every other group that is not rejected.
+
+The answer is what is accepted when nothing is undecided. A test may be left out when it is bound to
+fail, or for a while after it failed: that only delays.
+
+**Theorem.** If pulls of different arms are independent given the past, then with probability at
+least 1 - delta the answer holds every Pareto-optimal group and none that another group beats by
+more than epsilon in every dim, whatever the sampling rule does. The dims of a pull may depend on
+each other in any way.
+
+Proof. Given F, the shares and precisions are constants and later pulls have the assumed noise given
+the past. So if the null mu_a^d + s <= mu_b^d holds, the probability, given F, that Ev(a, b, d, s)
+ever reaches log(1 / alpha) is at most alpha, for every alpha that F determines: Ev is the log of
+the infimum over the null of a product of two mixtures, at most the product at the true means, which
+is a nonnegative supermartingale that starts at 1 (Ville's inequality). Only one dim of each of two
+different arms enters.
+
+Let l(i, d) be a best arm of group i in dim d. Let i be accepted although it is not epsilon-optimal.
+Some group beats it by more than epsilon in every dim, and going up the chain of strict dominance
+from it one finds a Pareto-optimal j = j(i) that does. If j has been rejected then the error is
+charged to j, below. Otherwise (i, j) is settled, so for some d and some arm m of i the evidence
+against mu_im + epsilon_d <= mu_jk with k = l(j, d) has reached its level. That null is true: mu_im
++ epsilon_d <= R_i + epsilon_d < R_j = mu_jk. The true means fix j and l(j, d), so the probability
+of this is at most the sum over d and m of delta r(i) y(i, j, d) q(i, d, m), which is delta r(i).
+
+Let h be rejected although it is Pareto optimal. For every j there is a dim d(j) with R_h >= R_j in
+it. Rejection by j needs, in d = d(j) and for k = l(h, d), that the evidence against mu_jm <= mu_hk
+has reached its level for some arm m of j. That null is true: mu_jm <= R_j <= R_h = mu_hk. The
+probability is at most the sum over j and m of delta r(h) p(h, j) q(j, d(j), m) = delta r(h).
+
+No group is both Pareto optimal and not epsilon-optimal, so all errors together have probability at
+most delta sum_i r(i) = delta, given F and hence without it. QED
+
+**Boxes.** If pulls of different arms may depend on each other (`noise.arms = "arbitrary"`), or if
+the noise has no known scale, there is no scouting. An arm's box is, in every dim, the intersection
+of the bounds of `core.sequences` at all times so far; the tests are low + s >= high, with m the arm
+of the largest low. A test refutes a true null only if the lower bound of some arm has exceeded its
+mean (D A bounds for A arms in all) or the upper bound of a best arm l(i, d) has fallen below (D N
+bounds). Each fails at any time with probability at most delta / (D (A + N)) and is about one arm's
+own pulls. In raw units, where a scale is not known, sampling may be far from the best.
+
+**It ends.** The sampling rule keeps n >= sqrt(t) / A for every arm of a group that is not rejected,
+so their estimates converge. With epsilon > 0, or with efficiencies that differ in every dim, from
+some time on every undecided group works on a certificate whose gaps are positive, and every
+evidence that is needed grows without bound: the run ends with probability 1.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from bestgroup.algorithms.adaptive import check_batch
+from bestgroup.algorithms.adaptive_certificates import Levels
+from bestgroup.algorithms.adaptive_pareto_steps import AdaptiveRule, State, init, plan, step
+from bestgroup.algorithms.adaptive_scores import ACCEPTED, REJECTED, UNDECIDED
+from bestgroup.algorithms.protocol import Algorithm, Setting, pac_statement
+from bestgroup.algorithms.te_plus import pair_assumptions
+from bestgroup.core.arrays import Floats, Ints
+from bestgroup.core.goals import ParetoGroups
+from bestgroup.core.guarantee import Guarantee
+from bestgroup.core.noise import SubGaussian
+from bestgroup.core.tally import Tally
+
+_FIRST = 8  # pulls of each arm to begin with
+
+
+class Duel(NamedTuple):
+    """A proven comparison: arm `upper` of group `above` against arm `lower` of group `below`.
+
+    Their means in `dim` differ by more than -`slack`: 0 in a rejection, epsilon in an acceptance.
+    """
+
+    above: int
+    upper: int
+    below: int
+    lower: int
+    dim: int
+    slack: float
+
+
+@dataclass(frozen=True)
+class AdaptivePareto(Algorithm):
+    """The half of `Adaptive` for Pareto groups, with its options."""
+
+    batch: int | float = 0.01
+
+    name: ClassVar[str] = "adaptive"
+    goals: ClassVar[tuple[type, ...]] = (ParetoGroups,)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "batch", check_batch(self.batch))
+
+    def rule(self, setting: Setting) -> AdaptiveRule:
+        """Return the rule for the kernels."""
+        assert isinstance(setting.goal, ParetoGroups)
+        shape, noise = setting.shape, setting.noise
+        scale = noise.scales(shape.dims) if noise.has_scale else np.ones(shape.dims)
+        slack = setting.goal.epsilons(shape.dims)
+        levels = Levels(
+            level=math.log(1.0 / setting.delta),
+            epsilon=slack / scale,
+            slack=slack,
+            boxes=uses_boxes(setting),
+            box=noise.boxes(shape, setting.delta),
+        )
+        size, share = (self.batch, 0.0) if isinstance(self.batch, int) else (0, self.batch)
+        cost = _costs(setting)
+        return AdaptiveRule(shape.exists, scale, cost, levels, _FIRST, size, float(share))
+
+    def init(self, rule: AdaptiveRule) -> State:
+        """Return the state before any pull."""
+        return init(rule)
+
+    def plan(self, state: State, tally: Tally, rule: AdaptiveRule) -> Ints:
+        """Return the next pulls."""
+        return plan(state, tally, rule)
+
+    def step(self, state: State, tally: Tally, rule: AdaptiveRule) -> State:
+        """Return the state after the planned pulls."""
+        step(state, tally, rule)
+        return state
+
+    def is_done(self, state: State, rule: AdaptiveRule) -> bool:
+        """Return whether no group is undecided."""
+        return not (state.duties.status == UNDECIDED).any()
+
+    def answer(self, state: State, rule: AdaptiveRule) -> frozenset[int]:
+        """Return the accepted groups."""
+        return frozenset(np.flatnonzero(state.duties.status == ACCEPTED).tolist())
+
+    def record(self, state: State, rule: AdaptiveRule) -> dict[str, Any]:
+        """Return what a trace shows of a plan; a group keeps its dims and arms until decided."""
+        status = state.duties.status
+        undecided = status == UNDECIDED
+        D = len(rule.scale)
+        return {
+            "groups": undecided,
+            "dims": np.repeat(undecided[:, None], D, axis=1),
+            "arms": np.repeat((rule.exists & undecided[:, None])[:, :, None], D, axis=2),
+            "accepted": status == ACCEPTED,
+            "rejected": status == REJECTED,
+            "efficiency": state.efficiency.copy(),
+        }
+
+    def guarantee(self, setting: Setting) -> Guarantee:
+        """Return the PAC property that the module proves."""
+        words = [*setting.noise.assumptions(), *pair_assumptions(setting)]
+        if uses_boxes(setting):
+            words[-1] += " (the proof takes a box for each arm instead of pairs of arms)"
+        return Guarantee("proven", pac_statement(setting), tuple(words))
+
+
+def proof_of(state: State, rule: AdaptiveRule, group: int) -> list[Duel]:
+    """Return the comparisons that decided a group; none while it is undecided.
+
+    A rejected group is beaten by one other group in all its arms and dims. An accepted group is
+    compared, in one dim, with every group that was not rejected before; rejected groups have proofs
+    of their own.
+    """
+    duties, ledger = state.duties, state.ledger
+    N, D = duties.settled.shape[0], len(rule.scale)
+    arms = [np.flatnonzero(row).tolist() for row in rule.exists]
+    if duties.status[group] == REJECTED:
+        by = int(ledger.beaten_by[group])
+        return [
+            Duel(by, int(ledger.over_by[by, group, k, d]), group, k, d, 0.0)
+            for d in range(D)
+            for k in arms[group]
+        ]
+    if duties.status[group] == UNDECIDED:
+        return []
+    duels = []
+    for j in range(N):
+        if j != group and duties.settled[group, j]:
+            d = int(np.flatnonzero(ledger.missing[group, j] == 0)[0])
+            slack = float(rule.levels.slack[d])
+            duels += [
+                Duel(group, int(ledger.won_by[group, j, k, d]), j, k, d, slack) for k in arms[j]
+            ]
+    return duels
+
+
+def uses_boxes(setting: Setting) -> bool:
+    """Return whether boxes of single arms take the place of evidence on pairs of arms."""
+    return setting.noise.arms != "independent" or not isinstance(setting.noise, SubGaussian)
+
+
+def _costs(setting: Setting) -> Floats:
+    """Return the cost of a pull of each arm, [N, K]; ones by default."""
+    cost = np.ones(setting.shape.exists.shape)
+    if setting.costs is not None:
+        for i, row in enumerate(setting.costs):
+            cost[i, : len(row)] = row
+    return cost

@@ -1,0 +1,231 @@
+"""Plan and step of `adaptive_pareto`: what a plan holds, and what completed pulls change."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from bestgroup.algorithms.adaptive_certificates import (
+    Ledger,
+    Levels,
+    begin_ledger,
+    decide,
+    enter_arm,
+    make_ledger,
+    narrow_box,
+    try_boxes,
+    try_group,
+)
+from bestgroup.algorithms.adaptive_scores import (
+    ACCEPTED,
+    UNDECIDED,
+    Duties,
+    Split,
+    View,
+    arm_to_pull,
+    choose,
+    copy_view,
+    look_at_group,
+    look_at_pairs,
+    make_view,
+)
+from bestgroup.algorithms.adaptive_split import equal_split, share_out
+from bestgroup.core.arrays import Bools, Floats, Ints
+from bestgroup.core.kernel import kernel
+from bestgroup.core.tally import Tally
+
+FIRST, SCOUTING, PROVING = 0, 1, 2
+
+_SCOUTED = 0.1  # scouting ends when every duel has this share of the strength that it needs
+_LATER = 1.1  # log t is renewed when t has grown by this factor
+
+
+class AdaptiveRule(NamedTuple):
+    """A setting as the kernels see it."""
+
+    exists: Bools  # [N, K]
+    scale: Floats  # [D]     sigma_d
+    cost: Floats  # [N, K]   of a pull; it steers sampling only
+    levels: Levels
+    first: int  # pulls of each arm to begin with
+    size: int  # pulls in a plan, or 0
+    share: float  # pulls of an arm in a plan, as a share of its count
+
+
+class State(NamedTuple):
+    """What is decided and proven, and what the sampling rule has looked at."""
+
+    duties: Duties
+    ledger: Ledger
+    split: Split
+    seen: View
+    efficiency: Floats  # [N, D]  largest means
+    phase: Ints  # [1]      FIRST, SCOUTING, PROVING
+    round: Ints  # [1]      plans completed
+    clock: Floats  # [1]    the t of log t
+    touched: Bools  # [N, K]  arms with new pulls in the last step
+    moved: Bools  # [N]     groups with such arms
+
+
+def init(rule: AdaptiveRule) -> State:
+    """Return the state before any pull: nothing is decided, unless there is one group only."""
+    N, K = rule.exists.shape
+    D = len(rule.scale)
+    duties = Duties(
+        status=np.full(N, ACCEPTED if N == 1 else UNDECIDED, np.int64),
+        won=np.zeros((N, N, K, D), np.bool_),
+        over=np.zeros((N, N, K, D), np.bool_),
+        settled=np.zeros((N, N), np.bool_),
+    )
+    return State(
+        duties=duties,
+        ledger=make_ledger(rule.exists, D),
+        split=equal_split(rule.exists, D),
+        seen=make_view(rule.cost, D),
+        efficiency=np.zeros((N, D)),
+        phase=np.full(1, FIRST, np.int64),
+        round=np.zeros(1, np.int64),
+        clock=np.zeros(1),
+        touched=np.zeros((N, K), np.bool_),
+        moved=np.zeros(N, np.bool_),
+    )
+
+
+@kernel
+def plan(state: State, tally: Tally, rule: AdaptiveRule) -> Ints:
+    """Return the first pulls of all arms, then those that help most; the state alone matters."""
+    N, K = rule.exists.shape
+    pulls = np.zeros((N, K), np.int64)
+    if state.phase[0] == FIRST:
+        for i in range(N):
+            for j in range(K):
+                pulls[i, j] = rule.first if rule.exists[i, j] else 0
+        return pulls
+    i, j, least = arm_to_pull(state.seen, state.duties.status, rule.exists)
+    if rule.size <= 1:
+        pulls[i, j] = max(1, int(rule.share * least))
+        return pulls
+    view = copy_view(state.seen)
+    pulls[i, j] = 1
+    for _ in range(rule.size - 1):
+        pretend_pull(state, view, rule, i, j)
+        i, j, least = arm_to_pull(view, state.duties.status, rule.exists)
+        pulls[i, j] += 1
+    return pulls
+
+
+@kernel
+def pretend_pull(state: State, view: View, rule: AdaptiveRule, i: int, j: int) -> None:
+    """Let a copy of the view see one more pull of an arm, with the mean that it has."""
+    level, epsilon = rule.levels.level, rule.levels.epsilon
+    view.counts[i, j] += 1.0
+    view.bonus[i, j] = math.sqrt(math.log(state.clock[0]) / view.counts[i, j])
+    look_at_group(view, rule.exists, i)
+    look_at_pairs(view, state.duties, state.split, level, epsilon, rule.exists, i)
+    choose(view, state.duties, state.split, level, rule.exists)
+
+
+@kernel
+def step(state: State, tally: Tally, rule: AdaptiveRule) -> None:
+    """Take up the pulls, prove and decide what can be, and look what to pull next, in place."""
+    state.round[0] += 1
+    total = take_up(state, tally, rule)
+    N = len(state.duties.status)
+    everyone = total >= _LATER * state.clock[0]
+    if everyone:
+        renew_clock(state, rule, total)
+    if state.phase[0] == FIRST:
+        state.phase[0] = PROVING if rule.levels.boxes else SCOUTING
+    turned = np.zeros((N, len(rule.scale)), np.bool_)
+    for g in range(N):
+        if everyone or state.moved[g]:
+            note_turns(state, rule, turned, g)
+    if state.phase[0] == PROVING and prove(state, rule, turned):
+        everyone = True
+    look(state, rule, everyone)
+    if state.phase[0] == SCOUTING and state.seen.least[0] >= _SCOUTED:
+        state.phase[0] = PROVING
+        share_out(state.split, state.seen, rule.levels.epsilon, rule.exists)
+        begin_ledger(state.ledger, tally, state.seen.mean)
+        look(state, rule, state.phase[0] == PROVING)  # that is, everyone; a literal compiles twice
+
+
+@kernel
+def take_up(state: State, tally: Tally, rule: AdaptiveRule) -> float:
+    """Note which arms have new pulls, with their means; returns the number of all pulls."""
+    view = state.seen
+    N, K, D = view.mean.shape
+    total = 0.0
+    for i in range(N):
+        state.moved[i] = False
+        for j in range(K):
+            count = tally.counts[i, j]
+            total += count
+            state.touched[i, j] = count != view.counts[i, j]
+            if not state.touched[i, j]:
+                continue
+            state.moved[i] = True
+            view.counts[i, j] = count
+            for d in range(D):
+                view.mean[i, j, d] = tally.sums[i, j, d] / (count * rule.scale[d])
+            if state.clock[0] > 0.0:
+                view.bonus[i, j] = math.sqrt(math.log(state.clock[0]) / count)
+            if rule.levels.boxes:
+                narrow_box(state.ledger, tally, rule.levels.box, i, j)
+            elif state.phase[0] == PROVING:
+                enter_arm(state.ledger, tally, rule.scale, i, j)
+    return total
+
+
+@kernel
+def renew_clock(state: State, rule: AdaptiveRule, total: float) -> None:
+    """Set the t of log t, and with it all bonuses."""
+    state.clock[0] = total
+    N, K = rule.exists.shape
+    for i in range(N):
+        for j in range(K):
+            if rule.exists[i, j]:
+                state.seen.bonus[i, j] = math.sqrt(math.log(total) / state.seen.counts[i, j])
+
+
+@kernel
+def note_turns(state: State, rule: AdaptiveRule, turned: Bools, g: int) -> None:
+    """Refresh the bounds of group g; note the dims whose leader has new pulls or is another one."""
+    view = state.seen
+    D = len(rule.scale)
+    before = np.empty(D, np.int64)
+    for d in range(D):
+        before[d] = view.leader[g, d]
+    look_at_group(view, rule.exists, g)
+    for d in range(D):
+        leader = view.leader[g, d]
+        turned[g, d] = leader != before[d] or state.touched[g, leader]
+        state.efficiency[g, d] = view.best[g, d] * rule.scale[d]
+
+
+@kernel
+def prove(state: State, rule: AdaptiveRule, turned: Bools) -> bool:
+    """Do the tests that new pulls allow, then decide; returns whether a status has changed."""
+    ledger, duties, levels = state.ledger, state.duties, rule.levels
+    for g in range(len(duties.status)):
+        if not state.moved[g]:
+            continue
+        if levels.boxes:
+            try_boxes(ledger, duties, levels.slack, rule.exists, g)
+        else:
+            leader, touched = state.seen.leader, state.touched
+            try_group(ledger, duties, state.split, levels, leader, touched, turned, g)
+    return decide(ledger, duties)
+
+
+@kernel
+def look(state: State, rule: AdaptiveRule, everyone: bool) -> None:
+    """Rescore the pairs of every group with new pulls, or of everyone, and choose what to pull."""
+    duties, split, view = state.duties, state.split, state.seen
+    level, epsilon = rule.levels.level, rule.levels.epsilon
+    for g in range(len(duties.status)):
+        if everyone or state.moved[g]:
+            look_at_pairs(view, duties, split, level, epsilon, rule.exists, g)
+    choose(view, duties, split, level, rule.exists)

@@ -1,0 +1,310 @@
+"""Where the next pull helps most: the sampling rule of `adaptive_pareto`. No proof rests on it.
+
+Everything is in units of the dims' scales. A *duel* (a, m, b, k, d) sets arm m of group a, which
+ought to be above, against arm k of group b in dim d. Its strength is z = g |g| / (2 (1 / n_m + 1 /
+n_k)), g the gap of the means, plus epsilon when a is to be accepted; its score is z over the level
+that its evidence must reach.
+
+An undecided group i that another group seems to dominate by more than epsilon / 2 works towards its
+rejection: by the j with the largest min_d (U_j - L_i), in all dims, against all arms of i that are
+not beaten yet. Any other i works towards its acceptance: for every j that is neither rejected, nor
+settled, nor about to be rejected, in the dim with the largest U_i - L_j + epsilon. U_i = max_m
+(mean + b) and L_i = max_m (mean - b), with b = sqrt(log t / n). L takes the largest mean - b of all
+arms, not that of the arm with the best mean: an arm that has been pulled little and looks too good
+would otherwise keep a hopeless dim attractive for ever.
+
+The duel with the least score is pulled for: its arm with fewer pulls, and on the upper side the arm
+with the largest mean + b in that dim instead of the one with the best mean.
+
+**Costs.** To prove a gap g between arms of costs c and c' costs (sqrt c + sqrt c')^2 / g^2 times a
+constant, with n sqrt c = n' sqrt c'. So a dim or a rival is chosen by its width over sqrt c + sqrt
+c', and "fewer pulls" compares n sqrt c.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from bestgroup.core.arrays import Bools, Floats, Ints
+from bestgroup.core.kernel import kernel
+
+UNDECIDED, ACCEPTED, REJECTED = 0, 1, 2
+
+
+class Split(NamedTuple):
+    """How delta is shared out: minus the logs of shares; see `adaptive_pareto`."""
+
+    group: Floats  # [N]        of group i
+    arm: Floats  # [N, K, D]    of arm m among those of i in dim d
+    dim: Floats  # [N, N, D]    of dim d for accepting i against j
+    rival: Floats  # [N, N]     of j for rejecting i
+
+
+class View(NamedTuple):
+    """What the sampling rule looks at; all of it follows from counts, means and what is proven."""
+
+    price: Floats  # [N, K]      square root of an arm's cost
+    counts: Floats  # [N, K]     pulls
+    mean: Floats  # [N, K, D]
+    bonus: Floats  # [N, K]      b
+    best: Floats  # [N, D]       largest mean
+    leader: Ints  # [N, D]       its arm
+    upper: Floats  # [N, D]      U
+    scout: Ints  # [N, D]        its arm
+    lower: Floats  # [N, D]      L
+    margin: Floats  # [N, N]     min_d (best_i - best_j - epsilon / 2)
+    hope: Floats  # [N, N]       min_d (U_i - L_j), each for its price
+    score: Floats  # [N, N]      least score of accepting i against j; inf if nothing is to do
+    duel: Ints  # [N, N, 2]      its (k, d)
+    lead: Floats  # [N]          largest margin over i of a group that is not rejected
+    rival: Ints  # [N]           who is to reject i; -1 before the next look
+    fall: Floats  # [N]          least score of rejecting i by that one
+    blow: Ints  # [N, 2]         its (k, d)
+    pick: Ints  # [5]            the duel (a, m, b, k, d) with the least score; a = -1 without one
+    least: Floats  # [1]         its score
+
+
+class Duties(NamedTuple):
+    """What is decided and proven so far, as far as the sampling rule must know it."""
+
+    status: Ints  # [N]
+    won: Bools  # [N, N, K, D]   [i, j, k, d]: arm k of j does not beat i by epsilon
+    over: Bools  # [N, N, K, D]  [j, i, k, d]: j beats arm k of i
+    settled: Bools  # [N, N]     [i, j]: `won` for all arms of j in some dim
+
+
+def make_view(cost: Floats, dims: int) -> View:
+    """Return a view before any pull."""
+    N, K, D = *cost.shape, dims
+    return View(
+        price=np.sqrt(cost),
+        counts=np.zeros((N, K)),
+        mean=np.zeros((N, K, D)),
+        bonus=np.zeros((N, K)),
+        best=np.zeros((N, D)),
+        leader=np.zeros((N, D), np.int64),
+        upper=np.zeros((N, D)),
+        scout=np.zeros((N, D), np.int64),
+        lower=np.zeros((N, D)),
+        margin=np.zeros((N, N)),
+        hope=np.zeros((N, N)),
+        score=np.full((N, N), np.inf),
+        duel=np.zeros((N, N, 2), np.int64),
+        lead=np.zeros(N),
+        rival=np.full(N, -1, np.int64),
+        fall=np.zeros(N),
+        blow=np.zeros((N, 2), np.int64),
+        pick=np.full(5, -1, np.int64),
+        least=np.zeros(1),
+    )
+
+
+@kernel
+def copy_view(view: View) -> View:
+    """Return a copy, for looking ahead within a batch."""
+    return View(
+        view.price,
+        view.counts.copy(),
+        view.mean,
+        view.bonus.copy(),
+        view.best.copy(),
+        view.leader.copy(),
+        view.upper.copy(),
+        view.scout.copy(),
+        view.lower.copy(),
+        view.margin.copy(),
+        view.hope.copy(),
+        view.score.copy(),
+        view.duel.copy(),
+        view.lead.copy(),
+        view.rival.copy(),
+        view.fall.copy(),
+        view.blow.copy(),
+        view.pick.copy(),
+        view.least.copy(),
+    )
+
+
+@kernel
+def look_at_group(view: View, exists: Bools, i: int) -> None:
+    """Refresh the bounds of group i."""
+    K, D = view.mean.shape[1], view.mean.shape[2]
+    for d in range(D):
+        best, upper, lower = -np.inf, -np.inf, -np.inf
+        for m in range(K):
+            if not exists[i, m]:
+                continue
+            mean, bonus = view.mean[i, m, d], view.bonus[i, m]
+            if mean > best:
+                best = mean
+                view.leader[i, d] = m
+            if mean + bonus > upper:
+                upper = mean + bonus
+                view.scout[i, d] = m
+            lower = max(lower, mean - bonus)
+        view.best[i, d], view.upper[i, d], view.lower[i, d] = best, upper, lower
+
+
+@kernel
+def strength(gap: float, n_a: float, n_b: float) -> float:
+    """Return g |g| / (2 (1 / n_a + 1 / n_b))."""
+    return gap * abs(gap) * (n_a * n_b) / (2.0 * (n_a + n_b))
+
+
+@kernel
+def for_price(width: float, price: float) -> float:
+    """Return a width for its price: less of a good one that is dear, more of a bad one."""
+    return width / price if width > 0.0 else width * price
+
+
+@kernel
+def look_at_pairs(
+    view: View, duties: Duties, split: Split, level: float, epsilon: Floats, exists: Bools, g: int
+) -> None:
+    """Refresh what g and all other groups think of each other: margins, hopes, scores.
+
+    One loop with plain arrays: handing over a view of 19 arrays costs more than a pair does.
+    """
+    best, upper, lower, mean, counts = view.best, view.upper, view.lower, view.mean, view.counts
+    N, K, D = mean.shape
+    for o in range(N):
+        if view.rival[o] == g or o == g:
+            view.rival[o] = -1
+        if o == g:
+            continue
+        for side in range(2):
+            i, j = (g, o) if side == 0 else (o, g)
+            margin, hope, reach, dim = np.inf, np.inf, -np.inf, 0
+            for d in range(D):
+                margin = min(margin, best[i, d] - best[j, d] - epsilon[d] / 2.0)
+                width = upper[i, d] - lower[j, d]
+                price = view.price[i, view.scout[i, d]] + view.price[j, view.leader[j, d]]
+                hope = min(hope, for_price(width, price))
+                wide = for_price(width + epsilon[d], price)
+                if wide > reach:
+                    reach, dim = wide, d
+            view.margin[i, j], view.hope[i, j] = margin, hope
+            least = np.inf
+            if duties.status[i] == UNDECIDED and duties.status[j] != REJECTED:
+                if not duties.settled[i, j]:
+                    m = view.leader[i, dim]
+                    wanted = level + split.group[i] + split.arm[i, m, dim] + split.dim[i, j, dim]
+                    threat = -np.inf
+                    for k in range(K):
+                        if exists[j, k] and not duties.won[i, j, k, dim]:
+                            gap = best[i, dim] + epsilon[dim] - mean[j, k, dim]
+                            least = min(least, strength(gap, counts[i, m], counts[j, k]) / wanted)
+                            if mean[j, k, dim] + view.bonus[j, k] > threat:
+                                threat = mean[j, k, dim] + view.bonus[j, k]
+                                view.duel[i, j, 0], view.duel[i, j, 1] = k, dim
+            view.score[i, j] = least
+
+
+@kernel
+def look_at_fall(
+    view: View, duties: Duties, split: Split, level: float, exists: Bools, i: int, j: int
+) -> None:
+    """Refresh the least score of rejecting i by j."""
+    K, D = view.mean.shape[1], view.mean.shape[2]
+    view.rival[i] = j
+    view.fall[i] = np.inf
+    threat = -np.inf
+    for d in range(D):
+        m = view.leader[j, d]
+        wanted = level + split.group[i] + split.rival[i, j] + split.arm[j, m, d]
+        for k in range(K):
+            if exists[i, k] and not duties.over[j, i, k, d]:
+                gap = view.best[j, d] - view.mean[i, k, d]
+                score = strength(gap, view.counts[j, m], view.counts[i, k]) / wanted
+                view.fall[i] = min(view.fall[i], score)
+                rise = view.mean[i, k, d] + view.bonus[i, k] - view.lower[j, d]
+                if rise > threat:
+                    threat = rise
+                    view.blow[i, 0], view.blow[i, 1] = k, d
+
+
+@kernel
+def find_leads(view: View, status: Ints) -> None:
+    """Refresh by how much an undecided group seems to be dominated."""
+    N = len(status)
+    for i in range(N):
+        if status[i] == UNDECIDED:
+            lead = -np.inf
+            for j in range(N):
+                if j != i and status[j] != REJECTED:
+                    lead = max(lead, view.margin[j, i])
+            view.lead[i] = lead
+
+
+@kernel
+def choose(view: View, duties: Duties, split: Split, level: float, exists: Bools) -> None:
+    """Set the pick: the duel with the least score of all that undecided groups need."""
+    status = duties.status
+    N = len(status)
+    find_leads(view, status)
+    least = np.inf
+    view.pick[0] = -1
+    for i in range(N):
+        if status[i] != UNDECIDED:
+            continue
+        if view.lead[i] > 0.0:
+            j = first_rival(view, status, i)
+            if view.rival[i] != j:
+                look_at_fall(view, duties, split, level, exists, i, j)
+            if view.fall[i] < least:
+                least = view.fall[i]
+                set_pick(view, j, i, view.blow[i, 0], view.blow[i, 1])
+            continue
+        for j in range(N):
+            if j == i or (status[j] == UNDECIDED and view.lead[j] > 0.0):
+                continue
+            if view.score[i, j] < least and status[j] != REJECTED:
+                least = view.score[i, j]
+                set_pick(view, i, j, view.duel[i, j, 0], view.duel[i, j, 1])
+    view.least[0] = least
+
+
+@kernel
+def first_rival(view: View, status: Ints, i: int) -> int:
+    """Return the group, not rejected, with the most hope of dominating i."""
+    most, rival = -np.inf, -1
+    for j in range(len(status)):
+        if j != i and status[j] != REJECTED and view.hope[j, i] > most:
+            most, rival = view.hope[j, i], j
+    return rival
+
+
+@kernel
+def set_pick(view: View, a: int, b: int, k: int, d: int) -> None:
+    """Set the pick to the leader of a in dim d against arm k of b."""
+    view.pick[0], view.pick[1], view.pick[2] = a, view.leader[a, d], b
+    view.pick[3], view.pick[4] = k, d
+
+
+@kernel
+def arm_to_pull(view: View, status: Ints, exists: Bools) -> tuple[int, int, float]:
+    """Return the arm to pull next, and the least count that matters for how often.
+
+    No arm of a group that may still count falls behind sqrt(t) / arms, so that no estimate stays
+    wrong for ever.
+    """
+    N, K = exists.shape
+    total, arms, least, group, arm = 0.0, 0, np.inf, -1, -1
+    for i in range(N):
+        for j in range(K):
+            if exists[i, j]:
+                total += view.counts[i, j]
+                arms += 1
+                if status[i] != REJECTED and view.counts[i, j] < least:
+                    least, group, arm = view.counts[i, j], i, j
+    a, m, b = view.pick[0], view.pick[1], view.pick[2]
+    k, d = view.pick[3], view.pick[4]
+    if a < 0 or least * arms < math.sqrt(total):
+        return group, arm, least
+    if view.counts[a, m] * view.price[a, m] <= view.counts[b, k] * view.price[b, k]:
+        scout = int(view.scout[a, d])
+        return a, scout, float(min(view.counts[a, m], view.counts[a, scout]))
+    return b, k, float(view.counts[b, k])

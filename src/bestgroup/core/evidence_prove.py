@@ -1,0 +1,108 @@
+"""Proof that a witness has enough evidence against every selection of a group, by branch and bound.
+
+K^D selections cannot be enumerated when groups are large. A box of selections is proven when its
+bound (`evidence_search`) reaches the level; otherwise it is halved. Near and far arms of a dim get
+tilts of their own that way, which one bound for all cannot give them. The boxes cover all
+selections, so nothing is proven that is not true: running out of boxes only means that sampling
+goes on.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from bestgroup.core.arrays import Bools, Ints
+from bestgroup.core.evidence_search import Duel, Work, bound_box, pooled
+from bestgroup.core.kernel import kernel
+
+PROVEN, BEATEN, OPEN = 0, 1, 2
+
+_BOXES = 400  # boxes that one proof looks at, at most
+
+
+@kernel
+def prove(
+    duel: Duel, g: int, size: int, y: float, level: float, selection: Ints, work: Work
+) -> int:
+    """Return PROVEN if the evidence is at least `level` against every selection of the group.
+
+    BEATEN: `selection` has less. OPEN: no more boxes may be looked at; `selection` lies in one left over.
+    The search starts from tilt y > 0.
+    """
+    D = len(selection)
+    boxes = np.zeros((D * size + 1, D, size), np.bool_)
+    tilts = np.zeros(D * size + 1)
+    for d in range(D):
+        for j in range(size):
+            boxes[0, d, j] = True
+    tilts[0] = y
+    top = 0
+    for _ in range(_BOXES):
+        value, tilt = pooled_bound(duel, g, boxes[top], tilts[top], level, selection, work)
+        if value < level:
+            if pooled(duel, g, selection, tilt, level, work) < level:
+                return BEATEN
+            if split_box(duel, boxes[top], boxes[top + 1], selection):
+                tilts[top] = tilt
+                tilts[top + 1] = tilt
+                top += 1
+                continue
+        # The box is proven, or holds one selection whose own evidence is enough.
+        top -= 1
+        if top < 0:
+            return PROVEN
+    return OPEN
+
+
+@kernel
+def pooled_bound(
+    duel: Duel, g: int, box: Bools, y: float, level: float, selection: Ints, work: Work
+) -> tuple[float, float]:
+    """Return a bound over a box with precisions g - 1, g, g + 1 pooled, up to `level`, and the tilt of g."""
+    D = len(selection)
+    value, tilt = bound_box(duel, g, box, y, level, selection, work)
+    if value >= level or value < level - 2.0:
+        return value, tilt
+    total = math.exp(value - level)
+    for d in range(D):
+        work.trial[d] = selection[d]
+    for other in (g - 1, g + 1):
+        if 0 <= other < len(duel.lead_cost) and total < 1.0:
+            more, _ = bound_box(duel, other, box, tilt, level, selection, work)
+            total += math.exp(min(more - level, 0.0))
+    for d in range(D):
+        selection[d] = work.trial[d]
+    return level + math.log(total), tilt
+
+
+@kernel
+def split_box(duel: Duel, box: Bools, other: Bools, selection: Ints) -> bool:
+    """Leave the near arms of one dim in `box`, put the far ones in `other`; False for one selection.
+
+    The dim is the one where the selection's arm is furthest below the best of the box; arms less than half
+    as far below are near. Where no arm is below, the selection's own is set apart.
+    """
+    D, K = box.shape
+    dim, far, best = -1, -1.0, 0.0
+    for d in range(D):
+        most, arms = -np.inf, 0
+        for j in range(K):
+            if box[d, j]:
+                arms += 1
+                most = max(most, duel.worth[j, d])
+        if arms > 1 and most - duel.worth[selection[d], d] > far:
+            dim, far, best = d, most - duel.worth[selection[d], d], most
+    if dim < 0:
+        return False
+    for d in range(D):
+        for j in range(K):
+            other[d, j] = box[d, j]
+    for j in range(K):
+        near = best - duel.worth[j, dim] < 0.5 * far
+        if far <= 0.0:
+            near = j != selection[dim]
+        box[dim, j] = box[dim, j] and near
+        other[dim, j] = other[dim, j] and not near
+    return True

@@ -1,0 +1,275 @@
+"""Evidence of a witness against the selections of a group: at one, the least found, bounds over many.
+
+A selection of group k names an arm for each dim. A duel is a witness, that is a group i with a
+selection of its own, against group k. By eq. (1) of `evidence_linear` the evidence against
+selection s at tilt y is
+
+    y (ahead - sum_d worth[s(d), d]) - lead(y) - sum_b (psi*(y c_b r_b) + h_b),                (2)
+
+with one term for every arm b that s uses: c_b is the coefficient of the set of dims that b serves,
+r_b = sqrt(n_b + q) / n_b. An arm that serves two dims has one term, not two.
+
+**Bound over a box of selections** (each dim with a set of arms). Every selection splits the dims
+into sets served by one arm each, so the subtracted part of (2) is at most
+
+    max over splits of the dims into sets B of
+        sum_B max_b (y sum_{d in B} worth[b, d] + psi*(y c_B r_b) + h_b),
+
+where b runs over the arms that every dim of B allows. The right side may use one arm for two sets,
+which no selection does; that only makes it larger, and the bound of the evidence smaller. It costs
+2^D K values of psi* and 3^D additions, whatever K^D is.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from bestgroup.core.arrays import Bools, Floats, Ints
+from bestgroup.core.evidence_linear import climb, conjugate
+from bestgroup.core.kernel import kernel
+
+
+class Duel(NamedTuple):
+    """A witness against a group, at each of G precisions."""
+
+    ahead: Floats  # [1]      weighted mean of the witness, plus the slack
+    lead: Floats  # [G, D]    c r of the witness's arms; 0 for a dim served by the arm of an earlier one
+    lead_cost: Floats  # [G]  the sum of their h, less the log of the prior
+    worth: Floats  # [K, D]   w^d times the mean, of the group's arms
+    reach: Floats  # [G, K]   r
+    cost: Floats  # [G, K]    h
+    coefficient: Floats  # [2^D]  c of a set of dims, given as a bit mask
+
+
+class Work(NamedTuple):
+    """Scratch space of the searches."""
+
+    v: Floats  # [2 D]
+    masks: Ints  # [D]
+    trial: Ints  # [D]
+    sums: Floats  # [2^D]
+    value: Floats  # [2^D]  best of one arm for a set
+    pick: Ints  # [2^D]     that arm
+    total: Floats  # [2^D]  best over splits of a set
+    cut: Ints  # [2^D]      the first part of that split
+
+
+@kernel
+def make_work(D: int) -> Work:
+    """Return scratch space for D dims."""
+    sets = 1 << D
+    return Work(
+        np.zeros(2 * D),
+        np.zeros(D, np.int64),
+        np.zeros(D, np.int64),
+        np.zeros(sets),
+        np.zeros(sets),
+        np.zeros(sets, np.int64),
+        np.zeros(sets),
+        np.zeros(sets, np.int64),
+    )
+
+
+@kernel
+def find_blocks(selection: Ints, masks: Ints) -> None:
+    """Set masks[d] to the set of dims that the arm of dim d serves, 0 unless d is the first of them."""
+    D = len(selection)
+    for d in range(D):
+        masks[d] = 1 << d
+        for e in range(d):
+            if selection[e] == selection[d]:
+                masks[d] = 0
+        if masks[d] > 0:
+            for e in range(d + 1, D):
+                if selection[e] == selection[d]:
+                    masks[d] |= 1 << e
+
+
+@kernel
+def at_selection(
+    duel: Duel, g: int, selection: Ints, y: float, enough: float, work: Work
+) -> tuple[float, float]:
+    """Return the evidence against one selection at precision g, and its tilt; -inf if not ahead.
+
+    It is searched for from tilt y until it is `enough`.
+    """
+    D = len(selection)
+    gap = duel.ahead[0]
+    for d in range(D):
+        gap -= duel.worth[selection[d], d]
+    if gap <= 0.0:
+        return -np.inf, 0.0
+    find_blocks(selection, work.masks)
+    n = 0
+    cost = duel.lead_cost[g]
+    for d in range(D):
+        if duel.lead[g, d] > 0.0:
+            work.v[n] = duel.lead[g, d]
+            n += 1
+    for d in range(D):
+        if work.masks[d] > 0:
+            j = selection[d]
+            work.v[n] = duel.coefficient[work.masks[d]] * duel.reach[g, j]
+            cost += duel.cost[g, j]
+            n += 1
+    value, tilt = climb(gap, work.v, n, y, enough + cost)
+    return value - cost, tilt
+
+
+@kernel
+def pooled(duel: Duel, g: int, selection: Ints, y: float, level: float, work: Work) -> float:
+    """Return the evidence with precisions g - 1, g, g + 1 pooled by their prior, at least up to `level`."""
+    value, tilt = at_selection(duel, g, selection, y, level, work)
+    if value >= level or value < level - 20.0:
+        return value
+    total = math.exp(value - level)
+    for other in (g - 1, g + 1):
+        if 0 <= other < len(duel.lead_cost) and total < 1.0:
+            more, _ = at_selection(duel, other, selection, tilt, level, work)
+            total += math.exp(min(more - level, 0.0))
+    return level + math.log(total)
+
+
+@kernel
+def descend(duel: Duel, g: int, size: int, selection: Ints, work: Work) -> tuple[float, float]:
+    """Change `selection` one dim at a time while that lowers the evidence; return it and its tilt."""
+    D = len(selection)
+    least, tilt = at_selection(duel, g, selection, 0.0, np.inf, work)
+    if least == -np.inf:
+        return least, tilt
+    for d in range(D):
+        work.trial[d] = selection[d]
+    for _ in range(2):
+        moved = False
+        for d in range(D):
+            for j in range(size):
+                if j == selection[d]:
+                    continue
+                work.trial[d] = j
+                value, y = at_selection(duel, g, work.trial, 0.0, least, work)
+                if value < least:
+                    least, tilt = value, y
+                    selection[d] = j
+                    moved = True
+            work.trial[d] = selection[d]
+        if not moved:
+            break
+    return least, tilt
+
+
+@kernel
+def best_arms(duel: Duel, g: int, box: Bools, y: float, work: Work) -> None:
+    """Set work.value, work.pick: for every set of dims the arm with the largest term at tilt y."""
+    D, K = box.shape
+    sets = 1 << D
+    for s in range(1, sets):
+        work.value[s] = -np.inf
+    work.sums[0] = 0.0
+    for j in range(K):
+        allowed = 0
+        for d in range(D):
+            if box[d, j]:
+                allowed |= 1 << d
+        if allowed == 0:
+            continue
+        for s in range(1, sets):
+            if s & allowed != s:
+                continue
+            first = 0
+            while not s >> first & 1:
+                first += 1
+            work.sums[s] = work.sums[s & (s - 1)] + duel.worth[j, first]
+            height, _ = conjugate(y * duel.coefficient[s] * duel.reach[g, j])
+            value = y * work.sums[s] + height + duel.cost[g, j]
+            if value > work.value[s]:
+                work.value[s] = value
+                work.pick[s] = j
+
+
+@kernel
+def join_sets(work: Work, sets: int) -> None:
+    """Set work.total, work.cut: for every set of dims the split with the largest sum, and its first part."""
+    work.total[0] = 0.0
+    for m in range(1, sets):
+        low = m & -m
+        others = m ^ low
+        best, cut = -np.inf, 0
+        part = others
+        while True:
+            s = part | low
+            value = work.value[s] + work.total[m ^ s]
+            if value > best:
+                best, cut = value, s
+            if part == 0:
+                break
+            part = (part - 1) & others
+        work.total[m] = best
+        work.cut[m] = cut
+
+
+@kernel
+def relaxed(
+    duel: Duel, g: int, box: Bools, y: float, selection: Ints, work: Work
+) -> tuple[float, float]:
+    """Return the bound over a box at tilt y and its slope in y; sets `selection` to what attains it."""
+    D = len(selection)
+    full = (1 << D) - 1
+    best_arms(duel, g, box, y, work)
+    join_sets(work, full + 1)
+    value = y * duel.ahead[0] - duel.lead_cost[g] - work.total[full]
+    slope = duel.ahead[0]
+    for d in range(D):
+        if duel.lead[g, d] > 0.0:
+            height, x = conjugate(y * duel.lead[g, d])
+            value -= height
+            slope -= duel.lead[g, d] * x
+    rest = full
+    while rest:
+        s = work.cut[rest]
+        j = work.pick[s]
+        factor = duel.coefficient[s] * duel.reach[g, j]
+        _, x = conjugate(y * factor)
+        slope -= factor * x
+        for d in range(D):
+            if s >> d & 1:
+                selection[d] = j
+                slope -= duel.worth[j, d]
+        rest ^= s
+    return value, slope
+
+
+@kernel
+def bound_box(
+    duel: Duel, g: int, box: Bools, y: float, level: float, selection: Ints, work: Work
+) -> tuple[float, float]:
+    """Return a lower bound of the evidence against all selections of a box, and its tilt.
+
+    It is maximised over the tilt from y > 0 by Newton steps inside a bracket, until it reaches `level`;
+    `selection` ends as what attains the last bound.
+    """
+    best, best_y = -np.inf, y
+    low, high = 0.0, np.inf
+    for _ in range(10):
+        value, slope = relaxed(duel, g, box, y, selection, work)
+        if value > best:
+            best, best_y = value, y
+        if best >= level:
+            break
+        if slope > 0.0:
+            low = y
+        else:
+            high = y
+        bend = 0.0
+        for d in range(len(selection)):
+            reach = duel.coefficient[1 << d] * duel.reach[g, selection[d]]
+            bend += duel.lead[g, d] * duel.lead[g, d] + reach * reach + 2.0 / (y * y)
+        move = min(max(y + slope / bend, 0.25 * y), 4.0 * y)
+        if move <= low or move >= high:
+            move = 0.5 * (low + high)
+        if abs(move - y) < 0.003 * y:
+            break
+        y = move
+    return best, best_y

@@ -1,0 +1,233 @@
+"""The adaptive algorithm for Pareto groups equals its naive version, plan by plan."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import bestgroup as bg
+from bestgroup.algorithms import adaptive
+from bestgroup.algorithms.adaptive_pareto import AdaptivePareto, proof_of
+from bestgroup.algorithms.protocol import Setting
+from bestgroup.core.tally import empty_tally
+from bestgroup.simulation.tapes import Tape, consume
+from bestgroup.testing import check_algorithm
+from reference.adaptive_pareto_naive import Naive
+
+SOME = settings(max_examples=50, deadline=None, suppress_health_check=list(HealthCheck))
+MANY = settings(max_examples=1500, deadline=None, suppress_health_check=list(HealthCheck))
+STATUS = ["open", "accepted", "rejected"]
+PLANS = 200
+
+
+@dataclass(frozen=True)
+class Case:
+    sizes: tuple[int, ...]
+    scale: tuple[float, ...]
+    epsilon: tuple[float, ...]
+    delta: float
+    batch: int | float
+    boxes: bool
+    costs: tuple[tuple[float, ...], ...] | None
+    seed: int
+
+    def tape(self, length: int) -> Tape:
+        """Normal rewards around means on a coarse grid, so that means often tie."""
+        rng = np.random.default_rng(self.seed)
+        rows = []
+        for size in self.sizes:
+            shape = (size, len(self.scale))
+            means = rng.integers(0, 4, shape) * rng.choice([0.25, 0.5, 1.0])
+            noise = rng.standard_normal((length, *shape))
+            rows.append((means + noise) * np.array(self.scale))
+        return Tape(rows)
+
+    def setting(self, tape: Tape) -> Setting:
+        noise = bg.SubGaussian(self.scale, arms="arbitrary" if self.boxes else "independent")
+        return Setting(tape.shape, bg.ParetoGroups(self.epsilon), noise, self.delta, self.costs)
+
+
+@st.composite
+def cases(draw):
+    sizes = tuple(draw(st.lists(st.integers(1, 3), min_size=2, max_size=4)))
+    dims = draw(st.integers(1, 3))
+    scale = tuple(draw(st.sampled_from([0.5, 1.0, 2.0])) for _ in range(dims))
+    slack = draw(st.sampled_from([0.0, 0.125, 0.5]))
+    epsilon = tuple(slack * draw(st.sampled_from([1.0, 2.0])) for _ in range(dims))
+    seed = draw(st.integers(0, 10**6))
+    costs = None
+    if draw(st.booleans()):
+        rng = np.random.default_rng(seed)
+        costs = tuple(tuple(rng.choice([0.25, 1.0, 3.0], size).tolist()) for size in sizes)
+    batch = draw(st.sampled_from([0.05, 0.3, 1, 3, 16]))
+    arbitrary = draw(st.sampled_from([False, False, True]))
+    delta = draw(st.sampled_from([0.3, 0.05]))
+    return Case(sizes, scale, epsilon, delta, batch, arbitrary, costs, seed)
+
+
+def drive(case, compiled):
+    """Yield the plan and the state after its step, for every plan that the tape has pulls for."""
+    tape = case.tape(3000)
+    chosen = bg.algorithm("adaptive", batch=case.batch)
+    rule = chosen.rule(case.setting(tape))
+    state = chosen.init(rule)
+    tally = empty_tally(*rule.exists.shape, len(case.scale))
+    plan = adaptive.plan.compiled if compiled else adaptive.plan
+    step = adaptive.step.compiled if compiled else adaptive.step
+    for _ in range(PLANS):
+        if chosen.is_done(state, rule):
+            return
+        pulls = plan(state, tally, rule)
+        if (tally.counts + pulls).max() > tape.length:
+            return
+        consume(tape, tally, pulls)
+        step(state, tally, rule)
+        yield pulls, state, rule
+
+
+def check(case, compiled):
+    tape = case.tape(3000)
+    naive = Naive(
+        sums=tape.sums.tolist(),
+        sizes=case.sizes,
+        delta=case.delta,
+        slack=list(case.epsilon),
+        scale=list(case.scale),
+        cost={
+            (i, j): 1.0 if case.costs is None else case.costs[i][j]
+            for i, size in enumerate(case.sizes)
+            for j in range(size)
+        },
+        batch=case.batch,
+        boxes=case.boxes,
+    )
+    for pulls, state, rule in drive(case, compiled):
+        expected = naive.plan()
+        assert {arm: int(pulls[arm]) for arm in naive.arms} == expected
+        assert pulls.sum() == sum(expected.values())
+        naive.step(expected)
+        assert [STATUS[s] for s in state.duties.status] == naive.status
+        assert ["first", "scouting", "proving"][state.phase[0]] == naive.phase
+        check_proofs(naive, state, rule)
+
+
+def check_proofs(naive, state, rule):
+    """What `proof_of` shows has been proven, and is enough."""
+    for i in naive.groups:
+        duels = proof_of(state, rule, i)
+        if naive.status[i] == "open":
+            assert duels == []
+        elif naive.status[i] == "rejected":
+            assert {duel.above for duel in duels} == {naive.beaten[i]}
+            cells = {(duel.above, i, duel.lower, duel.dim) for duel in duels}
+            assert cells <= naive.over
+            assert len(cells) == naive.sizes[i] * len(naive.scale)
+        else:
+            assert all((i, duel.below, duel.lower, duel.dim) in naive.won for duel in duels)
+            shown = {duel.below for duel in duels}
+            assert all(naive.status[j] == "rejected" or j in shown for j in naive.others(i))
+        assert all(0 <= duel.upper < naive.sizes[duel.above] for duel in duels)
+
+
+@given(cases())
+@SOME
+def test_compiled_equals_naive(case):
+    check(case, compiled=True)
+
+
+@given(cases())
+@settings(SOME, max_examples=8)
+def test_plain_equals_naive(case):
+    check(case, compiled=False)
+
+
+@pytest.mark.verify
+@given(cases())
+@MANY
+def test_compiled_equals_naive_on_many(case):
+    check(case, compiled=True)
+
+
+@pytest.mark.parametrize("batch", [0.01, 1, 5])
+@pytest.mark.parametrize("arms", ["independent", "arbitrary"])
+def test_replay_compiled_equals_plain(batch, arms):
+    instance = bg.Instance([[[1.0, 0.0], [0.2, 0.4]], [[0.3, 0.8]], [[0.1, 0.1], [0.0, 0.3]]])
+    tape = Tape.draw(instance, 4000, seed=5)
+    traces = [
+        bg.replay(
+            tape,
+            bg.ParetoGroups(0.25),
+            bg.algorithm("adaptive", batch=batch),
+            0.1,
+            noise=bg.SubGaussian(1.0, arms=arms),
+            compiled=compiled,
+        )
+        for compiled in (False, True)
+    ]
+    assert traces[0].answer == traces[1].answer == {0, 1}
+    for one, other in zip(traces[0].rounds, traces[1].rounds, strict=True):
+        assert all((a == b).all() for a, b in zip(one.pulled, other.pulled, strict=True))
+        assert (one.accepted == other.accepted).all() and (one.rejected == other.rejected).all()
+        assert (one.efficiency == other.efficiency).all()
+
+
+def test_simulation_equals_replay():
+    instance = bg.Instance.random(4, 3, 2, 2, 0.15, 3)
+    goal = bg.ParetoGroups(0.1)
+    sim = bg.simulate(instance, goal, "adaptive", 0.1, 3, seed=11)
+    for run in range(3):
+        trace = bg.replay(Tape.draw(instance, 20_000, seed=11, run=run), goal, "adaptive", 0.1)
+        assert trace.pulls == sim.pulls[run]
+
+
+def test_cheap_arms_are_pulled_more():
+    """Two arms of one group against one arm of another: the cost shifts pulls, not the answer."""
+    counts = []
+    for price in (1.0, 16.0):
+        costs = ((1.0,), (price,))
+        case = Case((1, 1), (1.0,), (0.1,), 0.1, 1, False, costs, 4)
+        last = [(state.seen.counts.copy(), state) for _, state, _ in drive(case, True)][-1]
+        counts.append(last[0])
+    assert abs(counts[0][0, 0] - counts[0][1, 0]) <= 1
+    assert counts[1][0, 0] / counts[1][1, 0] == pytest.approx(4.0, rel=0.2)
+
+
+def test_boxes_only_shrink():
+    case = Case((2, 1, 2), (1.0, 0.5), (0.1, 0.1), 0.1, 1, True, None, 8)
+    low, high = -np.inf, np.inf
+    for _, state, _ in drive(case, True):
+        assert (state.ledger.low >= low).all() and (state.ledger.high <= high).all()
+        low, high = state.ledger.low.copy(), state.ledger.high.copy()
+    assert np.isfinite(low[:, 0]).all() and (low < high).all()
+
+
+@pytest.mark.parametrize("batch", [0.01, 1, 4])
+def test_contract(batch):
+    check_algorithm(AdaptivePareto(batch), cases=5)
+
+
+def test_guarantee_names_the_boxes():
+    shape = bg.Instance([[[0.0]], [[1.0]]]).shape
+    words = {
+        arms: str(
+            bg.algorithm("adaptive").guarantee(
+                Setting(shape, bg.ParetoGroups(0.1), bg.SubGaussian(1.0, arms=arms), 0.1)
+            )
+        )
+        for arms in ("independent", "arbitrary")
+    }
+    assert "pulls of different arms are independent" in words["independent"]
+    assert "a box for each arm" in words["arbitrary"]
+
+
+@pytest.mark.parametrize("batch", [0, -1, 1.5, "many", float("nan"), True])
+def test_batch_must_make_sense(batch):
+    with pytest.raises(bg.InvalidInput, match="batch"):
+        bg.algorithm("adaptive", batch=batch)
+
+
+def test_one_group_needs_no_pulls():
+    trace = bg.replay(np.zeros((10, 1, 2, 2)), bg.ParetoGroups(0.1), "adaptive", 0.1)
+    assert trace.answer == {0} and trace.pulls == 0

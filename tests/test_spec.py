@@ -103,9 +103,9 @@ def test_noise_kinds(load):
 
 def test_defaults(load):
     spec = load(whole(head="", goal='[goal]\nkind = "pareto"\n'))
-    assert (spec.name, spec.delta, spec.algorithm.name) == ("problem", 0.01, "te")
+    assert (spec.name, spec.delta, spec.algorithm.name) == ("problem", 0.01, "adaptive")
     assert spec.goal == bg.ParetoGroups(0.0)
-    assert load(whole(goal=BEST)).algorithm.name == "eecb"
+    assert load(whole(goal=BEST)).algorithm.name == "adaptive"
 
 
 def test_min_dims_are_mirrored_and_watched_ones_dropped(load):
@@ -165,8 +165,10 @@ def test_epsilon_by_name(load):
 
 
 def test_options_reach_the_algorithm(load):
-    spec = load(whole(more='[options]\nradius = "mixture"\n'))
+    spec = load(whole(head='algorithm = "te"\n', more='[options]\nradius = "mixture"\n'))
     assert spec.algorithm == bg.algorithm("te", radius="mixture")
+    auto = load(whole(more="[options]\nbatch = 100\n"))
+    assert auto.algorithm == bg.algorithm("te-plus")
 
 
 @pytest.mark.parametrize(
@@ -394,22 +396,22 @@ MISTAKES = {
     ),
     "algorithm": (
         whole(head='algorithm = "magic"\n'),
-        "algorithm: must be one of te, age, ge, eecb, tel, unis, unis-corrected",
+        "algorithm: must be one of auto, te, age, ge, eecb, tel, unis, unis-corrected",
     ),
     "algorithm for the other goal": (
         whole(head='algorithm = "eecb"\n'),
         "algorithm: 'eecb' does not answer the goal's kind, 'pareto'",
     ),
     "option": (
-        whole(more="[options]\nspeed = 9\n"),
+        whole(head='algorithm = "te"\n', more="[options]\nspeed = 9\n"),
         "options: algorithm 'te' has no option 'speed'; its options are radius, radius_scale",
     ),
     "option called name": (
-        whole(more='[options]\nname = "x"\n'),
+        whole(head='algorithm = "te"\n', more='[options]\nname = "x"\n'),
         "options: algorithm 'te' has no option 'name'",
     ),
     "option's value": (
-        whole(more='[options]\nradius = "tiny"\n'),
+        whole(head='algorithm = "te"\n', more='[options]\nradius = "tiny"\n'),
         "options: radius must be one of paper, mixture, stitched",
     ),
     "law kind": (

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from bestgroup.algorithms.protocol import Algorithm, Setting
     from bestgroup.algorithms.registry import algorithm, register
     from bestgroup.calibration import Calibration, calibrate
-    from bestgroup.certify import Certificate, certify
+    from bestgroup.certification import Certificate, certify
     from bestgroup.comparison import Comparison, compare
     from bestgroup.core import laws
     from bestgroup.core.bounds import lower_bound, upper_bound
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from bestgroup.planning import Plan, plan
     from bestgroup.simulation.replicate import Simulation, simulate
     from bestgroup.simulation.tapes import Tape, Trace, replay
-    from bestgroup.solve import Solution, solve
+    from bestgroup.solving import Solution, solve
     from bestgroup.spec import Spec, load_spec
     from bestgroup.spec_write import save_spec
     from bestgroup.study import Study, create_study, delete_study, list_studies, load_study
@@ -54,7 +54,7 @@ _HOMES = {
     "BestGroupError": "errors",
     "Bounded": "core.noise",
     "Calibration": "calibration",
-    "Certificate": "certify",
+    "Certificate": "certification",
     "Comparison": "comparison",
     "EvaluationFailed": "errors",
     "Gaussian": "core.noise",
@@ -66,7 +66,7 @@ _HOMES = {
     "Problem": "core.live",
     "Setting": "algorithms.protocol",
     "Simulation": "simulation.replicate",
-    "Solution": "solve",
+    "Solution": "solving",
     "Spec": "spec",
     "StoreError": "errors",
     "Study": "study",
@@ -77,7 +77,7 @@ _HOMES = {
     "Trace": "simulation.tapes",
     "algorithm": "algorithms.registry",
     "calibrate": "calibration",
-    "certify": "certify",
+    "certify": "certification",
     "characteristic_time": "core.limit",
     "compare": "comparison",
     "create_study": "study",
@@ -101,7 +101,7 @@ _HOMES = {
     "replay": "simulation.tapes",
     "save_spec": "spec_write",
     "simulate": "simulation.replicate",
-    "solve": "solve",
+    "solve": "solving",
     "strictly_dominated": "core.dominance",
     "testing": "",
     "upper_bound": "core.bounds",

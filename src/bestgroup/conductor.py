@@ -10,19 +10,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from bestgroup.algorithms.protocol import Algorithm, Setting
+from bestgroup.conductor_stack import Stack
 from bestgroup.core.arrays import Bools, Floats, Ints, numbers
-from bestgroup.core.tally import empty_tally
+from bestgroup.core.goals import ParetoGroups
+from bestgroup.core.sequences import take_values
+from bestgroup.core.tally import Tally, empty_tally
 from bestgroup.errors import InvalidInput, TicketError
 
 
 @dataclass(frozen=True)
-class Ticket:
-    """A request: pulls index, ..., index + repeats - 1 of an arm, counted from 0."""
+class Request:
+    """Pulls index, ..., index + repeats - 1 of an arm, counted from 0."""
 
     group: int
     arm: int
@@ -30,25 +33,66 @@ class Ticket:
     repeats: int
 
 
+@dataclass(frozen=True)
+class Decision:
+    """What became certain: `kind` is "in", "out" (of a group) or "answer" (group -1)."""
+
+    plan: int
+    pulls: int
+    kind: str
+    group: int
+    evidence: dict[str, Any]
+
+
+class Moment(NamedTuple):
+    """All that a conductor is between two tells, apart from what was told ahead."""
+
+    state: Any
+    counts: Ints  # [N, K]
+    sums: Floats  # [N, K, D]
+    extra: Floats  # [N, K, D, M]
+    plan: Ints  # [N, K]
+    plan_number: int
+    settled: Bools  # [N]  groups with a decision
+    stuck: bool
+
+
 class Conductor:
     """An algorithm in the middle of a study.
 
     `horizon` is how many pulls of each planned arm are asked for beyond the plan, so that workers
     need not wait at a round's end. What is told ahead counts in `told`, and in `pulls` only once it
-    is consumed.
+    is consumed. With `keep=False` consumed observations are forgotten; the caller then makes sure
+    that nothing is told twice.
     """
 
-    def __init__(self, setting: Setting, algorithm: Algorithm, horizon: int = 0) -> None:
+    def __init__(
+        self, setting: Setting, algorithm: Algorithm, horizon: int = 0, *, keep: bool = True
+    ) -> None:
         algorithm.check(setting)
         self.setting, self.algorithm, self.horizon = setting, algorithm, horizon
+        self.decisions: list[Decision] = []  # since the start, or since the moment of `resume`
         shape = setting.shape
+        self._keep = keep
         self._rule = algorithm.rule(setting)
+        self._bodies = (algorithm.plan, algorithm.step)
         self._state = algorithm.init(self._rule)
-        self._tally = empty_tally(shape.groups, shape.arms, shape.dims)
-        self._stacks = [[_Stack(shape.dims) for _ in range(size)] for size in shape.sizes]
+        # Some noise models keep more than sums; what they keep is built up pull by pull.
+        boxes = setting.noise.boxes(shape, setting.delta)
+        self._boxes = boxes if len(boxes.start) else None
+        self._take: Any = take_values
+        self._tally = empty_tally(shape.groups, shape.arms, shape.dims, boxes.start)
+        self._stacks = [[Stack(shape.dims) for _ in range(size)] for size in shape.sizes]
+        self._ready = np.zeros((shape.groups, shape.arms), np.int64)
+        self._settled = np.zeros(shape.groups, np.bool_)
+        self._told = 0
+        self.stuck = False
         self.plan_number = 0
         self._plan = np.zeros((shape.groups, shape.arms), np.int64)
-        self._advance()
+        self._planned: list[list[int]] = []  # the arms of the plan
+        if self.done:  # a single group, for some algorithms
+            self._note()
+        self.advance()
 
     @property
     def done(self) -> bool:
@@ -63,36 +107,80 @@ class Conductor:
     @property
     def told(self) -> int:
         """Observations that were told, those ahead of the plan included."""
-        return sum(stack.told for stacks in self._stacks for stack in stacks)
+        return self._told
 
     @property
     def counts(self) -> list[Ints]:
         """Consumed pulls, one array [K_i] a group."""
         return [row.copy() for row in self.setting.shape.rows(self._tally.counts)]
 
+    @property
+    def sums(self) -> list[Floats]:
+        """Sums of the consumed observations, one array [K_i, D] a group."""
+        return [row.copy() for row in self.setting.shape.rows(self._tally.sums)]
+
     def answer(self) -> frozenset[int]:
         """Return the groups that the algorithm names so far; final when `done`."""
         return self.algorithm.answer(self._state, self._rule)
 
     def record(self) -> dict[str, Any]:
-        """Return what a trace shows of the state."""
+        """Return what a trace shows of the state; nothing before the first step."""
+        if self.plan_number <= 1 and not self._tally.counts.any():
+            return {}
         return self.algorithm.record(self._state, self._rule)
 
-    def tickets(self, size: int = 1) -> Iterator[Ticket]:
+    def moment(self) -> Moment:
+        """Return where the algorithm stands; the arrays are the conductor's own."""
+        number, settled = self.plan_number, self._settled
+        return Moment(self._state, *self._tally, self._plan, number, settled, self.stuck)
+
+    def resume(self, moment: Moment) -> None:
+        """Go to a moment that an equal conductor was in; what was told ahead is fed again."""
+        self._state = moment.state
+        tally = Tally(moment.counts.copy(), moment.sums.copy(), moment.extra.copy())
+        self._tally = tally
+        self._set_plan(moment.plan.copy())
+        self.plan_number = moment.plan_number
+        self._settled, self.stuck = moment.settled.copy(), moment.stuck
+        self._ready = tally.counts.copy()
+        self._told = int(tally.counts.sum())
+        self.decisions = []
+        for i, row in enumerate(self._stacks):
+            for j, stack in enumerate(row):
+                stack.start(int(tally.counts[i, j]), tally.sums[i, j])
+
+    def compile(self) -> None:
+        """Step with compiled bodies from now on; they give the same bits."""
+        from bestgroup.simulation.tapes import bodies
+
+        self._bodies = bodies(self.algorithm, True)
+        self._take = take_values.compiled
+
+    def wanted(self) -> Iterator[tuple[int, int, int, int, int]]:
+        """Yield (group, arm, first, end, stop): the plan wants [first, end), ahead [end, stop)."""
+        if self.done or self.stuck:
+            return
+        counts = self._tally.counts
+        for i, j in self._planned:
+            first = int(counts[i, j])
+            end = first + int(self._plan[i, j])
+            yield i, j, first, end, end + self.horizon
+
+    def missing(self, group: int, arm: int, first: int, stop: int) -> list[tuple[int, int]]:
+        """Return the stretches [a, b) of [first, stop) that are not told."""
+        return self._stacks[group][arm].missing(first, stop)
+
+    def requests(self, size: int = 1) -> Iterator[Request]:
         """Yield what is wanted and not yet told, in portions of up to `size` pulls of an arm.
 
         The plan's own pulls come first, then those ahead.
         """
-        if self.done:
-            return
-        consumed = self._tally.counts
-        for extra in (False, True):
-            for i, j in zip(*np.nonzero(self._plan), strict=True):
-                first = int(consumed[i, j])
-                stop = first + int(self._plan[i, j])
-                if extra:
-                    first, stop = stop, stop + self.horizon
-                yield from self._gaps(int(i), int(j), first, stop, size)
+        for ahead in (False, True):
+            for i, j, first, end, stop in self.wanted():
+                span = (end, stop) if ahead else (first, end)
+                for a, b in self.missing(i, j, *span):
+                    for start in range(a, b, size):
+                        yield Request(i, j, start, min(size, b - start))
 
     def tell(self, group: int, arm: int, index: int, values: Any) -> int:
         """Take observations index, index + 1, ... of an arm; returns how many were new.
@@ -100,7 +188,9 @@ class Conductor:
         Told again with the same values they change nothing; with others they are refused. An
         operation that is refused leaves everything as it was.
         """
-        stack = self._stack(group, arm)
+        sizes = self.setting.shape.sizes
+        if not 0 <= group < len(sizes) or not 0 <= arm < sizes[group]:
+            raise InvalidInput(f"there is no arm {arm} in group {group}")
         block = np.atleast_2d(numbers(values, "observations"))
         if block.shape[1] != self.setting.shape.dims:
             raise InvalidInput(
@@ -108,98 +198,90 @@ class Conductor:
             )
         if isinstance(index, bool) or not isinstance(index, int | np.integer) or index < 0:
             raise InvalidInput(f"index must be a whole number from 0; got {index!r}")
-        if stack.differs(int(index), block):
+        if self._stacks[group][arm].differs(int(index), block):
             raise TicketError(
                 f"pull {index} of arm {arm} of group {group} was told before with other values"
             )
-        fresh = stack.put(int(index), block)
+        fresh = self.feed(group, arm, int(index), block)
         if fresh:
-            self._advance()
+            self.advance()
         return fresh
 
-    def _stack(self, group: int, arm: int) -> _Stack:
-        sizes = self.setting.shape.sizes
-        if not 0 <= group < len(sizes) or not 0 <= arm < sizes[group]:
-            raise InvalidInput(f"there is no arm {arm} in group {group}")
-        return self._stacks[group][arm]
+    def feed(self, group: int, arm: int, index: int, block: Floats) -> int:
+        """Keep checked observations [n, D] without stepping; returns how many were new."""
+        stack = self._stacks[group][arm]
+        fresh = stack.put(index, block)
+        self._ready[group, arm] = stack.ready
+        self._told += fresh
+        return fresh
 
-    def _gaps(self, i: int, j: int, first: int, stop: int, size: int) -> Iterator[Ticket]:
-        """Yield tickets for the pulls from first to stop that are not told."""
-        missing = [k for k in range(first, stop) if not self._stacks[i][j].has(k)]
-        while missing:
-            portion = missing[:1]
-            while len(portion) < min(size, len(missing)) and missing[len(portion)] == (
-                portion[-1] + 1
-            ):
-                portion.append(missing[len(portion)])
-            yield Ticket(i, j, portion[0], len(portion))
-            missing = missing[len(portion) :]
+    def backlog(self) -> float:
+        """Return about how many plans can be completed with what is told."""
+        told = int((self._ready - self._tally.counts).sum())
+        return told / max(1, int(self._plan.sum()))
 
-    def _advance(self) -> None:
-        """Step as long as plans are complete; make the next plan."""
-        while not self.done:
-            if self.plan_number == 0 or self._complete():
-                if self.plan_number:
-                    self._consume()
-                    self._state = self.algorithm.step(self._state, self._tally, self._rule)
+    def advance(self, most: int | None = None) -> int:
+        """Step while plans are complete, at most so often; returns the steps taken."""
+        steps = 0
+        while not (self.stuck or self.done or steps == most):
+            if self.plan_number:
+                goal = self._tally.counts + self._plan
+                if not (self._ready >= goal).all():
+                    break
+                self._consume(goal)
+                self._state = self._bodies[1](self._state, self._tally, self._rule)
+                steps += 1
+                self._note()
                 if self.done:
-                    return
-                self._plan = np.asarray(
-                    self.algorithm.plan(self._state, self._tally, self._rule), dtype=np.int64
-                )
-                self.plan_number += 1
-                if not self._plan.any() and self.algorithm.is_stuck(self._state, self._rule):
-                    raise InvalidInput("the algorithm is stuck: no pull can decide any more")
-            else:
-                return
+                    break
+            self._set_plan(self._bodies[0](self._state, self._tally, self._rule))
+            self.plan_number += 1
+            if not self._plan.any():
+                self.stuck = self.algorithm.is_stuck(self._state, self._rule)
+        return steps
 
-    def _complete(self) -> bool:
-        counts = self._tally.counts
-        return all(
-            self._stacks[i][j].ready >= counts[i, j] + self._plan[i, j]
-            for i, j in zip(*np.nonzero(self._plan), strict=True)
-        )
+    def _set_plan(self, plan: Any) -> None:
+        old, self._plan = self._plan, np.asarray(plan, dtype=np.int64)
+        if not (old == self._plan).all():  # rounds mostly plan what the last one did
+            self._planned = np.argwhere(self._plan).tolist()
 
-    def _consume(self) -> None:
-        counts, sums = self._tally
-        for i, j in zip(*np.nonzero(self._plan), strict=True):
-            first, stop = int(counts[i, j]), int(counts[i, j] + self._plan[i, j])
-            for value in self._stacks[i][j].values[first:stop]:
-                sums[i, j] += value
-            counts[i, j] = stop
+    def _consume(self, goal: Ints) -> None:
+        counts, sums = self._tally.counts, self._tally.sums
+        for i, j in self._planned:
+            stack, stop = self._stacks[i][j], int(goal[i, j])
+            if self._boxes is not None:
+                rows = stack.rows(int(counts[i, j]), stop)
+                self._take(self._boxes, self._tally, i, j, rows)
+            sums[i, j] = stack.total(stop, self._keep)
+        self._tally.counts[...] = goal
 
+    def _note(self) -> None:
+        """Keep a decision for each group that has become certain, in the order of the groups."""
+        record = self.record()
+        pareto = isinstance(self.setting.goal, ParetoGroups)
+        nobody = np.zeros(len(self._settled), np.bool_)
+        # For the best group, "accepted" can mean other things than being the answer (TEL).
+        inside = np.asarray(record.get("accepted", nobody)) if pareto else nobody
+        outside = record.get("rejected")
+        if outside is None:
+            left = ~np.asarray(record["groups"]) if "groups" in record else nobody
+            outside = left & ~np.asarray(record.get("accepted", nobody))
+        done = self.done
+        if done:
+            named = np.isin(np.arange(len(nobody)), sorted(self.answer()))
+            inside, outside = inside | named, ~(inside | named)
+        if (self._settled >= (inside | outside)).all() and not done:
+            return
+        for i in np.flatnonzero((inside | outside) & ~self._settled).tolist():
+            evidence: dict[str, Any] = {"pulls": self._tally.counts[i].tolist()}
+            evidence["pulls"] = evidence["pulls"][: self.setting.shape.sizes[i]]
+            if "efficiency" in record:
+                evidence["efficiency"] = np.asarray(record["efficiency"])[i].tolist()
+            self._decide("in" if inside[i] else "out", i, evidence)
+            self._settled[i] = True
+        if done:
+            self._decide("answer", -1, {"answer": sorted(self.answer())})
 
-class _Stack:
-    """The observations of one arm, by index."""
-
-    def __init__(self, dims: int) -> None:
-        self.values: Floats = np.zeros((16, dims))
-        self._known: Bools = np.zeros(16, np.bool_)
-        self.told = 0
-        self.ready = 0  # all pulls before this one are told
-
-    def has(self, index: int) -> bool:
-        return index < len(self._known) and bool(self._known[index])
-
-    def differs(self, index: int, block: Floats) -> bool:
-        """Return whether an entry of the block is known with another value."""
-        stop = min(index + len(block), len(self._known))
-        if stop <= index:
-            return False
-        known = self._known[index:stop]
-        return bool((self.values[index:stop][known] != block[: stop - index][known]).any())
-
-    def put(self, index: int, block: Floats) -> int:
-        """Keep a block and return how many of its entries are new."""
-        stop = index + len(block)
-        if stop > len(self._known):
-            more = max(len(self._known), stop - len(self._known))
-            self.values = np.vstack([self.values, np.zeros((more, block.shape[1]))])
-            self._known = np.concatenate([self._known, np.zeros(more, np.bool_)])
-        fresh = int((~self._known[index:stop]).sum())
-        self.values[index:stop] = block
-        self._known[index:stop] = True
-        self.told += fresh
-        while self.ready < len(self._known) and self._known[self.ready]:
-            self.ready += 1
-        return fresh
+    def _decide(self, kind: str, group: int, evidence: dict[str, Any]) -> None:
+        entry = Decision(self.plan_number, self.pulls, kind, group, evidence)
+        self.decisions.append(entry)

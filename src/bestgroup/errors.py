@@ -7,6 +7,7 @@
     │   └── TapeTooShort               a replay asked for a missing pull   HTTP 422
     ├── TicketError                    a ticket cannot be told or failed   HTTP 409
     ├── StoreError                     the storage refused or is gone      HTTP 503
+    │   └── NoSuchStudy                there is no study of that name      HTTP 404
     ├── EvaluationFailed               an evaluator failed for good        HTTP 502
     └── Unreachable                    a cluster or server does not answer HTTP 503
 
@@ -40,6 +41,12 @@ class StoreError(BestGroupError):
     """The storage refused, is locked, is gone or is of another version."""
 
     status = 503
+
+
+class NoSuchStudy(StoreError):
+    """There is no study of that name in the storage, or no storage yet."""
+
+    status = 404
 
 
 class EvaluationFailed(BestGroupError):

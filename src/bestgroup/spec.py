@@ -4,7 +4,7 @@
 
     name = "bundles"               # optional: the file's name without .toml
     delta = 0.05                   # optional: 0.01
-    algorithm = "auto"             # optional: te for Pareto groups, eecb for the best one
+    algorithm = "auto"             # optional: the one that an expert would pick
     [options]                      # optional: options of the algorithm
     [goal]
     kind = "pareto"                # or "best", with weights
@@ -40,13 +40,14 @@ from typing import Any
 
 import numpy as np
 
-from bestgroup.algorithms.protocol import Algorithm
+from bestgroup.algorithms.protocol import Algorithm, Setting
 from bestgroup.core.arrays import Floats
 from bestgroup.core.goals import Goal
 from bestgroup.core.laws import Bernoulli, Law
 from bestgroup.core.live import Dim, Problem
 from bestgroup.core.noise import Noise
 from bestgroup.core.problem import Instance
+from bestgroup.core.shape import Shape
 from bestgroup.errors import InvalidInput
 from bestgroup.spec_file import Tables, read_tables
 from bestgroup.spec_parts import (
@@ -149,11 +150,13 @@ def _build(path: Path, tables: Tables) -> Spec:
         raise InvalidInput("groups: must hold at least one group; got none")
     if "" in tables.groups:
         raise InvalidInput("groups: a group's name must not be empty")
+    sizes = tuple(len(arms) for arms in tables.groups.values())
+    setting = Setting(Shape(sizes, len(decided)), goal, noise, tables.delta)
     return Spec(
         path=path,
         name=tables.name or path.stem,
         delta=tables.delta,
-        algorithm=read_algorithm(tables, goal),
+        algorithm=read_algorithm(tables, setting),
         goal=goal,
         dims=dims,
         noise=noise,

@@ -10,8 +10,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from bestgroup.algorithms.protocol import Algorithm
-from bestgroup.algorithms.registry import algorithm
+from bestgroup.algorithms.protocol import Algorithm, Setting
+from bestgroup.algorithms.registry import algorithm, resolve
 from bestgroup.core.arrays import Floats
 from bestgroup.core.goals import BestGroup, Goal, ParetoGroups
 from bestgroup.core.laws import Bernoulli, Beta, FullyDependent, Law, Normal
@@ -94,29 +94,23 @@ def read_goal(tables: Tables, dims: Sequence[Dim]) -> Goal:
     return named("goal.epsilon", lambda: BestGroup(each, slack))
 
 
-def configure(name: str, options: dict[str, Any], goal: Goal) -> Algorithm:
-    """Return the algorithm of that name; "auto" is te for Pareto groups and eecb for the best one.
-
-    >>> configure("auto", {"radius": "mixture"}, ParetoGroups(0.1)).name
-    'te'
-    """
-    if name == "auto":
-        name = "te" if isinstance(goal, ParetoGroups) else "eecb"
+def configure(name: str, options: dict[str, Any], setting: Setting) -> Algorithm:
+    """Return the algorithm of that name, which fits the setting; "auto" picks one for it."""
     if "name" in options:  # it would be taken for the function's own argument
         raise InvalidInput(f"algorithm {name!r} has no option 'name'")
-    return algorithm(name, **options)
+    return resolve(name, setting, **options)
 
 
-def read_algorithm(tables: Tables, goal: Goal) -> Algorithm:
+def read_algorithm(tables: Tables, setting: Setting) -> Algorithm:
     """Return the configured algorithm, which answers the goal."""
     name = tables.algorithm
-    named("algorithm", lambda: configure(name, {}, goal))
-    chosen = named("options", lambda: configure(name, tables.options, goal))
-    if not isinstance(goal, chosen.goals):
-        raise InvalidInput(
-            f"algorithm: {name!r} does not answer the goal's kind, {tables.goal.kind!r}"
-        )
-    return chosen
+    if name != "auto":
+        kind = named("algorithm", lambda: algorithm(name))
+        if not isinstance(setting.goal, kind.goals):
+            raise InvalidInput(
+                f"algorithm: {name!r} does not answer the goal's kind, {tables.goal.kind!r}"
+            )
+    return named("options", lambda: configure(name, tables.options, setting))
 
 
 _NOISE_KEYS = {

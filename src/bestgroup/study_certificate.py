@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bestgroup.certify import Certificate, certificate_from
+from bestgroup.certification import Certificate, certificate_from
 from bestgroup.core.tally import Tally
 
 if TYPE_CHECKING:

@@ -45,7 +45,7 @@ def test_state_is_a_function_of_what_was_told(name, data):
     setting = Setting(tape.shape, goal, bg.SubGaussian(1.0), 0.1)
     conductor = Conductor(setting, algorithm, horizon)
     while not conductor.done:
-        tickets = list(conductor.tickets(int(rng.integers(1, 6))))
+        tickets = list(conductor.requests(int(rng.integers(1, 6))))
         assert tickets and len(set(tickets)) == len(tickets)
         for k in rng.permutation(len(tickets))[: max(1, len(tickets) - int(rng.integers(0, 3)))]:
             t = tickets[k]
@@ -70,7 +70,7 @@ def test_refused_tells_change_nothing():
     setting = Setting(make_tape(0).shape, bg.ParetoGroups(0.5), bg.SubGaussian(1.0), 0.1)
     conductor = Conductor(setting, bg.algorithm("te"), horizon=3)
     conductor.tell(0, 0, 1, [1.0, 2.0])
-    before = list(conductor.tickets())
+    before = list(conductor.requests())
     for arguments, error in (
         ((0, 0, 1, [1.0, 3.0]), TicketError),
         ((0, 0, 0, [[1.0, 2.0], [9.0, 9.0]]), TicketError),
@@ -81,5 +81,5 @@ def test_refused_tells_change_nothing():
     ):
         with pytest.raises(error):
             conductor.tell(*arguments)
-        assert list(conductor.tickets()) == before and conductor.told == 1
+        assert list(conductor.requests()) == before and conductor.told == 1
     assert conductor.tell(0, 0, 1, [1.0, 2.0]) == 0

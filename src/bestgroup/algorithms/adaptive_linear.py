@@ -59,8 +59,8 @@ than any multiple of log t, so the run ends with probability one. For epsilon > 
 leads in the end will do; groups that tie for ever may take turns as leaders, but each of them then
 leads all others up to epsilon, and doubling gives it the time to prove it.
 
-If pulls of different arms may depend on each other, or there are more than 8 dims, the product is
-not used: see `adaptive_linear_boxes`.
+If pulls of different arms may depend on each other, for other noise models, and for more than 8
+dims, the product is not used: see `adaptive_linear_boxes`.
 """
 
 from __future__ import annotations
@@ -81,6 +81,7 @@ from bestgroup.core.arrays import Floats, Ints
 from bestgroup.core.goals import BestGroup
 from bestgroup.core.guarantee import Guarantee
 from bestgroup.core.kernel import kernel
+from bestgroup.core.noise import SubGaussian
 from bestgroup.core.tally import Tally
 
 MOST_DIMS = 8  # the bound over selections takes 2^D K values of psi*
@@ -176,7 +177,9 @@ class AdaptiveLinear(Algorithm):
         """Return the rule for the kernels."""
         goal, shape = setting.goal, setting.shape
         assert isinstance(goal, BestGroup)
-        weights, scale = goal.weight_vector(shape.dims), setting.noise.scales(shape.dims)
+        weights, noise = goal.weight_vector(shape.dims), setting.noise
+        scale = noise.scales(shape.dims) if noise.has_scale else np.ones(shape.dims)
+        alpha = setting.delta / (shape.dims * (shape.total - min(shape.sizes) + 1))
         boxes = uses_boxes(setting)
         independent = setting.noise.dependence == "independent"
         return LinearRule(
@@ -193,7 +196,7 @@ class AdaptiveLinear(Algorithm):
             batch=self.batch if isinstance(self.batch, int) else 1,
             share=0.0 if isinstance(self.batch, int) else self.batch,
             boxes=boxes,
-            alpha=setting.delta / (shape.dims * (shape.total - min(shape.sizes) + 1)),
+            box=noise.boxes(shape, setting.delta)._replace(alpha=alpha),
         )
 
     def init(self, rule: LinearRule) -> State:
@@ -250,7 +253,8 @@ class AdaptiveLinear(Algorithm):
 
 def uses_boxes(setting: Setting) -> bool:
     """Return whether confidence boxes for single arms take the place of evidence."""
-    return setting.noise.arms == "arbitrary" or setting.shape.dims > MOST_DIMS
+    plain = isinstance(setting.noise, SubGaussian) and setting.noise.arms == "independent"
+    return not plain or setting.shape.dims > MOST_DIMS
 
 
 def costs_of(setting: Setting) -> Floats:

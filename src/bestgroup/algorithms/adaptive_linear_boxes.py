@@ -1,27 +1,28 @@
-"""The adaptive rule for the best group when pulls of different arms may depend on each other: boxes.
+"""The adaptive rule for the best group by boxes of single arms, for every noise model.
 
-A product over arms is no supermartingale then. What still holds is a statement about every arm by
-itself: given its own earlier pulls, a pull has the arm's mean and sub-Gaussian noise, so the sum of
-its noise ever reaches `mixture_edge` (`evidence`), at any count of its own, with probability at
-most alpha, however other arms behave.
+If pulls of different arms may depend on each other, a product over arms is no supermartingale, and
+for bounded, Bernoulli and normal values of unknown variance there is no evidence on several arms.
+What holds is a statement about every arm by itself: each bound of `core.sequences` fails at any time
+with probability at most alpha, however other arms behave.
 
-**Rule.** Let (low_ij^d, high_ij^d) be the box of arm (i, j) in dim d (`arm_boxes`),
-low_i = sum_d w^d max_j low_ij^d and high_k = sum_d w^d max_j high_kj^d. Group k is out for good once
-low_i >= high_k for some i. The answer is i once low_i + epsilon ||w||_1 >= high_k for every other k
-that is not out. alpha = delta / (D (A - K_min + 1)), A the number of arms, K_min the smallest group.
+**Rule.** Let (low_ij^d, high_ij^d) be the box of arm (i, j) in dim d, cut by all its earlier ones,
+low_i = sum_d w^d max_j low_ij^d and high_k = sum_d w^d max_j high_kj^d. Group k is out for
+good once low_i > high_k for some i. The answer is i once low_i + epsilon ||w||_1 >= high_k for every
+other k that is not out.
+alpha = delta / (D (A - K_min + 1)), A the number of arms, K_min the smallest group.
 
 **Theorem.** The answer is wrong with probability at most delta, whatever rule chooses the pulls.
 
 Proof. Let k* be a best group. With probability at least 1 - delta the means of all arms of other
-groups always lie above the lower ends of their boxes (at most D (A - K_min) events), and those of
-the arms that attain R_{k*}^d, which are fixed by the means, below the upper ends of theirs (D
-events). Then low_i < R_i . w for i != k* and high_{k*} > R_{k*} . w at all times. So
-low_i >= high_{k*} never happens and k* is never out, and an answer i != k* has
-R_i . w + epsilon ||w||_1 > R_{k*} . w. QED
+groups are never below the lower ends of their boxes (at most D (A - K_min) events), and those of the
+arms that attain R_{k*}^d, which are fixed by the means, never above the upper ends of theirs (D
+events). Then low_i <= R_i . w for i != k* and high_{k*} >= R_{k*} . w at all times. So low_i >
+high_{k*} never happens and k* is never out, and an answer i != k* has R_i . w + epsilon ||w||_1 >=
+R_{k*} . w. QED
 
-Sampling: of the leading group and the one with the largest `high`, arms with the largest upper
-bound in each dim; of these the arm whose pull shortens the sum of the radii most for its cost,
-that is with the largest w^d sigma_d / (n^(3/2) cost).
+Sampling: of the leading group and the one with the largest `high`, arms with the largest upper bound
+in each dim; of these the arm whose pull shortens the sum of the half-widths most for its cost: a
+half-width shrinks like one over the root of the count.
 """
 
 from __future__ import annotations
@@ -31,9 +32,9 @@ import math
 import numpy as np
 
 from bestgroup.algorithms.adaptive_linear_state import LinearRule, State
-from bestgroup.core.arrays import Floats, Ints
-from bestgroup.core.evidence import mixture_edge
+from bestgroup.core.arrays import Ints
 from bestgroup.core.kernel import kernel
+from bestgroup.core.sequences import box
 from bestgroup.core.tally import Tally
 
 
@@ -47,40 +48,43 @@ def choose_box_arm(
         for d in range(len(rule.weights)):
             j = state.hard[i, d]
             n = tally.counts[i, j] + pulls[i, j]
-            need = rule.weights[d] * rule.scale[d] / (n * math.sqrt(float(n)) * rule.cost[i, j])
+            need = (
+                rule.weights[d] * state.spread[i, d] / (n * math.sqrt(float(n)) * rule.cost[i, j])
+            )
             if need > best:
                 best, group, arm, count = need, i, j, n
     return int(group), int(arm), int(count)
 
 
 @kernel
-def arm_boxes(tally: Tally, rule: LinearRule, low: Floats, high: Floats) -> None:
-    """Set the box of every arm in every dim: its mean is always inside but for two events of alpha."""
-    N, K, D = low.shape
+def narrow(state: State, tally: Tally, rule: LinearRule) -> None:
+    """Cut the boxes of arms with new pulls by what these say: boxes hold at all times together."""
+    N, K, D = state.low.shape
     for i in range(N):
         for j in range(rule.sizes[i]):
-            n = float(tally.counts[i, j])
-            radius = mixture_edge(n, rule.alpha) / n
+            if state.boxed[i, j] == tally.counts[i, j]:
+                continue
+            state.boxed[i, j] = tally.counts[i, j]
             for d in range(D):
-                mean = tally.sums[i, j, d] / n
-                low[i, j, d] = mean - rule.scale[d] * radius
-                high[i, j, d] = mean + rule.scale[d] * radius
+                n, total = float(tally.counts[i, j]), tally.sums[i, j, d]
+                low, high = box(rule.box, n, total, tally.extra[i, j, d], d)
+                state.low[i, j, d] = max(state.low[i, j, d], low)
+                state.high[i, j, d] = min(state.high[i, j, d], high)
 
 
 @kernel
 def look_at_boxes(state: State, tally: Tally, rule: LinearRule) -> None:
     """Put out groups that lie below another one's box, answer if one leads, and say whom to pull for."""
     N = len(state.out)
-    low_of, high_of = np.zeros(tally.sums.shape), np.zeros(tally.sums.shape)
-    arm_boxes(tally, rule, low_of, high_of)
+    narrow(state, tally, rule)
     low, high, worth = np.full(N, -np.inf), np.full(N, -np.inf), np.full(N, -np.inf)
     for i in range(N):
         if not state.out[i]:
-            low[i], high[i], worth[i] = group_box(state, tally, rule, low_of, high_of, i)
+            low[i], high[i], worth[i] = group_box(state, tally, rule, i)
     top = np.max(low)
     for k in range(N):
         # A group is never above its own box, so the largest `low` is another group's.
-        if not state.out[k] and top >= high[k]:
+        if not state.out[k] and top > high[k]:
             state.out[k] = True
             high[k] = worth[k] = -np.inf
     leader = int(np.argmax(worth))
@@ -97,19 +101,19 @@ def look_at_boxes(state: State, tally: Tally, rule: LinearRule) -> None:
 
 
 @kernel
-def group_box(
-    state: State, tally: Tally, rule: LinearRule, low_of: Floats, high_of: Floats, i: int
-) -> tuple[float, float, float]:
+def group_box(state: State, tally: Tally, rule: LinearRule, i: int) -> tuple[float, float, float]:
     """Return low_i, high_i and the worth by the means; keeps the arms with the largest upper ends."""
     low, high, worth = 0.0, 0.0, 0.0
     for d in range(len(rule.weights)):
         least, mean, most = -np.inf, -np.inf, -np.inf
         for j in range(rule.sizes[i]):
-            least = max(least, low_of[i, j, d])
+            least = max(least, state.low[i, j, d])
             mean = max(mean, tally.sums[i, j, d] / tally.counts[i, j])
-            if high_of[i, j, d] > most:
-                most = high_of[i, j, d]
+            if state.high[i, j, d] > most:
+                most = state.high[i, j, d]
                 state.hard[i, d] = j
+                reach = (most - state.low[i, j, d]) / 2.0
+                state.spread[i, d] = reach * math.sqrt(float(tally.counts[i, j]))
         state.efficiency[i, d] = mean
         low += rule.weights[d] * least
         high += rule.weights[d] * most

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bestgroup.core.arrays import Bools, Floats, Ints
+from bestgroup.core.sequences import BoxRule
 
 
 class LinearRule(NamedTuple):
@@ -25,7 +26,7 @@ class LinearRule(NamedTuple):
     batch: int  # pulls a plan
     share: float  # pulls of one arm as a share of its count
     boxes: bool
-    alpha: float  # error probability of one side of one box
+    box: BoxRule  # how they are computed
 
 
 class State(NamedTuple):
@@ -50,6 +51,10 @@ class State(NamedTuple):
     gap: Floats  # [N]          the witness's lead over it
     ease: Floats  # [N]         gap^2 / (2 V) at the last look
     efficiency: Floats  # [N, D]
+    spread: Floats  # [N, D]    for boxes: root n times the half-width of the arm in `hard`
+    low: Floats  # [N, K, D]    for boxes: their ends, the tightest so far
+    high: Floats  # [N, K, D]
+    boxed: Ints  # [N, K]       pulls when they were computed
     short: Bools  # [1]         whether an arm was pulled less than t / (25 A) times
     next: Ints  # [1]           pulls in all at the next look
     due: Ints  # [N, K]         pulls of the plan that a driver has still to deliver; plans do not read it
@@ -80,6 +85,10 @@ def init(rule: LinearRule) -> State:
         gap=np.zeros(N),
         ease=np.zeros(N),
         efficiency=np.zeros((N, D)),
+        spread=np.zeros((N, D)),
+        low=np.full((N, K, D) if rule.boxes else (0, 0, 0), -np.inf),
+        high=np.full((N, K, D) if rule.boxes else (0, 0, 0), np.inf),
+        boxed=np.zeros((N, K), np.int64),
         short=np.zeros(1, np.bool_),
         next=one.copy(),
         due=np.zeros((N, K), np.int64),

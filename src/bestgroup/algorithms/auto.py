@@ -28,9 +28,15 @@ def pick(setting: Setting, batch: int | float | None = None) -> tuple[Algorithm,
     if not setting.noise.has_scale:
         return Adaptive(**options), _with_noise("adaptive: the scale is not known", setting)
     if arms > MANY_ARMS:
-        return TePlus(), f"te-plus: with {arms:,} arms rounds are quicker to decide than single pulls"
+        return (
+            TePlus(),
+            f"te-plus: with {arms:,} arms rounds are quicker to decide than single pulls",
+        )
     if isinstance(batch, int) and batch >= arms:
-        return TePlus(), f"te-plus: a batch of {batch:,} pulls is a round of all {arms:,} arms or more"
+        return (
+            TePlus(),
+            f"te-plus: a batch of {batch:,} pulls is a round of all {arms:,} arms or more",
+        )
     return Adaptive(**options), _with_noise("adaptive: it needs the fewest pulls", setting)
 
 

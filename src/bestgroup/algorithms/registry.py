@@ -67,9 +67,18 @@ def register(kind: type[Algorithm] | Algorithm) -> type[Algorithm] | Algorithm:
     return kind
 
 
-def resolve(name: str | Algorithm, setting: Setting) -> Algorithm:
-    """Return the algorithm for a setting after checking that it fits."""
-    chosen = algorithm(name)
+def resolve(name: str | Algorithm, setting: Setting, **options: Any) -> Algorithm:
+    """Return the algorithm for a setting after checking that it fits; "auto" picks one.
+
+    `bestgroup.algorithms.auto.pick` says which one "auto" is, and why.
+    """
+    if isinstance(name, str) and name == "auto":
+        from bestgroup.algorithms.auto import pick
+
+        name = pick(setting, options.get("batch"))[0].name
+        if name == "te-plus":  # its batch is a round
+            options = {key: value for key, value in options.items() if key != "batch"}
+    chosen = algorithm(name, **options)
     chosen.check(setting)
     return chosen
 
@@ -78,8 +87,13 @@ def _kind(name: Any) -> type[Algorithm]:
     if isinstance(name, str) and name in _registered:
         return _registered[name]
     if not isinstance(name, str) or name not in _BUILT_IN:
+        if name == "auto":
+            raise InvalidInput(
+                "'auto' depends on the problem: give it to simulate, solve and the like"
+            )
         raise InvalidInput(
-            f"algorithm must be one of {', '.join(names())}, or an Algorithm object; got {name!r}"
+            f"algorithm must be one of auto, {', '.join(names())}, or an Algorithm object; "
+            f"got {name!r}"
         )
     module, attribute = _BUILT_IN[name]
     return getattr(importlib.import_module(f"bestgroup.algorithms.{module}"), attribute)

@@ -75,12 +75,42 @@ def plan(state: State, tally: Tally, rule: Rule) -> Ints:
     return pulls
 
 
+# Margins of one pair in one dim; those of whole groups, below, are their minima and maxima. An engine
+# that looks at single pairs reads these.
+
+
+@kernel
+def reject_margin_in(low_i: float, high_j: float, beta: float, scale: float) -> float:
+    """Return R_j^d - R_i^d - 2 beta, of which `reject_margin` is the least over dims."""
+    return (high_j - low_i) - 2.0 * beta * scale
+
+
+@kernel
+def apart_margin(low_i: float, high_i: float, low_j: float, high_j: float, wanted: float) -> float:
+    """Return |R_j^d - R_i^d| - `wanted`, of which `resolve_margin` is the least over groups."""
+    return max(high_j - low_i, high_i - low_j) - wanted
+
+
+@kernel
+def apart_wanted(beta: float, scale: float, epsilon: float) -> float:
+    """Return 4 beta + epsilon, the distance of `apart_margin`."""
+    return 4.0 * beta * scale + epsilon
+
+
+@kernel
+def excess_margin_in(
+    high_i: float, low_j: float, beta: float, scale: float, epsilon: float
+) -> float:
+    """Return R_i^d - R_j^d + epsilon - 2 beta, of which `excess_margin` is the largest over dims."""
+    return (high_i - low_j + epsilon) - 2.0 * beta * scale
+
+
 @kernel
 def reject_margin(low: Floats, high: Floats, i: int, j: int, beta: float, rule: Rule) -> float:
     """Return m(R_i, R_j) - 2 beta: group i is dominated by group j.     line 6."""
     least = np.inf
     for d in range(low.shape[1]):
-        least = min(least, (high[j, d] - low[i, d]) - 2.0 * beta * rule.scale[d])
+        least = min(least, reject_margin_in(low[i, d], high[j, d], beta, rule.scale[d]))
         if least < 0.0:
             break
     return least
@@ -92,11 +122,11 @@ def resolve_margin(
 ) -> float:
     """Return min_j |R_j^d - R_i^d| - (4 beta + epsilon): dim d of i is resolved.     line 9."""
     least = np.inf
-    wanted = 4.0 * beta * rule.scale[d] + rule.epsilon[d]
+    wanted = apart_wanted(beta, rule.scale[d], rule.epsilon[d])
     for j in range(len(groups)):
         if groups[j] and j != i:
-            apart = max(high[j, d] - low[i, d], high[i, d] - low[j, d])
-            least = min(least, apart - wanted)
+            apart = apart_margin(low[i, d], high[i, d], low[j, d], high[j, d], wanted)
+            least = min(least, apart)
             if least < 0.0:
                 break
     return least
@@ -113,7 +143,8 @@ def excess_margin(low: Floats, high: Floats, i: int, j: int, beta: float, rule: 
     """Return M_epsilon(R_i, R_j) - 2 beta: group i is not beaten by epsilon by group j."""
     most = -np.inf
     for d in range(low.shape[1]):
-        most = max(most, (high[i, d] - low[j, d] + rule.epsilon[d]) - 2.0 * beta * rule.scale[d])
+        own, other, scale = high[i, d], low[j, d], rule.scale[d]
+        most = max(most, excess_margin_in(own, other, beta, scale, rule.epsilon[d]))
         if most >= 0.0:
             break
     return most

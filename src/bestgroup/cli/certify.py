@@ -13,7 +13,7 @@ from bestgroup.cli.problem import Delta, Epsilon, Json
 from bestgroup.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from bestgroup.certify import Certificate
+    from bestgroup.certification import Certificate
     from bestgroup.core.noise import Noise
 
 MOST_GROUPS = 40

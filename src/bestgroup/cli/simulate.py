@@ -83,15 +83,18 @@ def command(
 
 def choose_algorithm(case: Case, name: str | None, pairs: list[str]) -> Any:
     """Return the file's algorithm, or the one that the command line asks for."""
+    from bestgroup.algorithms.protocol import Setting
     from bestgroup.spec_parts import configure
 
+    instance = case.instance
+    setting = Setting(instance.shape, case.goal, instance.noise, case.delta)
     options = read_options(pairs)
     own = case.spec.algorithm
     if name is None and not options:
         return own
     if name is None or name == own.name:
-        return configure(own.name, {**own.options(), **options}, case.goal)
-    return configure(name, options, case.goal)
+        return configure(own.name, {**own.options(), **options}, setting)
+    return configure(name, options, setting)
 
 
 def _check_csv(path: Path, problem: Path) -> None:

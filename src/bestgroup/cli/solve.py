@@ -12,7 +12,7 @@ from bestgroup.cli.problem import Delta, Json, ProblemFile
 from bestgroup.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from bestgroup.solve import Solution
+    from bestgroup.solving import Solution
 
 
 def command(

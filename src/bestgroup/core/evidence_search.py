@@ -231,7 +231,7 @@ def relaxed(
         s = work.cut[rest]
         j = work.pick[s]
         factor = duel.coefficient[s] * duel.reach[g, j]
-        _, x = conjugate(y * factor)
+        _, x = conjugate(y * float(factor))
         slope -= factor * x
         for d in range(D):
             if s >> d & 1:

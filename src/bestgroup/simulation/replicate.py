@@ -123,9 +123,12 @@ def simulate(
 ) -> Simulation:
     """Return `runs` independent runs of the algorithm on the instance.
 
-    Run k depends on (seed, k) alone, whatever `workers` is; the k-th reward of an arm is the same
-    for every algorithm. A run that would need more than `max_pulls` stops unfinished. `progress`
-    shows a bar; by default on long work at a terminal.
+    Run k depends on (seed, k) alone, whatever `workers` is. A run that would need more than
+    `max_pulls` stops unfinished. `progress` shows a bar; by default on long work at a terminal.
+
+    `engine` "exact" draws every reward, the k-th one of an arm the same for every algorithm. "jump"
+    draws only what decisions need; `distance` bounds the total variation distance of each of its
+    runs to the exact law. "auto" takes the one that should be quicker.
 
     >>> instance = Instance([[[0.0]], [[2.0]]])
     >>> from bestgroup.core.goals import BestGroup
@@ -153,10 +156,24 @@ def simulate(
 
 
 def choose_engine(engine: str, instance: Instance, setting: Setting, algorithm: Algorithm) -> str:
-    """Return the engine that will run; "auto" decides from the specification alone."""
-    if engine not in ("exact", "auto"):
-        raise InvalidInput(f"engine must be 'exact' or 'auto'; got {engine!r}")
-    return "exact"
+    """Return the engine that will run; "auto" decides from the specification alone.
+
+    "auto" is the jump engine where it applies and its predicted work is less.
+    """
+    if engine == "exact":
+        return engine
+    if engine not in ("jump", "auto"):
+        raise InvalidInput(f"engine must be 'exact', 'jump' or 'auto'; got {engine!r}")
+    from bestgroup.simulation.jump import supports
+
+    why_not = supports(instance, algorithm)
+    if engine == "jump":
+        if why_not:
+            raise InvalidInput(f"{why_not}; use engine='exact' or 'auto'")
+        return engine
+    from bestgroup.simulation.jump_work import is_jump_quicker
+
+    return "exact" if why_not or not is_jump_quicker(instance, setting, algorithm) else "jump"
 
 
 def _collect(job: Job, runs: Runs, seconds: float) -> Simulation:

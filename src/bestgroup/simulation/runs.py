@@ -48,6 +48,11 @@ class Job:
 
     def chunk(self, first: int, count: int) -> Runs:
         """Return runs first, ..., first + count - 1."""
+        if self.engine == "jump":
+            from bestgroup.simulation import jump
+
+            keys = (self.seed, first, count, self.max_pulls)
+            return Runs(*jump.run_many(self.instance, self.setting, self.algorithm, *keys))
         return join([self._exact(index) for index in range(first, first + count)])
 
     def _exact(self, index: int) -> Runs:

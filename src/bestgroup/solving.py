@@ -18,13 +18,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from bestgroup.algorithms.protocol import Algorithm
-from bestgroup.certify import Certificate
+from bestgroup.certification import Certificate
 from bestgroup.core.arrays import positive_int
 from bestgroup.core.goals import Goal
 from bestgroup.core.live import Problem
-from bestgroup.errors import BestGroupError, EvaluationFailed, InvalidInput, StoreError
+from bestgroup.errors import BestGroupError, EvaluationFailed, InvalidInput, NoSuchStudy
 from bestgroup.evaluators import Evaluator, row_of
-from bestgroup.solve_progress import SolveProgress
+from bestgroup.solving_progress import SolveProgress
 from bestgroup.study import Study, create_study, delete_study, load_study
 from bestgroup.study_certificate import certificate_of
 from bestgroup.study_report import Answer, Explanation
@@ -147,7 +147,7 @@ def _open(
     place = storage or "memory"
     try:
         study = load_study(name, place) if storage else None
-    except StoreError:
+    except NoSuchStudy:
         study = None  # a new file, or a new name in it
     if study is None:
         return create_study(

@@ -1,0 +1,129 @@
+"""The rest of `bestgroup study`: lists, tables, deletion, and the loop for scripts."""
+
+from __future__ import annotations
+
+import json as jsonlib
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from bestgroup.cli import output
+from bestgroup.cli.problem import Json
+from bestgroup.cli.study import DEFAULT, Name, Storage, app, load, parse_line
+from bestgroup.errors import BestGroupError, InvalidInput
+
+if TYPE_CHECKING:
+    from bestgroup.study import Study
+
+__all__ = ["app"]
+
+
+@app.command("list", short_help="All studies of a storage.")
+def list_(storage: Storage = DEFAULT, json: Json = False) -> None:
+    """Show all studies of a storage."""
+    from bestgroup.study import list_studies
+
+    rows = list_studies(storage)
+    if json:
+        output.print_json(rows)
+        return
+    columns = ["name", "state", ">plan", ">pulls", ">told"]
+    table = [[r["name"], r["state"], r["plan"], r["pulls"], r["told"]] for r in rows]
+    output.console().print(output.table(None, columns, table))
+
+
+@app.command("import", short_help="Take observations made elsewhere.")
+def import_(
+    name: Name,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="CSV or Parquet.")],
+    storage: Storage = DEFAULT,
+    json: Json = False,
+) -> None:
+    """Take a table with the columns group, arm and one for each dim."""
+    fresh = load(name, storage).import_observations(file)
+    if json:
+        output.print_json({"new": fresh})
+    else:
+        print(f"{fresh} new observations", file=sys.stderr)
+
+
+@app.command("export", short_help="Write all observations to a file.")
+def export(
+    name: Name,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Ends in .csv or .parquet.")],
+    storage: Storage = DEFAULT,
+    json: Json = False,
+) -> None:
+    """Write all observations to a CSV or Parquet file."""
+    rows = load(name, storage).export(file)
+    if json:
+        output.print_json({"rows": rows})
+    else:
+        print(f"{rows} rows in {file}", file=sys.stderr)
+
+
+@app.command("delete", short_help="Remove a study.")
+def delete(
+    name: Name,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    storage: Storage = DEFAULT,
+) -> None:
+    """Remove a study and all that was told it."""
+    if not yes and not (sys.stdin.isatty() and typer.confirm(f"remove the study {name!r}?")):
+        raise InvalidInput("nothing was removed; give --yes to remove a study without being asked")
+    from bestgroup.study import delete_study
+
+    delete_study(name, storage)
+
+
+@app.command("loop", short_help="Stay open for a script: JSON lines in and out.")
+def loop(name: Name, storage: Storage = DEFAULT) -> None:
+    """Answer each line of JSON on the standard input with one on the standard output.
+
+    {"do": "ask", "n": 8}                       -> {"tickets": [...], "state": "running"}
+    {"do": "tell", "ticket": {...}, "values": [...]} -> {"new": 1, "state": "running"}
+    {"do": "fail" or "heartbeat", "ticket": {...}}, {"do": "status" or "answer"},
+    {"do": "explain", "group": "..."}. A mistake is answered with {"error": "..."}.
+    """
+    study = load(name, storage)
+    for number, line in enumerate(sys.stdin, 1):
+        if not line.strip():
+            continue
+        try:
+            reply = respond(study, parse_line(line, f"line {number}"))
+        except BestGroupError as error:
+            reply = {"error": str(error)}
+        print(jsonlib.dumps(output.plain(reply), ensure_ascii=False), flush=True)
+
+
+def respond(study: Study, request: dict[str, Any]) -> dict[str, Any]:
+    """Return the reply to one request."""
+    given = dict(request)
+    what = given.pop("do", None)
+    if what not in _REPLIES:
+        raise InvalidInput(f"do must be one of {', '.join(_REPLIES)}; got {what!r}")
+    try:
+        return _REPLIES[what](study, **given)
+    except TypeError as error:
+        raise InvalidInput(f"{what}: {error}") from None
+
+
+def _ask(study: Study, **given: Any) -> dict[str, Any]:
+    tickets = study.ask(**given)
+    reply: dict[str, Any] = {"tickets": [ticket.to_dict() for ticket in tickets]}
+    if not tickets:
+        reply["state"] = study.status().state
+    return reply
+
+
+_REPLIES: dict[str, Any] = {
+    "ask": _ask,
+    "tell": lambda study, ticket, values: {"new": study.tell(ticket, values)},
+    "fail": lambda study, ticket, reason="": {"failed": study.fail(ticket, reason) is None},
+    "heartbeat": lambda study, ticket, lease=600.0: {"expires": study.heartbeat(ticket, lease)},
+    "status": lambda study: study.status().to_dict(),
+    "answer": lambda study: study.answer().to_dict(),
+    "explain": lambda study, group: study.explain(group).to_dict(),
+}

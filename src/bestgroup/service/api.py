@@ -1,0 +1,285 @@
+"""The routes under /api/v1: each one checks, calls the study and answers.
+
+A study is named by the query's `study`, not by the path: names may hold any character.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Query, Request
+from fastapi.responses import JSONResponse, StreamingResponse
+
+from bestgroup._version import __version__
+from bestgroup.cli.output import plain
+from bestgroup.core.goals import BestGroup, Goal, ParetoGroups
+from bestgroup.core.live import Problem
+from bestgroup.errors import InvalidInput, TicketError
+from bestgroup.service import events, schemas, views
+from bestgroup.service.auth import SCHEMES
+from bestgroup.service.board import Board, Watched
+from bestgroup.service.problems import described
+from bestgroup.study import create_study
+from bestgroup.study_spec import goal_dict
+
+router = APIRouter(prefix="/api/v1", dependencies=SCHEMES, responses=described())
+
+
+def _board(request: Request) -> Board:
+    return request.app.state.board
+
+
+def _watched(request: Request, study: Annotated[schemas.Name, Query()]) -> Watched:
+    return _board(request).find(study)
+
+
+AStudy = Annotated[Watched, Depends(_watched)]
+
+
+@router.get("/session", summary="Who is asking")
+def session(request: Request) -> schemas.SessionOut:
+    """Return the role of the token, and the server's version."""
+    return schemas.SessionOut(role=request.state.role, version=__version__)
+
+
+@router.get("/studies", summary="All studies")
+def studies(request: Request) -> schemas.Studies:
+    """Return name, state and numbers of every study."""
+    board = _board(request)
+    board.refresh()
+    return schemas.Studies(studies=[schemas.Listed(**r._asdict()) for r in board.listed()])
+
+
+@router.post("/studies", status_code=201, summary="Create a study")
+def create(request: Request, body: schemas.CreateBody) -> schemas.StudyOut:
+    """Create a study; its name must be new."""
+    problem = Problem.from_dict(body.problem.model_dump())
+    board = _board(request)
+    create_study(
+        body.name,
+        problem,
+        _goal(body.goal),
+        body.delta,
+        board.store,
+        algorithm=body.algorithm,
+        batch=body.batch,
+        horizon=body.horizon,
+        seed=body.seed,
+    )
+    return _study_out(board.find(body.name))
+
+
+def _goal(body: schemas.GoalBody) -> Goal:
+    if body.kind == "pareto":
+        if body.weights is not None:
+            raise InvalidInput("goal.weights: only the kind 'best' has weights")
+        return ParetoGroups(body.epsilon)
+    if body.weights is None:
+        raise InvalidInput("goal.weights: is missing; the kind 'best' needs one for each dim")
+    if isinstance(body.epsilon, list):
+        raise InvalidInput("goal.epsilon: must be one number for the kind 'best'")
+    return BestGroup(body.weights, body.epsilon)
+
+
+def _study_out(watched: Watched) -> schemas.StudyOut:
+    spec = watched.study.spec
+    dims = [
+        schemas.DimOut(name=d.name, direction=d.direction, unit=d.unit)  # type: ignore[arg-type]
+        for d in spec.problem.dims
+    ]
+    return schemas.StudyOut(
+        name=spec.name,
+        problem=spec.problem.to_dict(),
+        dims=dims,
+        goal=goal_dict(spec.goal),
+        delta=spec.delta,
+        algorithm=spec.algorithm,
+        options=spec.options,
+        horizon=spec.horizon,
+        seed=spec.seed,
+        library=spec.library,
+        state=watched.head().state,  # type: ignore[arg-type]
+    )
+
+
+@router.get("/study", summary="What a study is pinned to")
+def study(watched: AStudy) -> schemas.StudyOut:
+    """Return the problem, the question and the algorithm."""
+    return _study_out(watched)
+
+
+@router.post("/ask", summary="Lease tickets", response_model=schemas.Asked)
+def ask(request: Request, watched: AStudy, body: schemas.AskBody) -> JSONResponse:
+    """Return up to n tickets; fewer, or none, if the plan has no more to hand out."""
+    tickets = _ask(request, watched, body)
+    state = "running" if tickets else watched.head().state  # a study that ended has no tickets
+    return JSONResponse({"tickets": tickets, "state": state})
+
+
+def _ask(request: Request, watched: Watched, body: schemas.AskBody) -> list[dict[str, Any]]:
+    tickets = watched.study.ask(body.n, body.repeats, body.lease, body.owner)
+    watched.activity.note(body.owner, 0)
+    request.app.state.metrics.asked.inc(len(tickets))
+    return [{"seeds": list(ticket.seeds), **ticket.to_dict()} for ticket in tickets]
+
+
+@router.post(
+    "/tell",
+    summary="Tell results",
+    response_model=schemas.Told,
+    responses=described(409, 413),
+)
+def tell(request: Request, watched: AStudy, body: schemas.TellBody) -> JSONResponse:
+    """Take results, all of them or none; told again with the same values they change nothing.
+
+    With `ask` the answer brings the next tickets, which saves a request.
+    """
+    new = watched.study.tell_many(schemas.joined(body.results))
+    told: dict[str, int] = {}
+    for result in body.results:
+        told[result.ticket.owner] = told.get(result.ticket.owner, 0) + len(result.rows)
+    for owner, rows in told.items():
+        watched.activity.note(owner, min(rows, new))
+    request.app.state.metrics.told.inc(new)
+    tickets = [] if body.ask is None else _ask(request, watched, body.ask)
+    state = "running" if tickets else watched.head().state
+    return JSONResponse({"new": new, "state": state, "tickets": tickets})
+
+
+@router.post("/fail", summary="Give a ticket back", responses=described(409))
+def fail(request: Request, watched: AStudy, body: schemas.FailBody) -> schemas.Done:
+    """Give a ticket back: its pulls are handed out again, with the same seeds."""
+    watched.study.fail(body.ticket.model_dump(), body.reason)
+    watched.activity.note(body.ticket.owner, 0)
+    request.app.state.metrics.failed.inc()
+    return schemas.Done()
+
+
+@router.post("/heartbeat", summary="Hold leases", responses=described(409))
+def heartbeat(watched: AStudy, body: schemas.BeatBody) -> schemas.Beaten:
+    """Let leases end so many seconds from now; those that were lost are named by their place."""
+    expires, lost = 0.0, []
+    for place, ticket in enumerate(body.tickets):
+        try:
+            expires = watched.study.heartbeat(ticket.model_dump(), body.lease)
+        except TicketError:
+            lost.append(place)
+    watched.activity.note(body.tickets[0].owner, 0)
+    return schemas.Beaten(expires=expires, lost=lost)
+
+
+@router.get("/status", summary="Where a study stands")
+def status(watched: AStudy) -> schemas.StatusOut:
+    """Return the numbers of pulls, groups, leases and failures."""
+    return schemas.StatusOut(**watched.study.status().to_dict())
+
+
+@router.get("/answer", summary="What is known so far")
+def answer(watched: AStudy) -> schemas.AnswerOut:
+    """Return the answer so far, with what it is worth."""
+    return schemas.AnswerOut.model_validate(plain(watched.study.answer().to_dict()))
+
+
+@router.get("/explain", summary="Why a group is in, out or undecided")
+def explain(watched: AStudy, group: str) -> schemas.ExplanationOut:
+    """Return what the algorithm has decided of a group, and what the certificate says of it."""
+    return schemas.ExplanationOut(**views.explain(watched, group))
+
+
+@router.get("/decisions", summary="All decisions")
+def decisions(watched: AStudy) -> schemas.Decisions:
+    """Return the decisions in the order in which they were made."""
+    return schemas.Decisions(decisions=plain(watched.study.decisions()))
+
+
+@router.get("/view", summary="What the page shows")
+def view(watched: AStudy, query: Annotated[views.ViewQuery, Query()]) -> views.ViewOut:
+    """Return aggregates for one screen: never raw pulls, at most `size` groups in detail."""
+    return views.view(watched, query)
+
+
+@router.get(
+    "/events",
+    summary="Changes as they happen",
+    response_class=StreamingResponse,
+    responses={200: {"description": "Server-sent events", "content": {"text/event-stream": {}}}},
+)
+async def event_stream(request: Request, watched: AStudy) -> StreamingResponse:
+    """Send an event `head` with state, plan, told and pulls whenever one of them changes."""
+    return events.stream(request, watched)
+
+
+@router.get(
+    "/export",
+    summary="All observations as CSV",
+    response_class=StreamingResponse,
+    responses={200: {"description": "CSV", "content": {"text/csv": {}}}},
+)
+def export(watched: AStudy) -> StreamingResponse:
+    """Send group, arm, index and the dims of every observation."""
+    with _scratch() as path:
+        watched.study.export(path)
+        file = path.open("rb")  # the name may go, the content stays until it is sent
+
+    def portions() -> Iterator[bytes]:
+        with file:
+            while part := file.read(1 << 16):
+                yield part
+
+    headers = {"Content-Disposition": 'attachment; filename="observations.csv"'}
+    return StreamingResponse(portions(), media_type="text/csv", headers=headers)
+
+
+@router.post(
+    "/import",
+    summary="Take observations made elsewhere",
+    responses=described(413),
+    openapi_extra={
+        "requestBody": {
+            "required": True,
+            "content": {"text/csv": {"schema": {"type": "string"}}},
+        }
+    },
+)
+async def import_table(request: Request, watched: AStudy) -> schemas.Imported:
+    """Take a CSV with the columns group, arm and one a dim; the same one again changes nothing."""
+    from starlette.concurrency import run_in_threadpool
+
+    body = await request.body()
+    return await run_in_threadpool(_import, request, watched, body)
+
+
+def _import(request: Request, watched: Watched, body: bytes) -> schemas.Imported:
+    with _scratch() as path:
+        path.write_bytes(body)
+        try:
+            new = watched.study.import_observations(path)
+        except InvalidInput as error:
+            # The sender knows the table by no name.
+            raise InvalidInput(_without_path(str(error), path)) from None
+    watched.activity.note("import", new)
+    request.app.state.metrics.told.inc(new)
+    return schemas.Imported(new=new, state=watched.head().state)  # type: ignore[arg-type]
+
+
+def _without_path(text: str, path: Path) -> str:
+    for prefix in (f"{path}, ", f"{path}: "):
+        text = text.replace(prefix, "")
+    return text
+
+
+class _scratch:  # noqa: N801
+    """A context with the path of a temporary CSV file."""
+
+    def __enter__(self) -> Path:
+        handle, name = tempfile.mkstemp(prefix="bestgroup-", suffix=".csv")
+        os.close(handle)
+        self._path = Path(name)
+        return self._path
+
+    def __exit__(self, *_: Any) -> None:
+        self._path.unlink(missing_ok=True)

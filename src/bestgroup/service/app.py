@@ -1,0 +1,198 @@
+"""`create_app`: the service over a storage; `serve`: runs it until it is told to stop."""
+
+from __future__ import annotations
+
+import logging
+import socket
+import threading
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import uvicorn
+from fastapi import FastAPI, Request, Response
+from fastapi.middleware.gzip import GZipMiddleware
+from fastapi.responses import FileResponse, HTMLResponse, JSONResponse, RedirectResponse
+
+from bestgroup._version import __version__
+from bestgroup.errors import InvalidInput
+from bestgroup.service import auth, problems
+from bestgroup.service.api import router
+from bestgroup.service.board import Board
+from bestgroup.service.gate import Gate, log_to_stderr
+from bestgroup.service.metrics import CONTENT_TYPE, Metrics
+from bestgroup.service.schemas import Health
+
+STATIC = Path(__file__).parent / "static"
+FILES = {
+    "page.js": "text/javascript",
+    "charts.js": "text/javascript",
+    "page.css": "text/css",
+    "icon.svg": "image/svg+xml",
+}
+_STRANGER = """<!doctype html><html lang="en"><meta charset="utf-8"><title>bestgroup</title>
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<h1>bestgroup</h1><p>Open the address that <code>bestgroup serve</code> has printed, or enter its token.</p>
+<form method="get" action="/"><label>Token <input name="token" type="password" autocomplete="off"
+required></label> <button>Open</button></form></html>"""
+
+
+def create_app(storage: Any, tokens: auth.Tokens | None) -> FastAPI:
+    """Return the service over a storage; `tokens` None lets everybody on this computer in."""
+    board, metrics = Board(storage), Metrics()
+
+    @asynccontextmanager
+    async def life(app: FastAPI) -> AsyncIterator[None]:
+        yield
+        app.state.closing.set()
+        board.close()
+
+    app = FastAPI(
+        title="bestgroup",
+        version=__version__,
+        description="Ask for tickets, tell results, and see what is proven so far.",
+        lifespan=life,
+        docs_url=None,  # those pages load scripts from elsewhere
+        redoc_url=None,
+        openapi_url=None,
+    )
+    app.state.board, app.state.tokens, app.state.metrics = board, tokens, metrics
+    app.state.closing, app.state.streams = threading.Event(), 0
+    problems.install(app)
+    app.include_router(router)
+    _add_operations(app)
+    _add_page(app)
+    _describe(app)
+    app.add_middleware(GZipMiddleware, minimum_size=1000, compresslevel=5)
+    app.add_middleware(Gate, metrics=metrics, tokens=tokens)
+    return app
+
+
+def _add_operations(app: FastAPI) -> None:
+    board, metrics = app.state.board, app.state.metrics
+
+    @app.get("/healthz", tags=["operations"], responses={503: problems.described()[503]})
+    def health() -> Health:
+        """Answer if the storage can be read; needs no token."""
+        board.listed()
+        return Health(version=__version__)
+
+    @app.get(
+        "/metrics",
+        tags=["operations"],
+        dependencies=auth.SCHEMES,
+        response_class=Response,
+        responses={200: {"content": {"text/plain": {}}}, **problems.described()},
+    )
+    def numbers() -> Response:
+        """Return numbers for operators, in the text format of Prometheus."""
+        states = [row.state for row in board.listed()]
+        for state in ("running", "done", "stuck"):
+            metrics.studies.labels(state).set(states.count(state))
+        return Response(metrics.text(), media_type=CONTENT_TYPE)
+
+    @app.get("/openapi.json", include_in_schema=False)
+    def openapi() -> JSONResponse:
+        return JSONResponse(app.openapi())
+
+
+def _add_page(app: FastAPI) -> None:
+    @app.get("/", include_in_schema=False)
+    def page(request: Request, token: str | None = None) -> Response:
+        if token is not None and app.state.tokens is not None:
+            return _enter(request, app.state.tokens, token)
+        try:
+            auth.check(request, app.state.tokens)
+        except auth.Unauthorised:
+            return HTMLResponse(_STRANGER, 401)
+        return FileResponse(STATIC / "index.html", media_type="text/html")
+
+    @app.get("/static/{name}", include_in_schema=False)
+    def file(name: str) -> Response:
+        if name not in FILES:
+            raise problems.NotFound(f"there is no file {name!r}")
+        headers = {"Cache-Control": "no-cache"}
+        return FileResponse(STATIC / name, media_type=FILES[name], headers=headers)
+
+
+def _enter(request: Request, tokens: auth.Tokens, token: str) -> Response:
+    """Keep a token in a cookie and take it out of the address."""
+    if tokens.role(token) is None:
+        return HTMLResponse(_STRANGER, 401)
+    rest = [(k, v) for k, v in request.query_params.multi_items() if k != "token"]
+    target = request.url.replace(query="").include_query_params(**dict(rest))
+    away = RedirectResponse(f"/?{target.query}" if rest else "/", 303)
+    away.set_cookie(
+        auth.cookie_name(request),
+        token,
+        httponly=True,
+        samesite="strict",
+        secure=request.url.scheme == "https",
+    )
+    return away
+
+
+def _describe(app: FastAPI) -> None:
+    """Put the form of problems into the OpenAPI, once."""
+    plain = app.openapi
+
+    def described() -> dict[str, Any]:
+        schema = plain()
+        parts = schema.setdefault("components", {}).setdefault("schemas", {})
+        parts.setdefault("Problem", problems.Problem.model_json_schema())
+        return schema
+
+    app.openapi = described  # type: ignore[method-assign]
+
+
+class _Server(uvicorn.Server):
+    """A server that ends its event streams when it is told to stop."""
+
+    def __init__(self, config: uvicorn.Config, app: FastAPI) -> None:
+        super().__init__(config)
+        self._service = app
+
+    def handle_exit(self, sig: int, frame: Any) -> None:
+        self._service.state.closing.set()
+        super().handle_exit(sig, frame)
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """Return a socket that listens; InvalidInput if the port is taken or not allowed."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((host.strip("[]"), port))
+    except (OSError, OverflowError) as error:
+        listener.close()
+        why = getattr(error, "strerror", None) or error
+        raise InvalidInput(f"cannot listen on {host} port {port}: {why}") from None
+    return listener
+
+
+def serve(
+    app: FastAPI,
+    listener: socket.socket,
+    announce: Callable[[], None],
+    level: int = logging.INFO,
+    tls: tuple[Path, Path] | None = None,
+) -> None:
+    """Answer requests until SIGINT or SIGTERM; requests under way are finished first.
+
+    `tls` is the file of a certificate and that of its key.
+    """
+    certificate, key = (None, None) if tls is None else map(str, tls)
+    config = uvicorn.Config(
+        app,
+        ssl_certfile=certificate,
+        ssl_keyfile=key,
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=10,
+    )
+    log_to_stderr(level)
+    announce()
+    _Server(config, app).run(sockets=[listener])

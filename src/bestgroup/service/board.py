@@ -1,0 +1,164 @@
+"""The studies of one storage, as the service sees them: opened once, observed as they grow."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections import deque
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bestgroup.errors import NoSuchStudy
+from bestgroup.service.observer import Observer, Picture
+from bestgroup.service.problems import NotFound
+from bestgroup.store import open_store
+from bestgroup.store.base import Head, Listed, Store
+from bestgroup.study import Study
+from bestgroup.study_spec import StudySpec
+
+log = logging.getLogger("bestgroup.service")
+MOST_OWNERS = 1000
+WINDOW = 60.0  # seconds over which the rate is taken
+WAIT = 1.0  # seconds that a reader waits for a new picture
+SHARE = 4.0  # a picture that took t seconds is not made again for SHARE * t
+LONGEST = 5.0  # seconds, at most
+
+
+class Activity:
+    """What this server has seen of the workers of a study since it started."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._owners: dict[str, tuple[int, float]] = {}  # told, last seen
+        self._told: deque[tuple[float, int]] = deque()
+
+    def note(self, owner: str, told: int) -> None:
+        """Remember that an owner was here and told so many."""
+        now = time.time()
+        with self._lock:
+            before = self._owners.pop(owner, (0, 0.0))[0]
+            self._owners[owner] = (before + told, now)
+            if len(self._owners) > MOST_OWNERS:
+                del self._owners[next(iter(self._owners))]
+            if told:
+                self._told.append((now, told))
+            self._trim(now)
+
+    def rate(self) -> float:
+        """Return observations a second, over the last minute."""
+        now = time.time()
+        with self._lock:
+            self._trim(now)
+            if not self._told:
+                return 0.0
+            since = max(now - self._told[0][0], 1.0)
+            return sum(told for _, told in self._told) / since
+
+    def owners(self) -> dict[str, tuple[int, float]]:
+        """Return told and last seen of each owner, those seen last at the end."""
+        with self._lock:
+            return dict(self._owners)
+
+    def _trim(self, now: float) -> None:
+        while self._told and self._told[0][0] < now - WINDOW:
+            self._told.popleft()
+
+
+class Watched:
+    """One study with its observer, activity and last picture."""
+
+    def __init__(self, study: Study, store: Store, key: int) -> None:
+        self.study, self.activity = study, Activity()
+        self._store, self._key = store, key
+        self._observer = Observer(study.spec)
+        self._lock = threading.Lock()
+        self._making: threading.Event | None = None
+        with np.errstate(all="ignore"):
+            self._picture = Picture.blank(study.spec)
+        self._next = 0.0
+        self._head: tuple[float, Head] | None = None
+
+    def head(self, age: float = 0.0) -> Head:
+        """Return the study's head, at most `age` seconds old."""
+        now = time.monotonic()
+        kept = self._head
+        if kept is None or now - kept[0] >= age:
+            kept = now, self._store.read(self._key, lambda session: session.head)
+            self._head = kept
+        return kept[1]
+
+    def picture(self, wait: float = WAIT) -> Picture:
+        """Return what the observations prove; an old picture if a new one takes long to make."""
+        with self._lock:
+            if self._making is None and time.monotonic() >= self._next:
+                self._making = threading.Event()
+                threading.Thread(target=self._renew, args=(self._making,), daemon=True).start()
+            making = self._making
+        if making is not None:
+            making.wait(wait)
+        return self._picture
+
+    def _renew(self, made: threading.Event) -> None:
+        begun, first = time.monotonic(), not self._picture.observed
+        try:
+            self._observer.catch_up(self._store, self._key)
+            if self._picture.observed != self._observer.observed:
+                self._picture = self._observer.picture()
+        except Exception:
+            log.exception("picture")
+        finally:
+            with self._lock:
+                self._making = None
+                # The first one compiles; later ones do not take as long.
+                spent = 0.0 if first else time.monotonic() - begun
+                self._next = time.monotonic() + min(SHARE * spent, LONGEST)
+            made.set()
+
+
+class _Opened(NamedTuple):
+    key: int
+    watched: Watched
+
+
+class Board:
+    """All studies of a storage."""
+
+    def __init__(self, storage: Any) -> None:
+        self.store = open_store(storage, create=True)
+        self._lock = threading.Lock()
+        self._open: dict[str, _Opened] = {}
+
+    def listed(self) -> list[Listed]:
+        """Return all studies, by name."""
+        return self.store.listed()
+
+    def find(self, name: str) -> Watched:
+        """Return a study; NotFound if there is none of that name."""
+        with self._lock:
+            opened = self._open.get(name)
+        if opened is not None:
+            return opened.watched
+        try:
+            key, spec = self.store.find(name)
+        except NoSuchStudy:
+            raise NotFound(f"there is no study named {name!r}") from None
+        fresh = Watched(Study(self.store, key, StudySpec.from_json(spec)), self.store, key)
+        with self._lock:
+            return self._open.setdefault(name, _Opened(key, fresh)).watched
+
+    def refresh(self) -> set[str]:
+        """Let go of studies that others have deleted, or made again; returns the names there are."""
+        with self._lock:
+            opened = dict(self._open)
+        names = {row.name for row in self.store.listed()}
+        for name, entry in opened.items():
+            if name not in names or self.store.find(name)[0] != entry.key:
+                with self._lock:
+                    self._open.pop(name, None)
+        return names
+
+    def close(self) -> None:
+        """Let go of the storage."""
+        self.store.close()

@@ -1,0 +1,135 @@
+"""What every request passes: who it is from, a limit on its body, safe headers, log and metrics."""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+import time
+from typing import Any
+
+from fastapi import Request
+from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from bestgroup.errors import BestGroupError
+from bestgroup.service import auth, problems
+from bestgroup.service.metrics import Metrics
+
+log = logging.getLogger("bestgroup.service")
+MOST_BODY = 16 * 2**20
+MOST_IMPORT = 256 * 2**20
+_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+    "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+OPEN = ("/", "/healthz")  # the page asks for the token by itself
+SAFETY = [
+    (b"content-security-policy", _POLICY.encode()),
+    (b"x-content-type-options", b"nosniff"),
+    (b"x-frame-options", b"DENY"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"permissions-policy", b"camera=(), microphone=(), geolocation=()"),
+]
+
+
+class Gate:
+    """The outermost layer of the app."""
+
+    def __init__(self, app: ASGIApp, metrics: Metrics, tokens: auth.Tokens | None) -> None:
+        self._app, self._metrics, self._tokens = app, metrics, tokens
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        begun, seen = time.perf_counter(), {"status": 0}
+        caches = scope["path"].startswith("/static/")
+
+        async def answer(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                seen["status"] = message["status"]
+                headers = [*message["headers"], *SAFETY]
+                if not caches and all(name != b"cache-control" for name, _ in headers):
+                    headers.append((b"cache-control", b"no-store"))
+                message = {**message, "headers": headers}
+            await send(message)
+
+        try:
+            if scope["path"] not in OPEN:
+                role = auth.check(Request(scope), self._tokens)
+                scope.setdefault("state", {})["role"] = role
+            await self._limited(scope, receive, answer)
+        except BestGroupError as error:  # before anything of the body was read
+            await problems.refusal(error)(scope, receive, answer)
+        except Exception as error:
+            if seen["status"]:
+                raise
+            await problems.unexpected(error)(scope, receive, answer)
+        finally:
+            self._note(scope, seen["status"], time.perf_counter() - begun)
+
+    async def _limited(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Refuse a body that is too long, whether it says so or not."""
+        most = MOST_IMPORT if scope["path"].endswith("/import") else MOST_BODY
+        headers = dict(scope["headers"])
+        declared = headers.get(b"content-length", b"0")
+        sentence = f"a body of at most {most // 2**20} MB is taken; send it in parts"
+        if not declared.isdigit() or int(declared) > most:
+            await problems.answer("TooLarge", 413, sentence)(scope, receive, send)
+            return
+        size = 0
+
+        async def counted() -> Message:
+            nonlocal size
+            message = await receive()
+            size += len(message.get("body", b""))
+            if size > most:
+                raise HTTPException(413, sentence)
+            return message
+
+        await self._app(scope, counted, send)
+
+    def _note(self, scope: Scope, status: int, seconds: float) -> None:
+        route: Any = scope.get("route")
+        path = getattr(route, "path", None) or "other"
+        method = scope["method"] if scope["method"] in _METHODS else "OTHER"
+        self._metrics.requests.labels(method, path, str(status)).inc()
+        self._metrics.seconds.labels(path).observe(seconds)
+        level = logging.INFO if status < 500 else logging.ERROR
+        # The route, not the address: queries and headers may hold tokens.
+        entry = {"method": method, "route": path, "status": status, "ms": round(seconds * 1e3, 2)}
+        log.log(level, "request", extra={"entry": entry})
+
+
+_METHODS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
+
+
+class JsonLines(logging.Formatter):
+    """One JSON object a line."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the line of a record."""
+        stamp = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(record.created))
+        line: dict[str, Any] = {
+            "time": f"{stamp}.{int(record.msecs):03d}Z",
+            "level": record.levelname.lower(),
+            "event": record.getMessage(),
+            **getattr(record, "entry", {}),
+        }
+        if record.exc_info:
+            line["trace"] = self.formatException(record.exc_info)
+        return json.dumps(line, ensure_ascii=False)
+
+
+def log_to_stderr(level: int) -> None:
+    """Send the log of the service and of uvicorn to the standard error as JSON lines."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(JsonLines())
+    for name in ("bestgroup.service", "uvicorn", "uvicorn.error"):
+        logger = logging.getLogger(name)
+        logger.handlers, logger.propagate = [handler], False
+        logger.setLevel(level)

@@ -1,0 +1,163 @@
+"""What the observations of a study prove, kept up to date as they are told.
+
+The observer reads the log, not the algorithm: it takes each arm's observations in the order of their
+index, as far as they are told without a gap, and judges them by `core.certificate`. Its bounds hold
+at all counts together, so one may look at any time.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from bestgroup.core.arrays import Floats, Ints
+from bestgroup.core.certificate import Verdict, judge
+from bestgroup.core.goals import BestGroup, ParetoGroups
+from bestgroup.core.noise import SubGaussian
+from bestgroup.core.sequences import take_values
+from bestgroup.core.tally import Tally, empty_tally
+from bestgroup.explain import Explainer
+from bestgroup.service.needs import pulls_needed
+from bestgroup.store.base import Block, Store
+from bestgroup.study_spec import StudySpec
+
+CHUNK = 20_000  # blocks read at a time
+MOST_PAIRS = 2_000_000  # comparisons of arms; beyond, boxes of single arms are used
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A verdict on the first `observed` observations."""
+
+    spec: StudySpec
+    observed: int
+    tally: Tally
+    verdict: Verdict
+
+    @classmethod
+    def blank(cls, spec: StudySpec) -> Picture:
+        """Return the picture before any observation."""
+        shape = spec.problem.shape
+        N, K, D = shape.groups, shape.arms, shape.dims
+        wide = np.full((N, K, D), np.inf)
+        signs = np.zeros((N, N, D), np.bool_)
+        verdict = Verdict(np.zeros(N, np.int64), -wide, wide, signs, signs, False)
+        return cls(spec, 0, empty_tally(N, K, D), verdict)
+
+    def text(self, i: int) -> str:
+        """Return the words on a group."""
+        if i not in self._texts:
+            with np.errstate(all="ignore"):
+                self._texts[i] = self.explainer.group(i).text
+        return self._texts[i]
+
+    @cached_property
+    def _texts(self) -> dict[int, str]:
+        return {}
+
+    @cached_property
+    def explainer(self) -> Explainer:
+        """What explains the groups."""
+        spec = self.spec
+        return Explainer(spec.problem, spec.goal, spec.delta, self.tally, self.verdict)
+
+    @cached_property
+    def pulls(self) -> Ints:
+        """Pulls of each group, [N]."""
+        return self.tally.counts.sum(axis=1)
+
+    @cached_property
+    def intervals(self) -> tuple[Floats, Floats, Floats]:
+        """Lower bound, estimate and upper bound of every efficiency in the dims' units, [N, D]."""
+        mirror = self.spec.problem.mirror
+        low, high = (mirror(ends) for ends in self.verdict.interval())
+        return np.minimum(low, high), mirror(self.explainer.best), np.maximum(low, high)
+
+    @cached_property
+    def needs(self) -> Floats:
+        """About how many more pulls each group takes to be decided, [N]; inf if no one can say."""
+        if isinstance(self.spec.goal, ParetoGroups):
+            return pulls_needed(self.explainer)
+        none = np.full(len(self.pulls), math.inf)
+        groups = range(len(none)) if self.observed and len(none) <= 200 else ()
+        for i in groups:
+            more = self.explainer.group(i).forecast
+            none[i] = math.inf if more is None else more
+        return none
+
+    @cached_property
+    def forecast(self) -> float | None:
+        """About how many more pulls the whole answer takes."""
+        if isinstance(self.spec.goal, BestGroup):
+            return self.explainer.forecast() if self.observed else None
+        total = float(self.needs[self.verdict.status == 0].sum())
+        return total if math.isfinite(total) else None
+
+
+class Observer:
+    """Reads a study's log and keeps the statistics that the noise model asks for."""
+
+    def __init__(self, spec: StudySpec) -> None:
+        problem, shape = spec.problem, spec.problem.shape
+        self._spec = spec
+        self._keep = np.array([dim.direction != "watch" for dim in problem.dims])
+        self._rule = problem.noise.boxes(shape, spec.delta)
+        self._tally = empty_tally(shape.groups, shape.arms, shape.dims, self._rule.start)
+        self._ahead: dict[tuple[int, int], dict[int, Floats]] = {}
+        self._seen = 0
+        self._work = 0
+
+    @property
+    def observed(self) -> int:
+        """How many observations were taken up."""
+        return int(self._tally.counts.sum())
+
+    def catch_up(self, store: Store, key: int) -> None:
+        """Take up what was told since the last time."""
+        while True:
+            blocks = store.read(key, lambda session: session.blocks(self._seen, most=CHUNK))
+            if not blocks:
+                return
+            values = np.concatenate([block.values for block in blocks])
+            oriented, at = self._spec.problem.mirror(values[:, self._keep]), 0
+            for block in blocks:
+                self._take(block, oriented[at : at + len(block.values)])
+                at += len(block.values)
+            if len(blocks) < CHUNK:
+                return
+
+    def _take(self, block: Block, values: Floats) -> None:
+        self._seen = block.number
+        arm = block.group, block.arm
+        ahead = self._ahead.setdefault(arm, {})
+        ahead[block.first] = values
+        while (count := int(self._tally.counts[arm])) in ahead:
+            self._add(arm, ahead.pop(count))
+
+    def _add(self, arm: tuple[int, int], values: Floats) -> None:
+        tally, extra = self._tally, len(self._rule.start)
+        if not extra:
+            tally.counts[arm] += len(values)
+            tally.sums[arm] += values.sum(axis=0)
+            return
+        self._work += len(values) * extra
+        body = take_values.compiled if self._work > 20_000 else take_values
+        body(self._rule, tally, *arm, np.ascontiguousarray(values))
+
+    def picture(self) -> Picture:
+        """Return the verdict on what was taken up."""
+        spec, shape = self._spec, self._spec.problem.shape
+        old = self._tally
+        tally = Tally(old.counts.copy(), old.sums.copy(), old.extra.copy())
+        noise = spec.problem.noise
+        pairs = shape.groups * shape.total * shape.dims
+        if isinstance(noise, SubGaussian) and pairs > MOST_PAIRS:
+            noise = replace(noise, arms="arbitrary")
+        with np.errstate(all="ignore"):
+            verdict = judge(tally, shape, spec.goal, noise, spec.delta)
+            made = Picture(spec, self.observed, tally, verdict)
+            _ = made.intervals, made.forecast  # made here, where nobody waits
+        return made

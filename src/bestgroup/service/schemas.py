@@ -1,0 +1,305 @@
+"""What requests and responses hold; the OpenAPI is made from these."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+MOST_TICKETS = 10_000  # in one request
+MOST_ROWS = 100_000  # of values in one request
+
+Name = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^\x00]*$")]
+Count = Annotated[int, Field(ge=0)]
+State = Literal["running", "done", "stuck"]
+GroupStatus = Literal["in", "out", "undecided"]
+
+
+class _Body(BaseModel):
+    """A request's body: an entry that is not known is a mistake."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class GoalBody(_Body):
+    """The question."""
+
+    kind: Literal["pareto", "best"]
+    epsilon: float | list[float] = 0.0
+    weights: list[float] | None = Field(None, description="one a decided dim; for 'best' only")
+
+
+class ProblemBody(_Body):
+    """Groups with their arms, dims, noise and costs, as `Problem.to_dict` writes them."""
+
+    groups: dict[Name, list[Name]]
+    dims: dict[Name, Any] = Field(
+        description='"max", "min", "watch", or a table of direction, unit, low, high'
+    )
+    noise: dict[str, Any] = Field(default_factory=lambda: {"kind": "subgaussian", "scale": 1.0})
+    costs: dict[str, Any] | None = None
+
+
+class CreateBody(_Body):
+    """A new study."""
+
+    name: Name
+    problem: ProblemBody
+    goal: GoalBody
+    delta: float = 0.05
+    algorithm: str = Field("auto", max_length=100)
+    batch: int | None = Field(None, ge=1, le=10**6)
+    horizon: int = Field(0, ge=0, le=10**6)
+    seed: int = Field(0, ge=0, le=2**53 - 1)
+
+
+class AskBody(_Body):
+    """How many tickets, of how many pulls each, for whom and for how long."""
+
+    n: int = Field(1, ge=1, le=MOST_TICKETS)
+    repeats: int = Field(1, ge=1, le=MOST_ROWS)
+    lease: float = Field(600.0, gt=0, le=10**8, description="seconds")
+    owner: Name
+
+    @model_validator(mode="after")
+    def _check_size(self) -> AskBody:
+        if self.n * self.repeats > MOST_ROWS:
+            raise ValueError(f"n times repeats must be at most {MOST_ROWS}")
+        return self
+
+
+class TicketBody(BaseModel):
+    """A ticket that is given back; entries beyond these are not looked at."""
+
+    group: str
+    arm: str
+    index: int = Field(ge=0, lt=2**53)
+    repeats: int = Field(1, ge=1, le=MOST_ROWS)
+    owner: str = Field("", max_length=200)
+
+
+class TicketOut(TicketBody):
+    """Pulls index, ..., index + repeats - 1 of an arm, leased until `expires`."""
+
+    study: str
+    expires: float
+    seed: int
+    seeds: list[int] = Field(description="one a pull")
+
+
+class Asked(BaseModel):
+    """Tickets; none if all that is wanted is leased or the study has ended."""
+
+    tickets: list[TicketOut]
+    state: State
+
+
+class Result(_Body):
+    """The values of a ticket's pulls: one row of all dims, or several rows."""
+
+    ticket: TicketBody
+    values: list[float] | list[list[float]] = Field(union_mode="left_to_right")
+
+    @property
+    def rows(self) -> list[Any]:
+        """The values with one row a pull."""
+        return self.values if self.values and isinstance(self.values[0], list) else [self.values]
+
+
+def joined(results: list[Result]) -> list[tuple[dict[str, Any], list[Any]]]:
+    """Return (ticket, rows) pairs with neighbouring pulls of an arm put together.
+
+    One long ticket costs the storage as little as one short one, and they are taken together anyway.
+
+    >>> ticket = {"group": "A", "arm": "a", "index": 4}
+    >>> one = Result(ticket=ticket, values=[0.5])
+    >>> two = Result(ticket={**ticket, "index": 5}, values=[0.75])
+    >>> [(ticket["index"], ticket["repeats"], rows) for ticket, rows in joined([two, one])]
+    [(4, 2, [[0.5], [0.75]])]
+    """
+    pairs: list[tuple[dict[str, Any], list[Any]]] = []
+    end: tuple[str, str, int] | None = None
+    for result in sorted(results, key=lambda r: (r.ticket.group, r.ticket.arm, r.ticket.index)):
+        ticket, rows = result.ticket, result.rows
+        whole = len(rows) == ticket.repeats
+        if pairs and end == (ticket.group, ticket.arm, ticket.index) and whole:
+            pairs[-1][0]["repeats"] += ticket.repeats
+            pairs[-1][1].extend(rows)
+        else:
+            pairs.append((ticket.model_dump(), list(rows)))
+        end = (ticket.group, ticket.arm, ticket.index + ticket.repeats) if whole else None
+    return pairs
+
+
+class TellBody(_Body):
+    """Results that are taken together or not at all."""
+
+    results: list[Result] = Field(min_length=1, max_length=MOST_TICKETS)
+    ask: AskBody | None = Field(None, description="the next tickets, in the same request")
+
+
+class Told(BaseModel):
+    """How many observations were new (those known before are not), and tickets if asked for."""
+
+    new: Count
+    state: State
+    tickets: list[TicketOut] = []
+
+
+class FailBody(_Body):
+    """A ticket that could not be measured."""
+
+    ticket: TicketBody
+    reason: str = Field("", max_length=1000)
+
+
+class BeatBody(_Body):
+    """Leases to hold for some more seconds."""
+
+    tickets: list[TicketBody] = Field(min_length=1, max_length=MOST_TICKETS)
+    lease: float = Field(600.0, gt=0, le=10**8)
+
+
+class Beaten(BaseModel):
+    """When the leases end now, and the places in the request of those that were lost."""
+
+    expires: float
+    lost: list[int]
+
+
+class Done(BaseModel):
+    """Nothing more to say."""
+
+    ok: Literal[True] = True
+
+
+class Listed(BaseModel):
+    """A study in the list."""
+
+    name: str
+    created: float
+    state: State
+    plan: Count
+    told: Count
+    pulls: Count
+
+
+class Studies(BaseModel):
+    """All studies of the storage."""
+
+    studies: list[Listed]
+
+
+class DimOut(BaseModel):
+    """A dim; watched ones decide nothing."""
+
+    name: str
+    direction: Literal["max", "min", "watch"]
+    unit: str | None = None
+
+
+class Failure(BaseModel):
+    """A ticket that failed and is not told yet."""
+
+    group: str
+    arm: str
+    index: Count
+    times: Count
+    reason: str
+
+
+class StatusOut(BaseModel):
+    """Where a study stands: `pulls` are consumed, `told` are paid for."""
+
+    name: str
+    state: State
+    algorithm: str
+    plan: Count
+    pulls: Count
+    told: Count
+    groups_in: Count
+    groups_out: Count
+    undecided: Count
+    free: Count
+    leased: Count
+    overdue: Count
+    workers: dict[str, Count]
+    failures: list[Failure]
+
+
+class StudyOut(BaseModel):
+    """What a study is pinned to."""
+
+    name: str
+    problem: dict[str, Any]
+    dims: list[DimOut]
+    goal: dict[str, Any]
+    delta: float
+    algorithm: str
+    options: dict[str, Any]
+    horizon: Count
+    seed: int
+    library: str
+    state: State
+
+
+class GuaranteeOut(BaseModel):
+    """What an answer is worth, with all that it rests on."""
+
+    level: str
+    statement: str
+    assumptions: list[str]
+
+
+class AnswerOut(BaseModel):
+    """What is known of the question so far."""
+
+    model_config = ConfigDict(populate_by_name=True)
+    final: bool
+    groups: list[str]
+    inside: list[str] = Field(alias="in")
+    outside: list[str] = Field(alias="out")
+    undecided: list[str]
+    pulls: Count
+    told: Count
+    guarantee: GuaranteeOut
+
+
+class ExplanationOut(BaseModel):
+    """Why a group is in, out or undecided: by the study's algorithm, and by the certificate."""
+
+    group: str
+    status: GroupStatus
+    sentence: str = Field(description="what the algorithm has decided, and when")
+    decision: dict[str, Any] | None
+    arms: list[dict[str, Any]]
+    efficiency: dict[str, float] | None
+    radius: float | None
+    certificate: dict[str, Any] = Field(description="status, text, reasons, forecast, best_arms")
+
+
+class Decisions(BaseModel):
+    """Decisions in the order in which they were made; none is ever taken back."""
+
+    decisions: list[dict[str, Any]]
+
+
+class Imported(BaseModel):
+    """How many observations a table brought; 0 for one that was imported before."""
+
+    new: Count
+    state: State
+
+
+class SessionOut(BaseModel):
+    """Who is asking, and whom."""
+
+    role: Literal["reader", "writer"]
+    version: str
+
+
+class Health(BaseModel):
+    """The server answers and reaches its storage."""
+
+    status: Literal["ok"] = "ok"
+    version: str

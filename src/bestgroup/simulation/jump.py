@@ -1,0 +1,177 @@
+"""The jump engine: runs that are exact in law but pass over the rounds in which nothing can happen.
+
+`jump_certify` says what is taken for certain and bounds the error; `jump_walks` reveals walks
+lazily; `jump_calendar` orders the tests that may fire; the other modules join them with the margins
+of the algorithms.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bestgroup.algorithms.equal_effect import EqualEffect
+from bestgroup.algorithms.pareto_then_weigh import ParetoThenWeigh
+from bestgroup.algorithms.protocol import Algorithm, Setting
+from bestgroup.algorithms.triple_elimination import TripleElimination
+from bestgroup.algorithms.uniform import Uniform
+from bestgroup.core.arrays import Bools, Floats, Ints
+from bestgroup.core.laws import FullyDependent, Normal
+from bestgroup.core.problem import Instance
+from bestgroup.simulation.jump_certify import doubt_for
+from bestgroup.simulation.jump_effect import run_many as run_effect
+from bestgroup.simulation.jump_elimination import Results, make_results
+from bestgroup.simulation.jump_elimination import run_many as run_elimination
+from bestgroup.simulation.jump_layout import (
+    BANDS,
+    EPSILONS,
+    LIFT,
+    LOG,
+    LOGGED,
+    PACE,
+    POINT_SIZE,
+    SCALES,
+    WEIGHTS,
+    make_arrays,
+)
+from bestgroup.simulation.jump_screen import FEW
+from bestgroup.simulation.jump_uniform import run_uniform
+from bestgroup.simulation.jump_walks import OutOfRoom
+
+# Shorter windows make more boxes and leave fewer pairs of groups to look at.
+_MANY_PACE = 4
+_SLICE = 64  # runs between two looks at the keyboard
+
+
+class JumpRuns(NamedTuple):
+    """Outcomes of runs; `distance` bounds each one's total variation distance to the exact law."""
+
+    answers: Bools  # [runs, N]
+    counts: Ints  # [runs, N, K]
+    rounds: Ints  # [runs]
+    finished: Bools  # [runs]
+    distance: Floats  # [runs]
+
+
+def supports(instance: Instance, algorithm: Algorithm) -> str | None:
+    """Return None if the jump engine can run this, else one sentence that says why not.
+
+    >>> from bestgroup.core.laws import Bernoulli
+    >>> from bestgroup.algorithms.triple_elimination import GroupElimination
+    >>> supports(Instance([[[0.5]]], Bernoulli()), GroupElimination())
+    'the jump engine draws Gaussian rewards only, and the law is Bernoulli()'
+    """
+    ours = type(algorithm).__module__.startswith("bestgroup.algorithms.")
+    if not ours or not isinstance(algorithm, TripleElimination | EqualEffect | Uniform):
+        return f"the jump engine does not know the algorithm {algorithm.name!r}"
+    if not isinstance(instance.law, Normal | FullyDependent):
+        return f"the jump engine draws Gaussian rewards only, and the law is {instance.law}"
+    if not isinstance(getattr(algorithm, "radius", "paper"), str):
+        return "the jump engine needs a named radius, which is known to decrease"
+    return None
+
+
+def run_many(
+    instance: Instance,
+    setting: Setting,
+    algorithm: Algorithm,
+    seed: int,
+    first: int,
+    count: int,
+    max_pulls: int,
+) -> JumpRuns:
+    """Return runs first, ..., first + count - 1 of an algorithm that the engine supports.
+
+    A run that would need more than `max_pulls` stops unfinished before the round that would pass
+    it, as in the exact engine.
+    """
+    if isinstance(algorithm, Uniform):
+        means, roots, _ = law_of(instance)
+        rule, keys = algorithm.rule(setting), (seed, first, count)
+        return JumpRuns(
+            *run_uniform(means, roots, algorithm, rule, keys, max_pulls), np.zeros(count)
+        )
+    return Engine(instance, setting, algorithm).run(seed, first, count, max_pulls)
+
+
+class Engine:
+    """Arrays and rule of one setting, reused by all runs; `log` keeps so many revealed points."""
+
+    def __init__(
+        self, instance: Instance, setting: Setting, algorithm: Algorithm, log: int = 0
+    ) -> None:
+        self.shape, self.algorithm = instance.shape, algorithm
+        self.rule: Any = algorithm.rule(setting)
+        self.drifts, self.factor, joint = law_of(instance)
+        if not joint:
+            self.drifts = self.drifts.reshape(-1, 1)
+            self.factor = self.factor.sum(axis=1, keepdims=True)
+        walks = self.shape.total * self.shape.dims
+        self.doubt = doubt_for(2000.0 + 500.0 * walks)
+        self.items = 2 * walks + 64 * self.shape.groups + 64
+        self.points, self.log = 6 * len(self.drifts) + 2048, log
+        self._make()
+
+    def _make(self) -> None:
+        shape, rule = self.shape, self.rule
+        sizes, rooms = (shape.groups, shape.arms, shape.dims), (self.items, self.points, self.log)
+        Z, F = make_arrays(sizes, (self.drifts, self.factor), shape.exists, rooms)
+        deviation = np.sqrt((self.factor**2).sum(axis=1))
+        for slot, values in (
+            (SCALES, rule.scale),
+            (EPSILONS, rule.epsilon),
+            (WEIGHTS, rule.weights),
+            (BANDS, deviation * math.sqrt(self.doubt / 2.0)),
+        ):
+            F[Z[slot] : Z[slot] + shape.dims] = values
+        Z[PACE] = 1 if shape.groups <= FEW else _MANY_PACE
+        F[Z[LIFT]] = math.sqrt(math.pi / (4.0 * self.doubt))
+        self.Z, self.F = Z, F
+
+    def run(self, seed: int, first: int, count: int, max_pulls: int) -> JumpRuns:
+        """Return runs first, ..., first + count - 1; each depends on (seed, run) alone."""
+        shape = self.shape
+        out = make_results(count, shape.groups, shape.arms, shape.dims)
+        keys, done = np.array([seed, first, max_pulls, 0], np.int64), np.zeros(1, np.int64)
+        state = self.algorithm.init(self.rule)
+        loop = run_effect if isinstance(self.algorithm, EqualEffect) else run_elimination
+        while done[0] < count:
+            keys[3] = min(count, done[0] + _SLICE)
+            try:
+                loop.compiled(self.Z, self.F, self.rule, state, keys, out, done)
+            except OutOfRoom:
+                self.items, self.points = 2 * self.items, 2 * self.points
+                self._make()
+        distance = out.certificates.astype(np.float64) * math.exp(-self.doubt)
+        return JumpRuns(self._answers(out), out.counts, out.rounds, out.finished, distance)
+
+    def _answers(self, out: Results) -> Bools:
+        """Return what the algorithm answers when it has accepted these groups, [runs, N]."""
+        if not isinstance(self.algorithm, ParetoThenWeigh):
+            return out.accepted
+        answers, state = np.zeros_like(out.accepted), self.algorithm.init(self.rule)
+        for k in range(len(answers)):
+            state = state._replace(accepted=out.accepted[k], efficiency=out.efficiency[k])
+            answers[k, list(self.algorithm.answer(state, self.rule))] = True
+        return answers
+
+    def logged(self) -> Floats:
+        """Return the points of the last run: unit, count, sums; as far as there was room."""
+        size, start = int(self.Z[POINT_SIZE]), int(self.Z[LOG])
+        rows = int(self.Z[LOGGED])
+        return self.F[start : start + rows * size].reshape(rows, size).copy()
+
+
+def law_of(instance: Instance) -> tuple[Floats, Floats, bool]:
+    """Return the means, [N K, D] padded, a root of the covariance, [D, M], and whether dims depend.
+
+    Dims that depend on each other are revealed together.
+    """
+    shape, law = instance.shape, instance.law
+    means = np.nan_to_num(instance.padded_means).reshape(-1, shape.dims)
+    if isinstance(law, FullyDependent):
+        return means, law.scales(shape.dims)[:, None].copy(), True
+    assert isinstance(law, Normal)
+    return means, np.ascontiguousarray(law.factor(shape.dims)), law.cov is not None

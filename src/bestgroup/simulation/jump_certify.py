@@ -1,0 +1,48 @@
+"""What the jump engine takes for certain, and with which probability it is wrong.
+
+Every certificate is one inequality for bridges. Let a walk with steps N(mu, s^2) be known at counts
+a < b and nowhere between. Given these values its deviation from the chord is a Brownian bridge
+looked at on the integers, so for h > 0
+
+    P(the walk is ever h above its chord) <= exp(-2 h^2 / (s^2 (b - a)))    (reflection principle),
+
+and the same below. With L = log(1 / p0), the *band* h = s sqrt(L (b - a) / 2) is left upwards with
+probability at most p0. The difference of two independent walks that are known at a and b is such a
+walk with s^2 doubled: its band is sqrt(2) h, not 2 h. A sum of m bridges (of any clocks) X has E
+sup X <= sum of sqrt(pi / 8) s sqrt(b - a) and leaves E sup X + u with probability at most exp(-u^2
+/ (2 v)), v its largest variance (Borell, Tsirelson, Ibragimov, Sudakov; e.g. Adler and Taylor 2007,
+Theorem 2.1.1); s^2 (b - a) / 4 is the largest variance of one bridge. EECB's sums of efficiencies
+are bounded that way, once for every choice of the arms that may attain them; variances add up over
+independent walks, deviations over the dims of a group if dims depend on each other.
+
+A mean S(r) / r lies between the chord's value plus and minus the band, divided by r; both are
+monotone in r. The radius decreases, so a test that cannot fire with these bounds and the radius at
+the end of a window fires at no round of it. That is all that is asked of a radius: those named in
+the library decrease.
+
+The error. The algorithm's output is a function of the array of walks. The array is revealed in an
+order that depends on what was seen, each point from its exact conditional law given all that was
+revealed before: the array has the right law. The engine's output differs from the algorithm's only
+if some certificate is false. Each holds with conditional probability at least 1 - p0 given what was
+revealed when it was made, so the probability that any fails is at most the expectation of p0 times
+their number; that bounds the total variation distance to the exact law. Counted are, for every
+revealed point, the two bands of the two gaps that it makes, and one for every pair of walks in a
+certificate of their difference. Rounding (normals with 53 bits, sums in double precision) is not
+counted.
+"""
+
+from __future__ import annotations
+
+import math
+
+TOLERANCE = 1e-9  # the bound on the total variation distance that a run is meant to keep
+_SPARE = 32.0  # a run may use so many times the predicted number of certificates
+
+
+def doubt_for(certificates: float) -> float:
+    """Return L = log(1 / p0) such that this many certificates keep the tolerance with room to spare.
+
+    >>> round(doubt_for(1e4), 1)
+    33.4
+    """
+    return math.log(_SPARE * max(certificates, 1.0) / TOLERANCE)

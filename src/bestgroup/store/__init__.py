@@ -1,0 +1,30 @@
+"""Where studies are kept: `open_store` makes a store from "memory" or a database URL."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bestgroup.errors import InvalidInput
+from bestgroup.store.base import Store
+
+
+def open_store(storage: Any, create: bool = False, patience: float = 30.0) -> Store:
+    """Return the store that `storage` names: "memory", "sqlite:///file.db", "postgresql://...".
+
+    `create` allows a new SQLite file; `patience` is how many seconds a database that is busy or
+    away is waited for.
+    """
+    if isinstance(storage, Store):
+        return storage
+    if not isinstance(storage, str) or not storage:
+        raise InvalidInput(
+            'storage must be "memory", "sqlite:///FILE" or "postgresql://..."; '
+            f"got {type(storage).__name__}"
+        )
+    if storage == "memory":
+        from bestgroup.store.memory import shared_memory
+
+        return shared_memory()
+    from bestgroup.store.sql import SqlStore
+
+    return SqlStore(storage, create=create, patience=patience)

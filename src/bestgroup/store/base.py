@@ -1,0 +1,299 @@
+"""What a store promises, in words, and the rules about tickets that all stores share.
+
+A store keeps studies by name. All of a study happens in sessions: `write(key, work)` runs
+`work(session)` alone on that study and keeps all of its changes, or none if it raises; `read` sees
+one state and changes nothing, and never makes a writer wait. `work` may be run again when the
+database was busy or away, so it must not act on anything else.
+
+An **observation block** is pulls first, ..., first + n - 1 of an arm with their values as told.
+Blocks are numbered 1, 2, ... in the order of their sessions, never change, and never overlap.
+
+A **slot** is a stretch of pulls that are wanted or leased and not told: slots never overlap each
+other or a block. The plan waits for the first `due` pulls of a slot. Its rank is 0 (some are due),
+1 (all are asked for ahead) or 2 (no longer wanted, kept because somebody holds a lease on it). A
+slot without owner is free. A lease ends when its time is over; the slot stays and is handed out
+again to whoever asks next.
+
+The rules in this file speak of stretches of pulls, so that a lease may be told in parts, two leases
+may be told in one go, and a ticket that was split keeps the identity of each of its pulls.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeVar
+
+from bestgroup.errors import TicketError
+from bestgroup.store.records import Block, Entry, Head, Listed, Slot, Tell
+
+T = TypeVar("T")
+
+
+class Session(ABC):
+    """A study inside one transaction. The rules are here, how rows are kept in the subclasses."""
+
+    head: Head
+    now: float  # seconds, by the clock that leases go by
+
+    @abstractmethod
+    def slots(self, group: int | None = None, arm: int | None = None) -> list[Slot]:
+        """Return all slots, or those of one arm."""
+
+    @abstractmethod
+    def available(self, most: int) -> list[Slot]:
+        """Return up to `most` slots of rank 0, then 1, that are free or whose lease has ended."""
+
+    @abstractmethod
+    def waiting(self) -> bool:
+        """Return whether there is a slot of rank 0."""
+
+    @abstractmethod
+    def swap(self, old: Iterable[Slot], new: Iterable[Slot]) -> None:
+        """Remove slots, then add others."""
+
+    @abstractmethod
+    def append(self, tells: Sequence[Tell]) -> None:
+        """Add blocks with the next numbers; `head` counts them as told."""
+
+    @abstractmethod
+    def blocks(self, after: int, numbers: Sequence[int] = (), most: int = 2**62) -> list[Block]:
+        """Return the blocks with those numbers, then up to `most` with numbers above `after`."""
+
+    @abstractmethod
+    def observed(self, group: int, arm: int, first: int, stop: int) -> list[Block]:
+        """Return the blocks of an arm that overlap [first, stop)."""
+
+    @abstractmethod
+    def top(self, group: int, arm: int) -> int:
+        """Return the pull after the last one of an arm that was told; 0 without any."""
+
+    @abstractmethod
+    def set_head(self, head: Head) -> None:
+        """Replace the head."""
+
+    @abstractmethod
+    def decide(self, entries: Sequence[Entry]) -> None:
+        """Add decisions; there is no way to change or remove one."""
+
+    @abstractmethod
+    def decisions(self) -> list[Entry]:
+        """Return all decisions in their order."""
+
+    @abstractmethod
+    def snapshot(self) -> bytes | None:
+        """Return the snapshot, if there is one."""
+
+    @abstractmethod
+    def set_snapshot(self, data: bytes | None) -> None:
+        """Replace or drop the snapshot."""
+
+    @abstractmethod
+    def imported(self, digest: str) -> int | None:
+        """Return how many rows an import with that digest brought, or None."""
+
+    @abstractmethod
+    def add_import(self, digest: str, rows: int) -> None:
+        """Remember an import."""
+
+    def lease(self, most: int, repeats: int, owner: str, seconds: float) -> list[Slot]:
+        """Lease up to `most` tickets of up to `repeats` pulls each."""
+        until = self.now + seconds
+        out: list[Slot] = []
+        old: list[Slot] = []
+        rest: list[Slot] = []
+        for slot in self.available(most):
+            first = slot.first
+            while first < slot.stop and len(out) < most:
+                stop = min(first + repeats, slot.stop)
+                piece = slot if slot.size <= repeats else slot.part(first, stop)
+                out.append(Slot(*piece[:6], owner, until, *piece[8:]))
+                first = stop
+            if first < slot.stop:
+                rest.append(slot.part(first, slot.stop)._replace(owner="", expires=0.0))
+            old.append(slot)
+            if len(out) == most:
+                break
+        self.swap(old, [*out, *rest])
+        return out
+
+    def hold(self, mine: Slot, seconds: float) -> float:
+        """Let a lease end that many seconds from now; returns the new end."""
+        until = self.now + seconds
+        own = self._own(mine)
+        self.swap(own, [slot._replace(expires=until) for slot in own])
+        return until
+
+    def release(self, mine: Slot, reason: str) -> None:
+        """End a lease: what is not told of it is free again."""
+        own = self._own(mine)
+        self.swap(
+            own,
+            [
+                s._replace(owner="", expires=0.0, failures=s.failures + 1, reason=reason)
+                for s in own
+            ],
+        )
+
+    def _own(self, mine: Slot) -> list[Slot]:
+        own = [
+            slot
+            for slot in self.slots(mine.group, mine.arm)
+            if slot.first < mine.stop and slot.stop > mine.first and slot.owner == mine.owner
+        ]
+        if not own:
+            raise TicketError(
+                f"pull {mine.first} is not leased to {mine.owner!r} any more: it was told, or its "
+                "lease ended and it was handed out again"
+            )
+        return own
+
+    def record(self, tells: Sequence[Tell]) -> int:
+        """Keep what is new of the tells and return how many pulls that is.
+
+        What was told before must be equal. Nothing is changed if anything is refused.
+        """
+        if len(tells) == 1:  # nearly always the whole of one slot
+            (only,) = tells
+            stop = only.stop
+            for slot in self.slots(only.group, only.arm):
+                if slot.first == only.first and slot.first + slot.size == stop:
+                    self.swap((slot,), ())
+                    self.append(tells)
+                    return slot.size
+        arms = {(tell.group, tell.arm) for tell in tells}
+        some = self.slots(*arms.copy().pop()) if len(arms) == 1 else self.slots()
+        book = _Book(some)
+        fresh: list[Tell] = []
+        for tell in tells:
+            parts = book.take(tell)
+            if sum(len(part.values) for part in parts) < len(tell.values):
+                known = [*self.observed(*tell[:3], tell.stop), *fresh]
+                _check_told(tell, parts, known)
+            fresh += parts
+        if fresh:
+            self.swap(book.removed(), book.added())
+            self.append(fresh)
+        return sum(len(part.values) for part in fresh)
+
+
+class _Book:
+    """Slots by arm, from which told pulls are cut out."""
+
+    def __init__(self, slots: Iterable[Slot]) -> None:
+        self._old: dict[tuple[int, int], list[Slot]] = {}
+        for slot in slots:
+            self._old.setdefault(slot[:2], []).append(slot)
+        self._now: dict[tuple[int, int], list[Slot]] = {}
+
+    def take(self, tell: Tell) -> list[Tell]:
+        """Cut a tell out of the slots and return the parts of it that a slot covered."""
+        place = tell[:2]
+        parts: list[Tell] = []
+        left: list[Slot] = []
+        for slot in self._now.get(place, self._old.get(place, [])):
+            first, stop = max(slot.first, tell.first), min(slot.stop, tell.stop)
+            if first >= stop:
+                left.append(slot)
+                continue
+            values = tell.values[first - tell.first : stop - tell.first]
+            parts.append(Tell(*place, first, values))
+            if slot.first < first:
+                left.append(slot.part(slot.first, first))
+            if stop < slot.stop:
+                left.append(slot.part(stop, slot.stop))
+        self._now[place] = left
+        return _joined(parts, tell)
+
+    def removed(self) -> list[Slot]:
+        return [s for place in self._now for s in self._old.get(place, []) if self._gone(place, s)]
+
+    def added(self) -> list[Slot]:
+        return [
+            slot
+            for place, left in self._now.items()
+            for slot in left
+            if slot not in self._old.get(place, [])
+        ]
+
+    def _gone(self, place: tuple[int, int], slot: Slot) -> bool:
+        return slot not in self._now[place]
+
+
+def _joined(parts: list[Tell], tell: Tell) -> list[Tell]:
+    """Return the parts of a tell with neighbours put together, so that blocks are few."""
+    parts.sort(key=lambda part: part.first)
+    joined: list[Tell] = []
+    for part in parts:
+        if joined and joined[-1].stop == part.first:
+            first = joined[-1].first
+            values = tell.values[first - tell.first : part.stop - tell.first]
+            joined[-1] = Tell(part.group, part.arm, first, values)
+        else:
+            joined.append(part)
+    return joined
+
+
+def _check_told(tell: Tell, parts: list[Tell], known: Sequence[Block | Tell]) -> None:
+    """Raise TicketError unless each pull of a tell is new or known with the same values."""
+    seen = sum(len(part.values) for part in parts)
+    for block in known:
+        if (block.group, block.arm) != tell[:2]:
+            continue
+        first, stop = max(block.first, tell.first), min(block.stop, tell.stop)
+        if first >= stop:
+            continue
+        before = block.values[first - block.first : stop - block.first]
+        wrong = (before != tell.values[first - tell.first : stop - tell.first]).any(axis=1)
+        if wrong.any():
+            raise TicketError(
+                f"pull {first + int(wrong.argmax())} of arm {tell.arm} of group {tell.group} was "
+                "told before with other values; the first ones stay"
+            )
+        seen += stop - first
+    if seen < len(tell.values):
+        raise TicketError(
+            f"pulls {tell.first} to {tell.stop - 1} of arm {tell.arm} of group {tell.group} were "
+            "not asked for; ask for a ticket, or import observations made elsewhere"
+        )
+
+
+class Store(ABC):
+    """Studies by name."""
+
+    url: str
+
+    @abstractmethod
+    def create(
+        self,
+        name: str,
+        spec: str,
+        head: Head,
+        slots: Sequence[Slot],
+        entries: Sequence[Entry] = (),
+    ) -> int:
+        """Keep a new study and return its key; InvalidInput if there is one of that name."""
+
+    @abstractmethod
+    def find(self, name: str) -> tuple[int, str]:
+        """Return the key and the specification of a study; StoreError if there is none."""
+
+    @abstractmethod
+    def listed(self) -> list[Listed]:
+        """Return all studies, by name."""
+
+    @abstractmethod
+    def delete(self, name: str) -> None:
+        """Remove a study with everything that belongs to it."""
+
+    @abstractmethod
+    def write(self, key: int, work: Callable[[Session], T], durable: bool = True) -> T:
+        """Run `work` alone on a study; unless `durable`, a power cut may undo it later."""
+
+    @abstractmethod
+    def read(self, key: int, work: Callable[[Session], T]) -> T:
+        """Run `work` on one state of a study; it must not change anything."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Let go of connections."""

@@ -1,0 +1,212 @@
+"""A store in the memory of this process: for tests, for scripts, and for speed."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeVar
+
+from bestgroup.errors import InvalidInput, NoSuchStudy, StoreError
+from bestgroup.store.base import Session, Store
+from bestgroup.store.records import Block, Entry, Head, Listed, Slot, Tell
+
+T = TypeVar("T")
+
+
+class _Study:
+    """One study's rows."""
+
+    def __init__(self, name: str, spec: str, head: Head, slots: Sequence[Slot]) -> None:
+        self.name, self.spec, self.head = name, spec, head
+        self.created = time.time()
+        self.slots: dict[tuple[int, int], dict[int, Slot]] = {}
+        self.free: tuple[dict[tuple[int, int, int], Slot], ...] = ({}, {}, {})
+        self.leased: tuple[dict[tuple[int, int, int], Slot], ...] = ({}, {}, {})
+        self.blocks: list[Block] = []
+        self.by_arm: dict[tuple[int, int], list[Block]] = {}
+        self.decisions: list[Entry] = []
+        self.snapshot: bytes | None = None
+        self.imports: dict[str, int] = {}
+        for slot in slots:
+            self.put(slot)
+
+    def put(self, slot: Slot) -> None:
+        self.slots.setdefault(slot[:2], {})[slot.first] = slot
+        (self.leased if slot.owner else self.free)[slot.rank][slot[:3]] = slot
+
+    def drop(self, slot: Slot) -> None:
+        del self.slots[slot[:2]][slot.first]
+        del (self.leased if slot.owner else self.free)[slot.rank][slot[:3]]
+
+
+class _Session(Session):
+    """A session that can undo what it did."""
+
+    def __init__(self, study: _Study) -> None:
+        self._study = study
+        self.head, self.now = study.head, time.time()
+        self._undo: list[tuple[Callable[..., Any], tuple[Any, ...]]] = []
+
+    def undo(self) -> None:
+        for call, arguments in reversed(self._undo):
+            call(*arguments)
+
+    def slots(self, group: int | None = None, arm: int | None = None) -> list[Slot]:
+        if group is not None and arm is not None:
+            return list(self._study.slots.get((group, arm), {}).values())
+        return [slot for slots in self._study.slots.values() for slot in slots.values()]
+
+    def available(self, most: int) -> list[Slot]:
+        found: list[Slot] = []
+        for rank in (0, 1):
+            for slot in self._study.free[rank].values():
+                if len(found) == most:
+                    return found
+                found.append(slot)
+            if len(found) < most:
+                ended = [s for s in self._study.leased[rank].values() if s.expires <= self.now]
+                found += ended[: most - len(found)]
+        return found
+
+    def waiting(self) -> bool:
+        return bool(self._study.free[0] or self._study.leased[0])
+
+    def swap(self, old: Iterable[Slot], new: Iterable[Slot]) -> None:
+        study, undo = self._study, self._undo
+        for slot in old:
+            study.drop(slot)
+            undo.append((study.put, (slot,)))
+        for slot in new:
+            study.put(slot)
+            undo.append((study.drop, (slot,)))
+
+    def append(self, tells: Sequence[Tell]) -> None:
+        study, undo = self._study, self._undo
+        plan, told, pulls, number, *rest = self.head
+        for tell in tells:
+            number += 1
+            told += len(tell.values)
+            block = Block(number, *tell)
+            study.blocks.append(block)
+            row = study.by_arm.setdefault(tell[:2], [])
+            row.append(block)
+            undo.append((study.blocks.pop, ()))
+            undo.append((row.pop, ()))
+        self.set_head(Head(plan, told, pulls, number, *rest))
+
+    def blocks(self, after: int, numbers: Sequence[int] = (), most: int = 2**62) -> list[Block]:
+        blocks = self._study.blocks
+        return [*(blocks[n - 1] for n in numbers), *blocks[after : after + most]]
+
+    def observed(self, group: int, arm: int, first: int, stop: int) -> list[Block]:
+        row = self._study.by_arm.get((group, arm), [])
+        return [block for block in row if block.first < stop and block.stop > first]
+
+    def top(self, group: int, arm: int) -> int:
+        row = self._study.by_arm.get((group, arm), [])
+        return max((block.stop for block in row), default=0)
+
+    def set_head(self, head: Head) -> None:
+        self._undo.append((setattr, (self._study, "head", self._study.head)))
+        self.head = self._study.head = head
+
+    def decide(self, entries: Sequence[Entry]) -> None:
+        for entry in entries:
+            self._study.decisions.append(entry)
+            self._undo.append((self._study.decisions.pop, ()))
+
+    def decisions(self) -> list[Entry]:
+        return list(self._study.decisions)
+
+    def snapshot(self) -> bytes | None:
+        return self._study.snapshot
+
+    def set_snapshot(self, data: bytes | None) -> None:
+        self._undo.append((setattr, (self._study, "snapshot", self._study.snapshot)))
+        self._study.snapshot = data
+
+    def imported(self, digest: str) -> int | None:
+        return self._study.imports.get(digest)
+
+    def add_import(self, digest: str, rows: int) -> None:
+        self._study.imports[digest] = rows
+        self._undo.append((self._study.imports.pop, (digest,)))
+
+
+class MemoryStore(Store):
+    """Studies that end with the process."""
+
+    url = "memory"
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+        self._studies: dict[int, _Study] = {}
+        self._next = 1
+
+    def create(
+        self,
+        name: str,
+        spec: str,
+        head: Head,
+        slots: Sequence[Slot],
+        entries: Sequence[Entry] = (),
+    ) -> int:
+        with self._lock:
+            if any(study.name == name for study in self._studies.values()):
+                raise InvalidInput(f"there is a study named {name!r} already; choose another name")
+            key = self._next
+            self._next += 1
+            self._studies[key] = _Study(name, spec, head, slots)
+            self._studies[key].decisions += entries
+            return key
+
+    def find(self, name: str) -> tuple[int, str]:
+        with self._lock:
+            for key, study in self._studies.items():
+                if study.name == name:
+                    return key, study.spec
+        raise NoSuchStudy(f"there is no study named {name!r} in memory")
+
+    def listed(self) -> list[Listed]:
+        with self._lock:
+            rows = [
+                Listed(s.name, s.created, s.head.state, s.head.plan, s.head.told, s.head.pulls)
+                for s in self._studies.values()
+            ]
+        return sorted(rows)
+
+    def delete(self, name: str) -> None:
+        with self._lock:
+            key, _ = self.find(name)
+            del self._studies[key]
+
+    def write(self, key: int, work: Callable[[Session], T], durable: bool = True) -> T:
+        with self._lock:
+            session = self._session(key)
+            try:
+                return work(session)
+            except BaseException:
+                session.undo()
+                raise
+
+    def read(self, key: int, work: Callable[[Session], T]) -> T:
+        with self._lock:
+            return work(self._session(key))
+
+    def close(self) -> None:
+        pass
+
+    def _session(self, key: int) -> _Session:
+        study = self._studies.get(key)
+        if study is None:
+            raise StoreError("this study was deleted")
+        return _Session(study)
+
+
+_shared = MemoryStore()
+
+
+def shared_memory() -> MemoryStore:
+    """Return the store that "memory" names in this process."""
+    return _shared

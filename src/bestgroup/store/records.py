@@ -1,0 +1,95 @@
+"""The rows that stores and sessions speak of."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from bestgroup.core.arrays import Floats
+
+
+class Slot(NamedTuple):
+    """Pulls first, ..., first + size - 1 of an arm that are not told."""
+
+    group: int
+    arm: int
+    first: int
+    size: int
+    due: int = 0
+    rank: int = 1
+    owner: str = ""
+    expires: float = 0.0
+    failures: int = 0
+    reason: str = ""
+
+    @property
+    def stop(self) -> int:
+        """The pull after the last one."""
+        return self.first + self.size
+
+    def part(self, first: int, stop: int) -> Slot:
+        """Return the slot cut down to [first, stop)."""
+        due = max(0, min(stop, self.first + self.due) - first)
+        rank = 0 if due else max(1, self.rank)
+        return self._replace(first=first, size=stop - first, due=due, rank=rank)
+
+
+class Block(NamedTuple):
+    """Observations as they were told: all dims, in the user's orientation."""
+
+    number: int
+    group: int
+    arm: int
+    first: int
+    values: Floats  # [n, all dims]
+
+    @property
+    def stop(self) -> int:
+        """The pull after the last one."""
+        return self.first + len(self.values)
+
+
+class Tell(NamedTuple):
+    """Values of pulls first, first + 1, ... of an arm."""
+
+    group: int
+    arm: int
+    first: int
+    values: Floats
+
+    @property
+    def stop(self) -> int:
+        """The pull after the last one."""
+        return self.first + len(self.values)
+
+
+class Head(NamedTuple):
+    """The few numbers that say where a study stands."""
+
+    plan: int = 0
+    told: int = 0
+    pulls: int = 0
+    blocks: int = 0  # number of the last block
+    state: str = "running"  # or "done", "stuck"
+    report: str = "{}"  # JSON
+
+
+class Entry(NamedTuple):
+    """A decision as stored."""
+
+    number: int
+    plan: int
+    pulls: int
+    kind: str
+    group: int
+    evidence: str  # JSON
+
+
+class Listed(NamedTuple):
+    """A study in a list."""
+
+    name: str
+    created: float
+    state: str
+    plan: int
+    told: int
+    pulls: int

@@ -1,0 +1,205 @@
+"""Studies in a database, on SQLAlchemy Core; what SQLite and PostgreSQL do differently is in
+`dialects`.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import time
+import weakref
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import TypeVar
+
+from sqlalchemy import Connection, Engine, delete, insert, select
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError
+
+from bestgroup.errors import InvalidInput, NoSuchStudy, StoreError
+from bestgroup.store import migrations
+from bestgroup.store.base import Session, Store
+from bestgroup.store.dialects import Dialect, Postgres, SQLite
+from bestgroup.store.records import Entry, Head, Listed, Slot
+from bestgroup.store.sql_session import SqlSession
+from bestgroup.store.sql_statements import Statements
+from bestgroup.store.tables import OF_A_STUDY, studies
+
+T = TypeVar("T")
+
+
+class SqlStore(Store):
+    """Studies in SQLite or PostgreSQL.
+
+    A database that is busy or away is tried again, at growing intervals, for `patience` seconds.
+    """
+
+    def __init__(self, url: str, create: bool = False, patience: float = 30.0) -> None:
+        self.url = url
+        self._patience = patience
+        self._dialect = _dialect(url, create)
+        self._engine: Engine | None = None
+        self._statements: Statements | None = None
+        self._process = os.getpid()
+        self._prepare(create)
+
+    def create(
+        self,
+        name: str,
+        spec: str,
+        head: Head,
+        slots: Sequence[Slot],
+        entries: Sequence[Entry] = (),
+    ) -> int:
+        def work(connection: Connection) -> int:
+            values = {"name": name, "spec": spec, **head._asdict()}
+            clock = self._dialect.clock()
+            result = connection.execute(
+                insert(studies).values(**values, created=clock).returning(studies.c.id)
+            )
+            key = result.scalar_one()
+            session = SqlSession(connection, self._texts(connection), key)
+            session.swap([], slots)
+            session.decide(entries)
+            return key
+
+        try:
+            return self._retrying(work, write=True)
+        except IntegrityError:
+            raise InvalidInput(
+                f"there is a study named {name!r} already; choose another name, or load it"
+            ) from None
+
+    def find(self, name: str) -> tuple[int, str]:
+        query = select(studies.c.id, studies.c.spec).where(studies.c.name == name)
+        row = self._retrying(lambda connection: connection.execute(query).one_or_none())
+        if row is None:
+            raise NoSuchStudy(f"there is no study named {name!r} in {self._dialect.where}")
+        return row.id, row.spec
+
+    def listed(self) -> list[Listed]:
+        columns = [studies.c[field] for field in Listed._fields]
+        query = select(*columns).order_by(studies.c.name)
+        rows = self._retrying(lambda connection: connection.execute(query).all())
+        return [Listed(*row) for row in rows]
+
+    def delete(self, name: str) -> None:
+        def work(connection: Connection) -> bool:
+            query = select(studies.c.id).where(studies.c.name == name).with_for_update()
+            key = connection.execute(query).scalar()
+            if key is None:
+                return False
+            for table in OF_A_STUDY:
+                connection.execute(delete(table).where(table.c.study == key))
+            connection.execute(delete(studies).where(studies.c.id == key))
+            return True
+
+        if not self._retrying(work, write=True):
+            raise NoSuchStudy(f"there is no study named {name!r} in {self._dialect.where}")
+
+    def write(self, key: int, work: Callable[[Session], T], durable: bool = True) -> T:
+        def alone(connection: Connection) -> T:
+            session = self._session(connection, key, lock=True)
+            result = work(session)
+            session.flush()
+            return result
+
+        return self._retrying(alone, write=True, durable=durable)
+
+    def read(self, key: int, work: Callable[[Session], T]) -> T:
+        return self._retrying(lambda c: work(self._session(c, key, lock=False)))
+
+    def close(self) -> None:
+        if self._engine is not None:
+            self._engine.dispose()
+            self._engine = None
+
+    def _session(self, connection: Connection, key: int, lock: bool) -> SqlSession:
+        session = SqlSession(connection, self._texts(connection), key)
+        session.begin(lock, self._dialect.now())
+        return session
+
+    def _texts(self, connection: Connection) -> Statements:
+        if self._statements is None:
+            clock = None if self._dialect.now() is not None else self._dialect.clock()
+            self._statements = Statements(connection.dialect, clock)
+        return self._statements
+
+    def _prepare(self, create: bool) -> None:
+        """Make or upgrade the tables; a database that is new enough is only looked at."""
+        version = self._retrying(migrations.version_of)
+        migrations.check(version, self._dialect.where)
+        if version == 0 and not create and isinstance(self._dialect, SQLite):
+            raise StoreError(f"{self._dialect.where} holds no studies")
+        if version < migrations.NEWEST:
+
+            def work(connection: Connection) -> None:
+                self._dialect.lock_schema(connection)
+                migrations.upgrade(connection, self._dialect.where)
+
+            self._retrying(work, write=True)
+
+    def _connected(self) -> Engine:
+        if self._engine is None or self._process != os.getpid():
+            # Connections must not cross a fork.
+            if self._engine is not None:
+                self._engine.dispose(close=False)
+            self._engine, self._process = self._dialect.engine(), os.getpid()
+            weakref.finalize(self, _dispose, self._engine, self._process)
+        return self._engine
+
+    @contextmanager
+    def _transaction(self, write: bool, durable: bool) -> Iterator[Connection]:
+        with self._connected().connect() as connection:
+            self._dialect.begin(connection, write, durable)
+            try:
+                yield connection
+                self._dialect.commit(connection)
+            except BaseException:
+                with suppress(DBAPIError, self._dialect.complaint):
+                    self._dialect.rollback(connection)
+                raise
+
+    def _retrying(
+        self, work: Callable[[Connection], T], write: bool = False, durable: bool = True
+    ) -> T:
+        """Run `work` in a transaction, again after a complaint that may pass."""
+        deadline = time.monotonic() + self._patience
+        pause = 0.02
+        while True:
+            try:
+                with self._transaction(write, durable) as connection:
+                    return work(connection)
+            except IntegrityError:
+                raise
+            except (DBAPIError, self._dialect.complaint) as error:
+                told = (error.orig if isinstance(error, DBAPIError) else None) or error
+                cause = told if isinstance(told, Exception) else error
+                late = time.monotonic() + pause > deadline
+                if late or not self._dialect.passing(cause):
+                    raise StoreError(self._dialect.sentence(cause)) from error
+                self.close()  # connections to a server that went away are of no use
+            # Spread, so that workers that were refused together do not come back together.
+            time.sleep(pause * (0.5 + random.random()))
+            pause = min(2.0 * pause, 1.0)
+
+
+def _dispose(engine: Engine, process: int) -> None:
+    """Close the connections of a store that is gone, in the process that made them."""
+    if os.getpid() == process:
+        engine.dispose()
+
+
+def _dialect(url: str, create: bool) -> Dialect:
+    try:
+        parsed = make_url(url)
+    except ArgumentError:
+        raise InvalidInput(
+            f'storage must be "memory", "sqlite:///FILE" or "postgresql://..."; got {url!r}'
+        ) from None
+    kind = parsed.get_backend_name()
+    if kind == "sqlite":
+        return SQLite(parsed, create)
+    if kind in ("postgresql", "postgres"):
+        return Postgres(parsed)
+    raise InvalidInput(f"storage must be memory, SQLite or PostgreSQL; got {kind!r}")

@@ -1,0 +1,105 @@
+"""The tables, schema 1. Names begin with bestgroup_, for a database may hold other things too."""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    Double,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    SmallInteger,
+    Table,
+    Text,
+)
+
+metadata = MetaData()
+
+
+def _study() -> Column[int]:
+    return Column("study", ForeignKey("bestgroup_studies.id"), primary_key=True)
+
+
+schema = Table("bestgroup_schema", metadata, Column("version", Integer, nullable=False))
+
+studies = Table(
+    "bestgroup_studies",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("name", Text, nullable=False, unique=True),
+    Column("created", Double, nullable=False),
+    Column("spec", Text, nullable=False),
+    Column("plan", BigInteger, nullable=False),
+    Column("told", BigInteger, nullable=False),
+    Column("pulls", BigInteger, nullable=False),
+    Column("blocks", BigInteger, nullable=False),
+    Column("state", Text, nullable=False),
+    Column("report", Text, nullable=False),
+)
+
+# Only what is not told: a row a stretch of pulls.
+tickets = Table(
+    "bestgroup_tickets",
+    metadata,
+    _study(),
+    Column("grp", Integer, primary_key=True),
+    Column("arm", Integer, primary_key=True),
+    Column("first", BigInteger, primary_key=True),
+    Column("size", BigInteger, nullable=False),
+    Column("due", BigInteger, nullable=False),
+    Column("rank", SmallInteger, nullable=False),
+    Column("owner", Text, nullable=False),
+    Column("expires", Double, nullable=False),
+    Column("failures", Integer, nullable=False),
+    Column("reason", Text, nullable=False),
+    Index("bestgroup_tickets_next", "study", "rank", "expires"),
+)
+
+# A row a block: `data` holds count rows of little-endian float64, all dims, as told.
+observations = Table(
+    "bestgroup_observations",
+    metadata,
+    _study(),
+    Column("number", BigInteger, primary_key=True),
+    Column("grp", Integer, nullable=False),
+    Column("arm", Integer, nullable=False),
+    Column("first", BigInteger, nullable=False),
+    Column("count", BigInteger, nullable=False),
+    Column("at", Double, nullable=False),
+    Column("data", LargeBinary, nullable=False),
+    Index("bestgroup_observations_arm", "study", "grp", "arm", "first", unique=True),
+)
+
+decisions = Table(
+    "bestgroup_decisions",
+    metadata,
+    _study(),
+    Column("number", BigInteger, primary_key=True),
+    Column("plan", BigInteger, nullable=False),
+    Column("pulls", BigInteger, nullable=False),
+    Column("kind", Text, nullable=False),
+    Column("grp", Integer, nullable=False),
+    Column("evidence", Text, nullable=False),
+)
+
+# A cache: a snapshot may be deleted at any time.
+snapshots = Table(
+    "bestgroup_snapshots",
+    metadata,
+    _study(),
+    Column("data", LargeBinary, nullable=False),
+)
+
+imports = Table(
+    "bestgroup_imports",
+    metadata,
+    _study(),
+    Column("digest", Text, primary_key=True),
+    Column("rows", BigInteger, nullable=False),
+    Column("at", Double, nullable=False),
+)
+
+OF_A_STUDY = (tickets, observations, decisions, snapshots, imports)

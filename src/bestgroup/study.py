@@ -1,0 +1,95 @@
+"""Live studies: `create_study`, `load_study`, and what one can do with a `Study`.
+
+A study is a problem, a question and an algorithm in a storage. Any number of processes ask it for
+tickets and tell it values; whoever completes a plan steps the algorithm and writes the next tickets
+in the same transaction. What was told is never lost and never counted twice.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bestgroup._version import __version__
+from bestgroup.algorithms.protocol import Algorithm, Setting
+from bestgroup.core.arrays import probability, seed_of
+from bestgroup.core.goals import Goal, check_goal
+from bestgroup.core.live import Problem
+from bestgroup.errors import InvalidInput
+from bestgroup.store import open_store
+from bestgroup.study_live import Study
+from bestgroup.study_spec import StudySpec, choose
+from bestgroup.study_stage import Stage
+
+STORAGE = "sqlite:///bestgroup.db"  # in the folder of the process
+
+__all__ = ["Study", "create_study", "delete_study", "list_studies", "load_study"]
+
+
+def create_study(
+    name: str,
+    problem: Problem,
+    goal: Goal,
+    delta: float = 0.05,
+    storage: Any = STORAGE,
+    *,
+    algorithm: str | Algorithm = "auto",
+    batch: Any = None,
+    horizon: int = 0,
+    seed: int = 0,
+) -> Study:
+    """Return a new study in a storage: "sqlite:///FILE", "postgresql://..." or "memory".
+
+    `batch` is how many pulls an adaptive algorithm plans at a time; the others plan rounds.
+    `horizon` is how many pulls of each planned arm may be handed out beyond the plan, so that no
+    worker waits at a round's end: pulls that may turn out not to be needed. `seed` is the root of
+    the tickets' seeds. All of this is pinned, with the versions of library and algorithm.
+
+    >>> from bestgroup.core.goals import ParetoGroups
+    >>> problem = Problem({"A": ["a1"], "B": ["b1"]}, {"profit": "max"})
+    >>> study = create_study("doctest", problem, ParetoGroups(0.5), 0.1, "memory")
+    >>> [(ticket.group, ticket.arm, ticket.index) for ticket in study.ask(8)]
+    [('A', 'a1', 0), ('B', 'b1', 0)]
+    >>> delete_study("doctest", "memory")
+    """
+    if not isinstance(name, str) or not name.strip() or len(name) > 200:
+        raise InvalidInput("a study's name must be a text of 1 to 200 characters")
+    if not isinstance(problem, Problem):
+        raise InvalidInput(f"a Problem is needed; got {type(problem).__name__}")
+    check_goal(goal, problem.shape.dims)
+    if isinstance(horizon, bool) or not isinstance(horizon, int) or not 0 <= horizon <= 10**6:
+        raise InvalidInput(f"horizon must be a whole number from 0 to 10**6; got {horizon!r}")
+    level = probability(delta)
+    chosen = choose(algorithm, Setting.of(problem, goal, level), batch)
+    spec = StudySpec(
+        name=name,
+        problem=problem,
+        goal=goal,
+        delta=level,
+        algorithm=chosen.name,
+        algorithm_version=chosen.version,
+        options=chosen.options(),
+        horizon=horizon,
+        seed=seed_of(seed),
+        library=__version__,
+    )
+    head, slots, entries = Stage(spec).first()
+    store = open_store(storage, create=True)
+    key = store.create(name, spec.to_json(), head, slots, entries)
+    return Study(store, key, spec)
+
+
+def load_study(name: str, storage: Any = STORAGE) -> Study:
+    """Return a study that was created before, here or by another process."""
+    store = open_store(storage)
+    key, spec = store.find(name)
+    return Study(store, key, StudySpec.from_json(spec))
+
+
+def list_studies(storage: Any = STORAGE) -> list[dict[str, Any]]:
+    """Return name, state and numbers of every study in a storage."""
+    return [row._asdict() for row in open_store(storage).listed()]
+
+
+def delete_study(name: str, storage: Any = STORAGE) -> None:
+    """Remove a study and all that was told it."""
+    open_store(storage).delete(name)

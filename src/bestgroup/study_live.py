@@ -1,0 +1,310 @@
+"""`Study`: ask, tell, and see what is known."""
+
+from __future__ import annotations
+
+import os
+import socket
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from bestgroup.conductor import Moment
+from bestgroup.core.arrays import LARGEST, Floats, number, positive_int
+from bestgroup.core.live import Problem
+from bestgroup.core.noise import SubGaussian
+from bestgroup.errors import InvalidInput, StoreError, TicketError
+from bestgroup.store.base import Session, Store
+from bestgroup.store.records import Slot, Tell
+from bestgroup.study_report import (
+    Answer,
+    Explanation,
+    Status,
+    decision_dict,
+    make_answer,
+    make_explanation,
+    make_status,
+)
+from bestgroup.study_spec import StudySpec
+from bestgroup.study_stage import Stage
+from bestgroup.study_ticket import Ticket, read_ticket
+
+LEASE = 600.0  # seconds
+MOST = 100_000  # tickets in one ask
+
+
+class Study:
+    """A study in a storage; safe to use from several threads and processes."""
+
+    def __init__(self, store: Store, key: int, spec: StudySpec) -> None:
+        self._store, self._key, self.spec = store, key, spec
+        self._stage = Stage(spec)
+        self._lock = threading.RLock()
+        self._tries = 0
+        self.owner = f"{socket.gethostname()}:{os.getpid()}"
+
+    @property
+    def name(self) -> str:
+        """The study's name."""
+        return self.spec.name
+
+    @property
+    def problem(self) -> Problem:
+        """Groups, arms and dims; fixed for the life of a study."""
+        return self.spec.problem
+
+    @property
+    def storage(self) -> str:
+        """Where the study is kept."""
+        return self._store.url
+
+    def ask(
+        self, n: int = 1, repeats: int = 1, lease: float = LEASE, owner: str | None = None
+    ) -> list[Ticket]:
+        """Return up to `n` tickets of up to `repeats` pulls, leased for that many seconds.
+
+        Fewer, or none, if the plan has no more to hand out: ask again when others have told, and
+        see `status().state` for whether the study has ended.
+        """
+        self.spec.check_library()
+        most = n if type(n) is int and n > 0 else positive_int(n, "n")
+        size = repeats if type(repeats) is int and repeats > 0 else positive_int(repeats, "repeats")
+        if most > MOST:
+            raise InvalidInput(f"n must be at most {MOST}; got {most}")
+        seconds = _seconds(lease)
+        who = self.owner if owner is None else owner
+        if not isinstance(who, str) or not 0 < len(who) <= 200:
+            raise InvalidInput("owner must be a text of 1 to 200 characters")
+        slots = self._store.write(
+            self._key, lambda session: session.lease(most, size, who, seconds), durable=False
+        )
+        return [self._ticket(slot) for slot in slots]
+
+    def tell(self, ticket: Any, values: Any) -> int:
+        """Take the values of a ticket's pulls, all dims in their order; returns how many are new.
+
+        `values` is one row of numbers, or up to `repeats` rows: fewer are kept, and the rest of the
+        ticket stays open; tell it with all rows later. The same values again change nothing.
+        """
+        return self._record((self._tell(ticket, values),))
+
+    def tell_many(self, pairs: Iterable[tuple[Any, Any]]) -> int:
+        """Take the values of several tickets in one transaction: all of them or none."""
+        tells = [self._tell(ticket, values) for ticket, values in pairs]
+        return self._record(tells) if tells else 0
+
+    def fail(self, ticket: Any, reason: str = "") -> None:
+        """Give a ticket back: its pulls are handed out again, with the same seeds."""
+        self.spec.check_library()
+        slot = self._slot(ticket)
+        text = str(reason)[:1000]
+        self._store.write(self._key, lambda session: session.release(slot, text))
+
+    def heartbeat(self, ticket: Any, lease: float = LEASE) -> float:
+        """Let a lease end `lease` seconds from now, and return that time.
+
+        TicketError says that the lease was lost: it had ended and somebody else has it.
+        """
+        slot, seconds = self._slot(ticket), _seconds(lease)
+        return self._store.write(
+            self._key, lambda session: session.hold(slot, seconds), durable=False
+        )
+
+    def status(self) -> Status:
+        """Return where the study stands; reads a few rows and makes nobody wait."""
+        return self._store.read(self._key, lambda session: make_status(self.spec, session))
+
+    def answer(self) -> Answer:
+        """Return what is known so far, with what it is worth."""
+        head = self._store.read(self._key, lambda session: session.head)
+        return make_answer(self.spec, head)
+
+    def explain(self, group: str) -> Explanation:
+        """Return what is known of a group and, once it is decided, since when."""
+        if group not in self.problem.groups:
+            raise InvalidInput(f"there is no group {group!r} in the study {self.name!r}")
+        i = self.problem.groups.index(group)
+
+        def work(session: Session) -> Explanation:
+            conductor = self._stage.view(session)
+            return make_explanation(self.spec, conductor, session.decisions(), i)
+
+        with self._lock:
+            return self._store.read(self._key, work)
+
+    def moment(self) -> Moment:
+        """Return where the algorithm stands: its state and the statistics of consumed pulls."""
+        with self._lock:
+            return self._store.read(self._key, lambda session: self._stage.view(session).moment())
+
+    def decisions(self) -> list[dict[str, Any]]:
+        """Return the decisions in the order in which they were made; none is ever taken back."""
+        entries = self._store.read(self._key, lambda session: session.decisions())
+        return [decision_dict(self.spec, entry) for entry in entries]
+
+    def verify(self) -> int:
+        """Replay the whole log and compare; returns the pulls, StoreError if anything differs."""
+        stage = Stage(self.spec)
+
+        def work(session: Session) -> int:
+            conductor = stage.sync(session, cache=False)
+            conductor.advance()
+            again = [(d.plan, d.pulls, d.kind, d.group) for d in conductor.decisions]
+            stored = [(e.plan, e.pulls, e.kind, e.group) for e in session.decisions()]
+            head = session.head
+            now = conductor.plan_number, conductor.pulls, conductor.told
+            if again != stored or now != (head.plan, head.pulls, head.told):
+                raise StoreError(
+                    f"the log of {self.name!r} does not give what is stored; it was changed by "
+                    "other means than bestgroup"
+                )
+            return conductor.pulls
+
+        return self._store.read(self._key, work)
+
+    def import_observations(self, source: Any) -> int:
+        """Take observations made elsewhere: a CSV or Parquet file, a data frame, or rows.
+
+        Columns group, arm and one for each dim. The rows of an arm are taken in their order, as its
+        next pulls that nobody has a lease on. They must not have been chosen by their outcome. The
+        same table again changes nothing. Returns the number of new observations.
+        """
+        from bestgroup.study_table import import_rows, read_table
+
+        self.spec.check_library()
+        table = read_table(source, self.problem)
+
+        def work(session: Session) -> int:
+            return import_rows(session, self._stage, table)
+
+        return self._write(work)
+
+    def to_frame(self) -> Any:
+        """Return all observations as a pandas data frame: group, arm, index and the dims."""
+        from bestgroup.study_table import to_frame
+
+        return to_frame(self.problem, self._store.read(self._key, lambda s: s.blocks(0)))
+
+    def export(self, path: Any) -> int:
+        """Write all observations to a .csv or .parquet file; returns the number of rows."""
+        from bestgroup.study_table import write_table
+
+        blocks = self._store.read(self._key, lambda session: session.blocks(0))
+        return write_table(self.problem, blocks, path)
+
+    def add_group(self, *_: Any, **__: Any) -> None:
+        """Refuse: the groups of a study are fixed."""
+        raise InvalidInput(
+            "groups and arms of a running study cannot be added: delta is shared out among the "
+            "arms that were there at the start, and decisions made without the new one would not "
+            "hold; create a new study and import this one's observations"
+        )
+
+    add_arm = add_group
+
+    def compile(self) -> None:
+        """Step with compiled kernels from now on: the same bits, some seconds to begin with.
+
+        Pays in a process that tells tens of thousands of observations, such as a server.
+        """
+        with self._lock:
+            self._stage.compile()
+
+    def close(self) -> None:
+        """Let go of the storage."""
+        self._store.close()
+
+    def __reduce__(self) -> Any:
+        from bestgroup.study import load_study
+
+        return load_study, (self.name, self.storage)
+
+    def __repr__(self) -> str:
+        return f"Study({self.name!r}, {self.problem!r}, storage={self.storage!r})"
+
+    def _record(self, tells: Sequence[Tell]) -> int:
+        self.spec.check_library()
+
+        def work(session: Session) -> int:
+            fresh = session.record(tells)
+            if fresh and session.head.state == "running" and not session.waiting():
+                self._stage.move(session)
+            return fresh
+
+        try:
+            return self._write(work)
+        except TicketError as error:
+            raise TicketError(self._named(str(error), tells)) from None
+
+    def _write(self, work: Callable[[Session], int]) -> int:
+        """Run `work`; after a failure the stage, which may be ahead of the storage, starts anew."""
+        with self._lock:
+            self._tries = 0
+
+            def once_more(session: Session) -> int:
+                if self._tries:
+                    self._stage.forget()
+                self._tries += 1
+                return work(session)
+
+            try:
+                return self._store.write(self._key, once_more)
+            except TicketError:  # refused before anything was stepped
+                raise
+            except BaseException:
+                self._stage.forget()
+                raise
+
+    def _named(self, sentence: str, tells: Iterable[Tell]) -> str:
+        """Return a sentence of the store, which knows numbers only, with names."""
+        for i, j in {tell[:2] for tell in tells}:
+            group, arm = self.problem.groups[i], self.problem.arms[i][j]
+            sentence = sentence.replace(f"arm {j} of group {i} ", f"arm {arm!r} of {group!r} ")
+        return sentence
+
+    def _ticket(self, slot: Slot) -> Ticket:
+        problem, place = self.problem, (self.spec.seed, slot.group, slot.arm)
+        return Ticket(
+            study=self.name,
+            group=problem.groups[slot.group],
+            arm=problem.arms[slot.group][slot.arm],
+            index=slot.first,
+            repeats=slot.size,
+            owner=slot.owner,
+            expires=slot.expires,
+            place=place,
+        )
+
+    def _block(self, values: Any) -> Floats:
+        """Return checked values [n, all dims]; a plain row of floats takes a short way."""
+        plain = isinstance(values, list | tuple) and len(values) == len(self.spec.problem.dims)
+        if plain and type(self.spec.problem.noise) is SubGaussian:
+            if all(type(x) is float and -LARGEST <= x <= LARGEST for x in values):
+                return np.array([values])
+        return self.spec.problem.check_values(values)
+
+    def _slot(self, ticket: Any) -> Slot:
+        claim = read_ticket(ticket, self.name)
+        i, j = self.problem.index(claim.group, claim.arm)
+        return Slot(i, j, claim.first, claim.repeats, owner=claim.owner)
+
+    def _tell(self, ticket: Any, values: Any) -> Tell:
+        claim = read_ticket(ticket, self.spec.name)
+        i, j = self.spec.problem.index(claim.group, claim.arm)
+        block = self._block(values)
+        if not 1 <= len(block) <= claim.repeats:
+            raise InvalidInput(
+                f"a ticket of {claim.repeats} pulls takes 1 to {claim.repeats} rows of values; "
+                f"got {len(block)}"
+            )
+        return Tell(i, j, claim.first, block)
+
+
+def _seconds(lease: Any) -> float:
+    if type(lease) is float and 0.0 < lease <= 1e8:
+        return lease
+    seconds = number(lease, "lease")
+    if not 0 < seconds <= 10**8:
+        raise InvalidInput(f"lease must be a positive number of seconds; got {seconds:g}")
+    return seconds

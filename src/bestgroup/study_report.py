@@ -1,0 +1,230 @@
+"""What a study says about itself: `Status`, `Answer`, `Explanation`."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from bestgroup.conductor import Conductor
+from bestgroup.core.guarantee import Guarantee
+from bestgroup.store.base import Session
+from bestgroup.store.records import Entry, Head
+from bestgroup.study_spec import StudySpec
+
+RETRIES = "how long an evaluation takes, and whether it fails, says nothing about its value"
+WORDS = {"i": "in", "o": "out", "?": "undecided"}
+
+
+@dataclass(frozen=True)
+class Status:
+    """Where a study stands. `pulls` are consumed, `told` are paid for."""
+
+    name: str
+    state: str  # "running", "done" or "stuck"
+    algorithm: str
+    plan: int
+    pulls: int
+    told: int
+    groups_in: int
+    groups_out: int
+    undecided: int
+    free: int  # pulls that wait for a worker, look-ahead included
+    leased: int  # pulls that a worker has
+    overdue: int  # pulls whose lease has ended; they are handed out again
+    workers: dict[str, int]  # pulls leased to each owner
+    failures: list[dict[str, Any]]  # tickets that failed and are not told yet
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the status as plain JSON."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What is known of the question so far; `final` when the algorithm has ended."""
+
+    final: bool
+    groups: tuple[str, ...]  # the answer if final, otherwise those that are in for certain
+    inside: tuple[str, ...]
+    outside: tuple[str, ...]
+    undecided: tuple[str, ...]
+    pulls: int
+    told: int
+    guarantee: Guarantee
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the answer as plain JSON."""
+        entries = asdict(self)
+        entries["in"] = entries.pop("inside")
+        entries["out"] = entries.pop("outside")
+        return entries
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """What is known of one group."""
+
+    group: str
+    status: str  # "in", "out" or "undecided"
+    decision: dict[str, Any] | None  # plan, pulls and evidence when it was decided
+    arms: list[dict[str, Any]]  # name, pulls, mean of each decided dim, dims it still matters in
+    efficiency: dict[str, float] | None  # estimates that the algorithm goes by
+    radius: float | None
+    sentence: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the explanation as plain JSON."""
+        return asdict(self)
+
+    def __str__(self) -> str:
+        return self.sentence
+
+
+def make_status(spec: StudySpec, session: Session) -> Status:
+    """Return the status from the head and the slots: neither algorithm nor observations."""
+    head, now = session.head, session.now
+    letters = json.loads(head.report)["groups"]
+    free = leased = overdue = 0
+    workers: dict[str, int] = {}
+    failures: list[dict[str, Any]] = []
+    problem = spec.problem
+    for slot in session.slots():
+        if not slot.owner:
+            free += slot.size
+        elif slot.expires > now:
+            leased += slot.size
+            workers[slot.owner] = workers.get(slot.owner, 0) + slot.size
+        else:
+            overdue += slot.size
+        if slot.failures:
+            names = {"group": problem.groups[slot.group], "arm": problem.arms[slot.group][slot.arm]}
+            story = {"index": slot.first, "times": slot.failures, "reason": slot.reason}
+            failures.append({**names, **story})
+    return Status(
+        name=spec.name,
+        state=head.state,
+        algorithm=spec.algorithm,
+        plan=head.plan,
+        pulls=head.pulls,
+        told=head.told,
+        groups_in=letters.count("i"),
+        groups_out=letters.count("o"),
+        undecided=letters.count("?"),
+        free=free,
+        leased=leased,
+        overdue=overdue,
+        workers=workers,
+        failures=failures,
+    )
+
+
+def make_answer(spec: StudySpec, head: Head) -> Answer:
+    """Return the answer from the head."""
+    report = json.loads(head.report)
+    names = spec.problem.groups
+    parts = {
+        word: tuple(n for n, c in zip(names, report["groups"], strict=True) if WORDS[c] == word)
+        for word in ("in", "out", "undecided")
+    }
+    final = head.state == "done"
+    groups = tuple(names[i] for i in report["answer"]) if final else parts["in"]
+    guarantee = spec.make_algorithm().guarantee(spec.setting())
+    if guarantee.level == "proven":
+        guarantee = Guarantee(
+            guarantee.level, guarantee.statement, (*guarantee.assumptions, RETRIES)
+        )
+    return Answer(
+        final=final,
+        groups=groups,
+        inside=parts["in"],
+        outside=parts["out"],
+        undecided=parts["undecided"],
+        pulls=head.pulls,
+        told=head.told,
+        guarantee=guarantee,
+    )
+
+
+def make_explanation(
+    spec: StudySpec, conductor: Conductor, decisions: list[Entry], group: int
+) -> Explanation:
+    """Return what the algorithm knows of a group, in the user's orientation."""
+    problem = spec.problem
+    record = conductor.record()
+    dims = [dim.name for dim in problem.decided]
+    own = next((entry for entry in decisions if entry.group == group), None)
+    counts, sums = conductor.counts[group], conductor.sums[group]
+    efficiency = None
+    if "efficiency" in record and conductor.pulls:
+        row = problem.mirror(np.asarray(record["efficiency"])[group])
+        efficiency = dict(zip(dims, row.tolist(), strict=True))
+    active = record.get("arms")
+    arms: list[dict[str, Any]] = []
+    for j, name in enumerate(problem.arms[group]):
+        entry: dict[str, Any] = {"arm": name, "pulls": int(counts[j]), "mean": None}
+        if counts[j]:
+            mean = problem.mirror(sums[j] / counts[j])
+            entry["mean"] = dict(zip(dims, mean.tolist(), strict=True))
+        if active is not None:
+            entry["dims"] = [dims[d] for d in np.flatnonzero(np.asarray(active)[group, j])]
+        arms.append(entry)
+    radius = record.get("radius")
+    decision = None if own is None else decision_dict(spec, own)
+    return Explanation(
+        group=problem.groups[group],
+        status="undecided" if own is None else own.kind,
+        decision=decision,
+        arms=arms,
+        efficiency=efficiency,
+        radius=None if radius is None else float(radius),
+        sentence=_sentence(spec, own, group, int(counts.sum()), efficiency),
+    )
+
+
+def decision_dict(spec: StudySpec, entry: Entry) -> dict[str, Any]:
+    """Return a decision with names, in the user's orientation."""
+    problem = spec.problem
+    evidence = json.loads(entry.evidence)
+    if "efficiency" in evidence:
+        row = problem.mirror(np.array(evidence["efficiency"]))
+        names = [dim.name for dim in problem.decided]
+        evidence["efficiency"] = dict(zip(names, row.tolist(), strict=True))
+    if "pulls" in evidence:
+        arms = problem.arms[entry.group]
+        evidence["pulls"] = dict(zip(arms, evidence["pulls"], strict=True))
+    if "answer" in evidence:
+        evidence["answer"] = [problem.groups[i] for i in evidence["answer"]]
+    group = None if entry.group < 0 else problem.groups[entry.group]
+    return {
+        "number": entry.number,
+        "plan": entry.plan,
+        "pulls": entry.pulls,
+        "kind": entry.kind,
+        "group": group,
+        "evidence": evidence,
+    }
+
+
+def _sentence(
+    spec: StudySpec,
+    own: Entry | None,
+    group: int,
+    pulls: int,
+    efficiency: dict[str, float] | None,
+) -> str:
+    name = spec.problem.groups[group]
+    seen = ""
+    if efficiency is not None and pulls:
+        seen = "; its best arms are estimated at " + ", ".join(
+            f"{dim} {value:.4g}" for dim, value in efficiency.items()
+        )
+    if own is None:
+        return f"{name} is undecided after {pulls} pulls of its arms{seen}"
+    where = "in the answer" if own.kind == "in" else "not in the answer"
+    return (
+        f"{name} is {where}: {spec.algorithm} decided it in plan {own.plan}, after {own.pulls} "
+        f"pulls in all and {pulls} of its own arms{seen}"
+    )

@@ -1,0 +1,105 @@
+"""A conductor's moment as bytes and back: a cache, which may be deleted or out of date.
+
+A JSON header with the shapes, then the arrays' bytes. The structure of an algorithm's state is not
+stored: a fresh state of the same algorithm is the template that the arrays are put into.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bestgroup.conductor import Moment
+
+FORMAT = 1
+
+
+class Saved(NamedTuple):
+    """What a snapshot holds."""
+
+    moment: Moment
+    seen: int  # number of the last block that was looked at
+    ahead: list[int]  # numbers of earlier blocks with pulls that are not consumed
+
+
+class _Unfit(Exception):
+    """A state that is no nest of tuples, lists, arrays and plain values."""
+
+
+def pack(moment: Moment, seen: int, ahead: list[int]) -> bytes | None:
+    """Return a snapshot, or None if the algorithm's state is of a kind that cannot be stored."""
+    leaves: list[Any] = []
+    try:
+        _flatten(tuple(moment), leaves)
+    except _Unfit:
+        return None
+    arrays = [leaf for leaf in leaves if isinstance(leaf, np.ndarray)]
+    header = {
+        "format": FORMAT,
+        "seen": seen,
+        "ahead": ahead,
+        "leaves": [
+            [leaf.dtype.str, list(leaf.shape)] if isinstance(leaf, np.ndarray) else leaf
+            for leaf in leaves
+        ],
+    }
+    text = json.dumps(header).encode()
+    parts = [len(text).to_bytes(8, "little"), text, *(a.tobytes() for a in arrays)]
+    return b"".join(parts)
+
+
+def unpack(data: bytes, template: Moment) -> Saved | None:
+    """Return what `pack` stored, in the structure of `template`; None if it does not fit."""
+    try:
+        size = int.from_bytes(data[:8], "little")
+        header = json.loads(data[8 : 8 + size])
+        if header["format"] != FORMAT:
+            return None
+        leaves, at = [], 8 + size
+        for entry in header["leaves"]:
+            if not isinstance(entry, list):
+                leaves.append(entry)
+                continue
+            kind, shape = np.dtype(entry[0]), tuple(entry[1])
+            count = int(np.prod(shape, dtype=np.int64))
+            array = np.frombuffer(data, kind, count, at).reshape(shape).copy()
+            at += array.nbytes
+            leaves.append(array)
+        if at != len(data):
+            return None
+        rest = iter(leaves)
+        moment = Moment(*_rebuild(tuple(template), rest))
+        if next(rest, None) is not None:
+            return None
+        return Saved(moment, int(header["seen"]), [int(n) for n in header["ahead"]])
+    except (ValueError, KeyError, TypeError, StopIteration, _Unfit):
+        return None
+
+
+def _flatten(value: Any, leaves: list[Any]) -> None:
+    if isinstance(value, tuple | list):
+        for entry in value:
+            _flatten(entry, leaves)
+    elif (
+        (isinstance(value, np.ndarray) and value.dtype.kind in "biuf")
+        or value is None
+        or isinstance(value, bool | int | float | str)
+    ):
+        leaves.append(value)
+    else:
+        raise _Unfit
+
+
+def _rebuild(template: Any, leaves: Any) -> Any:
+    if isinstance(template, tuple | list):
+        entries = [_rebuild(entry, leaves) for entry in template]
+        return type(template)(*entries) if hasattr(template, "_fields") else type(template)(entries)
+    leaf = next(leaves)
+    if isinstance(template, np.ndarray):
+        if not isinstance(leaf, np.ndarray) or leaf.dtype != template.dtype:
+            raise _Unfit
+    elif type(leaf) is not type(template):
+        raise _Unfit
+    return leaf

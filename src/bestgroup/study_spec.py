@@ -1,0 +1,112 @@
+"""What a study is pinned to: written once when it is created, never changed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+from bestgroup._version import __version__
+from bestgroup.algorithms.protocol import Algorithm, Setting
+from bestgroup.algorithms.registry import algorithm as make_algorithm
+from bestgroup.core.goals import BestGroup, Goal, ParetoGroups
+from bestgroup.core.live import Problem
+from bestgroup.errors import InvalidInput, StoreError
+
+
+@dataclass(frozen=True)
+class StudySpec:
+    """Problem, question, algorithm and versions of a study."""
+
+    name: str
+    problem: Problem
+    goal: Goal
+    delta: float
+    algorithm: str
+    algorithm_version: int
+    options: dict[str, Any]
+    horizon: int
+    seed: int
+    library: str
+
+    def setting(self) -> Setting:
+        """Return what the algorithm may know."""
+        return Setting.of(self.problem, self.goal, self.delta)
+
+    def check_library(self) -> None:
+        """Raise StoreError unless this library made the study."""
+        if self.library != __version__:
+            raise StoreError(
+                f"the study {self.name!r} is pinned to bestgroup {self.library}, and this is "
+                f"{__version__}; install bestgroup=={self.library} to go on, or export its "
+                "observations and import them into a new study"
+            )
+
+    def make_algorithm(self) -> Algorithm:
+        """Return the algorithm; StoreError if it is unknown here or of another version."""
+        self.check_library()
+        try:
+            chosen = make_algorithm(self.algorithm, **self.options)
+        except InvalidInput as error:
+            raise StoreError(
+                f"the study {self.name!r} runs the algorithm {self.algorithm!r}, which cannot be "
+                f"made here ({error}); register it first"
+            ) from None
+        if chosen.version != self.algorithm_version:
+            raise StoreError(
+                f"the study {self.name!r} is pinned to version {self.algorithm_version} of "
+                f"{self.algorithm!r}, and this is version {chosen.version}; go on with the code "
+                "that it was created with, or import its observations into a new study"
+            )
+        return chosen
+
+    def to_json(self) -> str:
+        """Return the specification as it is stored."""
+        entries = {field.name: getattr(self, field.name) for field in fields(self)}
+        entries |= {"problem": self.problem.to_dict(), "goal": goal_dict(self.goal)}
+        return json.dumps(entries, ensure_ascii=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> StudySpec:
+        """Return the specification that `to_json` wrote."""
+        entries = json.loads(text)
+        known = {field.name for field in fields(cls)}
+        if set(entries) != known:
+            raise StoreError("this study was stored in a form that this bestgroup does not know")
+        problem = Problem.from_dict(entries.pop("problem"))
+        return cls(problem=problem, goal=_goal(entries.pop("goal")), **entries)
+
+
+def goal_dict(goal: Goal) -> dict[str, Any]:
+    """Return a goal as plain JSON."""
+    if isinstance(goal, BestGroup):
+        return {"kind": "best", "weights": list(goal.weights), "epsilon": goal.epsilon}
+    epsilon = list(goal.epsilon) if isinstance(goal.epsilon, tuple) else goal.epsilon
+    return {"kind": "pareto", "epsilon": epsilon}
+
+
+def _goal(given: Mapping[str, Any]) -> Goal:
+    if given["kind"] == "best":
+        return BestGroup(given["weights"], given["epsilon"])
+    return ParetoGroups(given["epsilon"])
+
+
+def choose(name: str | Algorithm, setting: Setting, batch: Any) -> Algorithm:
+    """Return the algorithm of a new study, with `batch` as its option if it has one."""
+    if isinstance(name, str) and name == "auto":
+        from bestgroup.algorithms.auto import pick
+
+        chosen = pick(setting, batch)[0]
+    else:
+        chosen = make_algorithm(name)
+        if batch is not None and "batch" in chosen.options():
+            chosen = type(chosen)(**{**chosen.options(), "batch": batch})
+    chosen.check(setting)
+    for option, value in chosen.options().items():
+        if not isinstance(value, str | int | float | None):
+            raise InvalidInput(
+                f"a study keeps its options in the storage, so {option} must be a text or a "
+                f"number; got {type(value).__name__}"
+            )
+    return chosen

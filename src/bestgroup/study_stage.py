@@ -1,0 +1,227 @@
+"""A study's algorithm at work: catches up with the log, steps, and writes what comes next."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from bestgroup.conductor import Conductor, Decision
+from bestgroup.core.arrays import Floats
+from bestgroup.errors import StoreError
+from bestgroup.store.base import Session
+from bestgroup.store.records import Block, Entry, Head, Slot
+from bestgroup.study_snapshot import pack, unpack
+from bestgroup.study_spec import StudySpec
+
+CHUNK = 20_000  # blocks read at a time
+SNAPSHOT_AFTER = 0.05  # seconds of stepping that a later process must not repeat
+COMPILE_AFTER = 5.0  # seconds of plain Python beyond which compiling pays
+LETTERS = {"in": "i", "out": "o"}
+
+
+class Stage:
+    """The conductor of a study, as far as this process has read the log."""
+
+    def __init__(self, spec: StudySpec) -> None:
+        self.spec = spec
+        self._keep = np.array([dim.direction != "watch" for dim in spec.problem.dims])
+        self._conductor: Conductor | None = None
+        self._seen = 0
+        self._loose: list[tuple[int, int, int, int]] = []  # blocks with pulls not consumed
+        self._spent = self._cost = 0.0
+        self._compiled = False
+
+    def forget(self) -> None:
+        """Drop everything: after a failed transaction it may be ahead of what is stored."""
+        self._conductor = None
+
+    def compile(self) -> None:
+        """Step with compiled kernels from now on."""
+        self._compiled = True
+        if self._conductor is not None:
+            self._conductor.compile()
+
+    def first(self) -> tuple[Head, list[Slot], list[Entry]]:
+        """Return the head, the slots and the decisions of a study without observations."""
+        self._start(None)
+        conductor = self._conductor
+        assert conductor is not None
+        made = conductor.decisions
+        entries = _entries(made, int(conductor.moment().settled.sum()))
+        return self._head(Head(), conductor, made), _slots(conductor, []), entries
+
+    def sync(self, session: Session, cache: bool = True) -> Conductor:
+        """Return the conductor, fed with every block of the log and not stepped."""
+        numbers: Sequence[int] = ()
+        if self._conductor is None:
+            numbers = self._start(session.snapshot() if cache else None)
+        conductor = self._conductor
+        assert conductor is not None
+        while numbers or self._seen < session.head.blocks:
+            blocks = session.blocks(self._seen, numbers, CHUNK)
+            if not blocks:
+                raise StoreError("the log of this study has gaps; restore a copy of its database")
+            self._feed(conductor, blocks)
+            self._seen = max(self._seen, blocks[-1].number)
+            numbers = ()
+        return conductor
+
+    def view(self, session: Session) -> Conductor:
+        """Return the conductor as the log has it, for readers."""
+        conductor = self.sync(session)
+        self._step(conductor)
+        conductor.decisions = []  # stored by whoever completed their plans
+        return conductor
+
+    def move(self, session: Session) -> None:
+        """Step as far as the log allows and write the next tickets, decisions and the head."""
+        conductor = self.sync(session)
+        before = conductor.plan_number, conductor.stuck, conductor.done
+        self._step(conductor)
+        if (conductor.plan_number, conductor.stuck, conductor.done) == before:
+            if session.head.plan == conductor.plan_number:
+                return
+        old = session.slots()
+        session.swap(old, _slots(conductor, old))
+        made = conductor.decisions
+        conductor.decisions = []
+        # Plans that others have completed are stepped here too; their decisions are stored.
+        stored = sum(letter != "?" for letter in json.loads(session.head.report)["groups"])
+        entries = _entries(made, int(conductor.moment().settled.sum()))
+        session.decide([entry for entry in entries if entry.number > stored])
+        head = self._head(session.head, conductor, made)
+        session.set_head(head)
+        # A large state takes long to store; then it is stored less often.
+        if self._spent > max(SNAPSHOT_AFTER, 10 * self._cost) or head.state != "running":
+            begun = time.perf_counter()
+            data = pack(conductor.moment(), self._seen, sorted(n for n, *_ in self._loose))
+            if data is not None:
+                session.set_snapshot(data)
+            self._spent, self._cost = 0.0, time.perf_counter() - begun
+
+    def _start(self, snapshot: bytes | None) -> Sequence[int]:
+        spec = self.spec
+        algorithm = spec.make_algorithm()
+        conductor = Conductor(spec.setting(), algorithm, spec.horizon, keep=False)
+        self._conductor, self._seen, self._loose, self._spent = conductor, 0, [], 0.0
+        if self._compiled:
+            conductor.compile()
+        saved = None if snapshot is None else unpack(snapshot, conductor.moment())
+        if saved is None:
+            return ()
+        conductor.resume(saved.moment)
+        self._seen = saved.seen
+        return saved.ahead
+
+    def _step(self, conductor: Conductor) -> None:
+        begun = time.perf_counter()
+        steps = conductor.advance(200)
+        spent = time.perf_counter() - begun
+        if steps == 200:
+            if not self._compiled and spent / 200 * conductor.backlog() > COMPILE_AFTER:
+                self.compile()
+            begun = time.perf_counter()
+            conductor.advance()
+            spent += time.perf_counter() - begun
+        self._spent += spent
+        if steps:
+            counts = conductor.moment().counts
+            self._loose = [entry for entry in self._loose if entry[3] > counts[entry[1:3]]]
+
+    def _feed(self, conductor: Conductor, blocks: list[Block]) -> None:
+        values = np.concatenate([block.values for block in blocks])
+        oriented = self.spec.problem.mirror(values[:, self._keep])
+        self._loose += [(b.number, b.group, b.arm, b.stop) for b in blocks]
+        if len(blocks) <= 16:
+            at = 0
+            for block in blocks:
+                size = len(block.values)
+                conductor.feed(block.group, block.arm, block.first, oriented[at : at + size])
+                at += size
+            return
+        for group, arm, first, rows in _runs(blocks, oriented):
+            conductor.feed(group, arm, first, rows)
+
+    def _head(self, head: Head, conductor: Conductor, made: list[Decision]) -> Head:
+        names = self.spec.problem.groups
+        report = json.loads(head.report)
+        letters = list(report.get("groups", "?" * len(names)))
+        for decision in made:
+            if decision.kind == "answer":
+                report["answer"] = decision.evidence["answer"]
+            else:
+                letters[decision.group] = LETTERS[decision.kind]
+        report["groups"] = "".join(letters)
+        state = "done" if conductor.done else "stuck" if conductor.stuck else "running"
+        return head._replace(
+            plan=conductor.plan_number,
+            pulls=conductor.pulls,
+            state=state,
+            report=json.dumps(report),
+        )
+
+
+def _entries(made: list[Decision], settled: int) -> list[Entry]:
+    """Return decisions as rows; there is one a group, and the answer comes last."""
+    number = settled - sum(decision.kind != "answer" for decision in made)
+    return [
+        Entry(number + k + 1, d.plan, d.pulls, d.kind, d.group, json.dumps(d.evidence))
+        for k, d in enumerate(made)
+    ]
+
+
+def _slots(conductor: Conductor, old: Sequence[Slot]) -> list[Slot]:
+    """Return the slots for what is wanted now; leased and failed ones keep owner and story."""
+    kept: dict[tuple[int, int], list[Slot]] = {}
+    for slot in old:
+        if slot.owner or slot.failures:
+            kept.setdefault(slot[:2], []).append(slot)
+    new: list[Slot] = []
+    for i, j, first, end, stop in conductor.wanted():
+        own = sorted(kept.pop((i, j), []), key=lambda slot: slot.first)
+        for a, b in conductor.missing(i, j, first, stop):
+            at = a
+            for slot in own:
+                start, halt = max(slot.first, at), min(slot.stop, b)
+                if start >= halt:
+                    continue
+                if at < start:
+                    new.append(_wanted(Slot(i, j, at, start - at), end))
+                new.append(_wanted(slot._replace(first=start, size=halt - start), end))
+                at = halt
+            if at < b:
+                new.append(_wanted(Slot(i, j, at, b - at), end))
+        for slot in own:
+            if slot.stop > stop and slot.owner:
+                start = max(slot.first, stop)
+                new.append(slot._replace(first=start, size=slot.stop - start, due=0, rank=2))
+    new += [s._replace(due=0, rank=2) for slots in kept.values() for s in slots if s.owner]
+    return new
+
+
+def _wanted(slot: Slot, end: int) -> Slot:
+    """Return the slot with the pulls before `end` marked as due."""
+    due = max(0, min(end - slot.first, slot.size))
+    return slot._replace(due=due, rank=0 if due else 1)
+
+
+def _runs(blocks: list[Block], values: Floats) -> Any:
+    """Yield (group, arm, first, rows) with neighbouring blocks of an arm put together."""
+    table = np.array([(b.group, b.arm, b.first, len(b.values)) for b in blocks], np.int64)
+    starts = np.concatenate([[0], np.cumsum(table[:-1, 3])])
+    order = np.lexsort((table[:, 2], table[:, 1], table[:, 0]))
+    table, starts = table[order], starts[order]
+    sizes = table[:, 3]
+    offsets = np.cumsum(sizes) - sizes
+    rows = values[np.repeat(starts - offsets, sizes) + np.arange(sizes.sum())]
+    same = (table[1:, :2] == table[:-1, :2]).all(axis=1)
+    joins = same & (table[1:, 2] == table[:-1, 2] + sizes[:-1])
+    heads = np.concatenate([[0], np.flatnonzero(~joins) + 1])
+    ends = np.concatenate([offsets[heads[1:]], [len(rows)]])
+    for head, end in zip(heads.tolist(), ends.tolist(), strict=True):
+        group, arm, first, _ = table[head].tolist()
+        yield group, arm, first, rows[offsets[head] : end]

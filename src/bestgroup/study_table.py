@@ -1,0 +1,240 @@
+"""Observations as tables: read from CSV, Parquet, data frames or rows, and written again."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import math
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bestgroup.core.arrays import Floats
+from bestgroup.core.live import Problem
+from bestgroup.errors import InvalidInput
+from bestgroup.store.base import Session
+from bestgroup.store.records import Block, Slot, Tell
+from bestgroup.study_stage import Stage
+
+PORTION = 8192  # pulls in one stored block
+
+
+class Table(NamedTuple):
+    """Observations by arm, each arm's in the order of the table."""
+
+    values: dict[tuple[int, int], Floats]  # [n, all dims]
+    rows: int
+    digest: str
+
+
+def read_table(source: Any, problem: Problem) -> Table:
+    """Return a checked table; InvalidInput names the row of the first mistake."""
+    names = [dim.name for dim in problem.dims]
+    hasher = hashlib.blake2b(digest_size=16)
+    found: dict[tuple[int, int], list[list[float]]] = {}
+    count = 0
+    for place, row in _rows(source):
+        if count == 0:
+            _check_columns(row, names, place)
+        i, j = _arm(row, problem, place)
+        numbers = [_number(row[name], name, place) for name in names]
+        found.setdefault((i, j), []).append(numbers)
+        hasher.update(repr((i, j, numbers)).encode())
+        count += 1
+    if not count:
+        raise InvalidInput("the table holds no observations")
+    values = {arm: problem.check_values(rows) for arm, rows in found.items()}
+    return Table(values, count, hasher.hexdigest())
+
+
+def _rows(source: Any) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield each row with its place in words."""
+    if isinstance(source, str | os.PathLike):
+        path = Path(source)
+        if not path.is_file():
+            raise InvalidInput(f"{path}: there is no such file")
+        if path.suffix.lower() == ".parquet":
+            yield from _frame_rows(_pandas().read_parquet(path), f"{path}, row ")
+            return
+        try:
+            with path.open(newline="", encoding="utf-8-sig") as file:
+                reader = csv.DictReader(file)
+                for row in reader:
+                    yield f"{path}, line {reader.line_num}", row
+        except (UnicodeDecodeError, csv.Error) as error:
+            raise InvalidInput(f"{path}: this is not a CSV file in UTF-8 ({error})") from None
+        return
+    if hasattr(source, "columns"):
+        yield from _frame_rows(source, "row ")
+        return
+    if not isinstance(source, Iterable):
+        raise InvalidInput(
+            "observations must be a CSV or Parquet file, a data frame, or a list of rows"
+        )
+    for number, row in enumerate(source):
+        if not isinstance(row, Mapping):
+            raise InvalidInput(f"row {number}: must be a table of group, arm and the dims")
+        yield f"row {number}", row
+
+
+def _frame_rows(frame: Any, prefix: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    try:
+        import narwhals as nw
+    except ImportError:
+        raise InvalidInput("data frames need narwhals: pip install 'bestgroup[frames]'") from None
+    try:
+        rows = nw.from_native(frame, eager_only=True).iter_rows(named=True)
+    except TypeError:
+        raise InvalidInput(f"{type(frame).__name__} is no data frame that is known") from None
+    for number, row in enumerate(rows):
+        yield f"{prefix}{number}", row
+
+
+def _check_columns(row: Mapping[str, Any], names: Sequence[str], place: str) -> None:
+    for name in ("group", "arm", *names):
+        if name not in row:
+            got = ", ".join(str(key) for key in row)
+            raise InvalidInput(f"{place}: the column {name!r} is missing; there are {got}")
+
+
+def _arm(row: Mapping[str, Any], problem: Problem, place: str) -> tuple[int, int]:
+    try:
+        return problem.index(str(row["group"]), str(row["arm"]))
+    except InvalidInput as error:
+        raise InvalidInput(f"{place}: {error}") from None
+    except KeyError as error:
+        raise InvalidInput(f"{place}: the entry {error} is missing") from None
+
+
+def _number(value: Any, name: str, place: str) -> float:
+    try:
+        result = float(value)
+    except (TypeError, ValueError):
+        got = "nothing" if value in (None, "") else repr(value)
+        raise InvalidInput(f"{place}: {name} must be a number; got {got}") from None
+    if not math.isfinite(result):
+        raise InvalidInput(f"{place}: {name} must be finite; got {result}")
+    return result
+
+
+def import_rows(session: Session, stage: Stage, table: Table) -> int:
+    """Give the rows of a table the next indices of their arms that nobody holds a lease on."""
+    if session.imported(table.digest) is not None:
+        return 0
+    if session.head.state != "running":
+        raise InvalidInput("this study has ended; import the table into a new one")
+    conductor = stage.sync(session)
+    tells: list[Tell] = []
+    old: list[Slot] = []
+    new: list[Slot] = []
+    for (i, j), values in table.values.items():
+        slots = session.slots(i, j)
+        held = sorted((s.first, s.stop) for s in slots if s.owner and s.expires > session.now)
+        parts = _places(conductor.missing(i, j, 0, 2**62), held, len(values))
+        at = 0
+        for first, stop in parts:
+            for start in range(first, stop, PORTION):
+                size = min(PORTION, stop - start)
+                tells.append(Tell(i, j, start, values[at : at + size]))
+                at += size
+        for slot in slots:
+            left = [(slot.first, slot.stop)]
+            for part in parts:
+                left = _without(left, [part])
+            if left != [(slot.first, slot.stop)]:
+                old.append(slot)
+                new += [slot.part(a, b) for a, b in left]
+    session.swap(old, new)
+    session.append(tells)
+    session.add_import(table.digest, table.rows)
+    if not session.waiting():
+        stage.move(session)
+    return table.rows
+
+
+def _places(
+    open_: Sequence[tuple[int, int]], held: Sequence[tuple[int, int]], size: int
+) -> list[tuple[int, int]]:
+    """Return the first stretches of `open_` outside `held` that hold `size` pulls together.
+
+    >>> _places([(2, 4), (6, 100)], [(3, 4), (7, 8)], 4)
+    [(2, 3), (6, 7), (8, 10)]
+    """
+    parts: list[tuple[int, int]] = []
+    for first, stop in _without(open_, held):
+        if size <= 0:
+            break
+        parts.append((first, min(stop, first + size)))
+        size -= parts[-1][1] - first
+    return parts
+
+
+def _without(
+    spans: Iterable[tuple[int, int]], holes: Iterable[tuple[int, int]]
+) -> list[tuple[int, int]]:
+    """Return spans with the holes, which are in order, cut out."""
+    result: list[tuple[int, int]] = []
+    cuts = list(holes)
+    for first, stop in spans:
+        for low, high in cuts:
+            if high <= first or low >= stop:
+                continue
+            if first < low:
+                result.append((first, low))
+            first = min(high, stop)
+        if first < stop:
+            result.append((first, stop))
+    return result
+
+
+def _columns(problem: Problem, blocks: Sequence[Block]) -> dict[str, Any]:
+    """Return all observations by group, arm and index, a column each."""
+    ordered = sorted(blocks, key=lambda block: (block.group, block.arm, block.first))
+    sizes = [len(block.values) for block in ordered]
+    dims = len(problem.dims)
+    values = np.concatenate([b.values for b in ordered]) if ordered else np.zeros((0, dims))
+    groups = np.repeat(np.array([problem.groups[b.group] for b in ordered], object), sizes)
+    arms = np.repeat(np.array([problem.arms[b.group][b.arm] for b in ordered], object), sizes)
+    index = [np.arange(b.first, b.stop) for b in ordered]
+    return {
+        "group": groups,
+        "arm": arms,
+        "index": np.concatenate(index) if index else np.zeros(0, np.int64),
+        **{dim.name: values[:, d] for d, dim in enumerate(problem.dims)},
+    }
+
+
+def to_frame(problem: Problem, blocks: Sequence[Block]) -> Any:
+    """Return all observations as a pandas data frame."""
+    return _pandas().DataFrame(_columns(problem, blocks))
+
+
+def write_table(problem: Problem, blocks: Sequence[Block], path: Any) -> int:
+    """Write all observations to a .csv or .parquet file; returns the number of rows."""
+    file = Path(path)
+    if file.suffix.lower() not in (".csv", ".parquet"):
+        raise InvalidInput(f"{file}: give a name that ends in .csv or .parquet")
+    try:
+        if file.suffix.lower() == ".parquet":
+            frame = to_frame(problem, blocks)
+            frame.to_parquet(file)
+            return len(frame)
+        columns = _columns(problem, blocks)
+        with file.open("w", newline="", encoding="utf-8") as stream:
+            writer = csv.writer(stream)
+            writer.writerow(columns)
+            writer.writerows(zip(*(column.tolist() for column in columns.values()), strict=True))
+        return len(columns["index"])
+    except OSError as error:
+        raise InvalidInput(f"{file} cannot be written: {error.strerror}") from None
+
+
+def _pandas() -> Any:
+    try:
+        import pandas
+    except ImportError:
+        raise InvalidInput("this needs pandas: pip install 'bestgroup[frames]'") from None
+    return pandas

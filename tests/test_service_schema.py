@@ -1,0 +1,82 @@
+"""The whole OpenAPI by schemathesis: whatever is sent, no 5xx and nothing that is not described."""
+
+import os
+import warnings
+
+import pytest
+from hypothesis import HealthCheck, Phase, settings
+
+from bestgroup.service.app import create_app
+from bestgroup.service.auth import Tokens
+from bestgroup.store.memory import MemoryStore
+from serving import READER, WRITER, description
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")
+    import schemathesis
+    from fastapi.testclient import TestClient
+    from schemathesis.checks import not_a_server_error
+    from schemathesis.specs.openapi.checks import (
+        content_type_conformance,
+        response_schema_conformance,
+        status_code_conformance,
+    )
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+CHECKS = (
+    not_a_server_error,
+    content_type_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+)
+HEADERS = {"Authorization": f"Bearer {WRITER}"}
+QUICK = settings(
+    max_examples=int(os.environ.get("SCHEMA_EXAMPLES", "8")),
+    deadline=None,
+    database=None,
+    derandomize=True,
+    phases=[Phase.explicit, Phase.generate],
+    suppress_health_check=list(HealthCheck),
+)
+
+
+def fresh():
+    app = create_app(MemoryStore(), Tokens(WRITER, READER))
+    with TestClient(app, base_url="http://localhost", headers=HEADERS) as client:
+        assert client.post("/api/v1/studies", json=description(horizon=50)).status_code == 201
+        asked = client.post("/api/v1/ask?study=demo", json={"n": 30, "owner": "w"}).json()
+        results = [{"ticket": t, "values": [0.5, 0.5]} for t in asked["tickets"][:20]]
+        assert client.post("/api/v1/tell?study=demo", json={"results": results}).is_success
+    return app
+
+
+def schema_of(app):
+    loaded = schemathesis.openapi.from_asgi("/openapi.json", app, headers=HEADERS)
+    # A stream of events has no end; tests/test_service_work.py reads one.
+    return loaded.exclude(path="/api/v1/events")
+
+
+schema = schema_of(fresh())
+
+
+@schema.parametrize()
+@QUICK
+def test_any_study(case):
+    case.call_and_validate(headers=HEADERS, checks=CHECKS)
+
+
+@schema.parametrize()
+@QUICK
+def test_a_study_that_is_there(case):
+    if case.query and "study" in case.query:
+        case.query["study"] = "demo"
+    if isinstance(case.body, dict) and isinstance(case.body.get("ticket"), dict):
+        case.body["ticket"] |= {"group": "alpha", "arm": "a1"}
+    case.call_and_validate(headers=HEADERS, checks=CHECKS)
+
+
+@schema.parametrize()
+@QUICK
+def test_strangers_get_401(case):
+    response = case.call(headers={"Authorization": "Bearer none-of-the-tokens"})
+    assert response.status_code in ((200, 405) if case.path == "/healthz" else (401,))

@@ -11,11 +11,11 @@ JOBS ?= $(shell n=$$(nproc 2>/dev/null || echo 2); [ $$n -gt 4 ] && n=4; echo $$
 demo: $(VENV)/.demo
 	@$(BIN)/bestgroup demo
 
-test: $(VENV)/.test
+test: $(VENV)/.test $(VENV)/.browser
 	@$(BIN)/python -m pytest -q -n $(JOBS) --dist loadfile
 
 # Heavy statistical runs: error rates, laws, long property tests. docs/verification.md keeps what they print.
-verify: $(VENV)/.test
+verify: $(VENV)/.test $(VENV)/.browser
 	@$(BIN)/python -m pytest -q -n $(JOBS) --dist load -m verify -rP tests
 
 check: $(VENV)/.check
@@ -24,7 +24,7 @@ check: $(VENV)/.check
 	@$(BIN)/pyright
 	@$(BIN)/python -m pytest -q tests/test_architecture.py
 
-bench: $(VENV)/.demo
+bench: $(VENV)/.test
 	@for script in benchmarks/*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
 
 clean:
@@ -44,6 +44,11 @@ $(VENV)/.demo: $(VENV)/.made pyproject.toml constraints.txt
 $(VENV)/.test: $(VENV)/.made pyproject.toml constraints.txt
 	@$(PIP) --editable '.[test]'
 	@touch $@ $(VENV)/.demo
+
+# The browser tests are left out, with a word, where no Chromium can be had.
+$(VENV)/.browser: $(VENV)/.test tests/browser/install.sh
+	@sh tests/browser/install.sh $(BIN)/playwright
+	@touch $@
 
 $(VENV)/.check: $(VENV)/.test
 	@$(PIP) --editable '.[test,check]'

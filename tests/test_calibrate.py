@@ -18,6 +18,7 @@ PARETO, BEST = bg.ParetoGroups(0.3), bg.BestGroup([1.0, 1.0])
 PROBLEM = """
 name = "three"
 delta = 0.05
+algorithm = "te"
 [goal]
 kind = "pareto"
 epsilon = 0.3

@@ -19,6 +19,7 @@ EXAMPLE = Path(__file__).parents[1] / "examples" / "bundles.toml"
 PROBLEM = """
 name = "two by two"
 delta = 0.05
+algorithm = "te"
 [goal]
 kind = "pareto"
 epsilon = 0.2
@@ -36,6 +37,7 @@ good = [[2.0, 0.5], [1.0, 0.0]]
 "[bad]" = [[0.0, 1.0]]
 """
 BEST = PROBLEM.replace('kind = "pareto"\nepsilon = 0.2', 'kind = "best"\nweights = [1, 2]')
+BEST = BEST.replace('algorithm = "te"', 'algorithm = "eecb"')
 
 
 @pytest.fixture

@@ -255,6 +255,18 @@ def routes(app):
                 yield method.upper(), path, "writer" if method == "post" else "reader"
 
 
+def test_the_openapi_names_and_describes_everything(app):
+    schema = app.openapi()
+    operations = [entry for path in schema["paths"].values() for entry in path.values()]
+    names = [entry["operationId"] for entry in operations]
+    assert len(set(names)) == len(names) and {"ask", "tell", "fail", "heartbeat"} <= set(names)
+    for entry in operations:
+        content = next(iter(entry["responses"].items()))[1]["content"]
+        assert content and entry["description"]
+        if entry["operationId"] != "health":
+            assert {"401", "403"} <= set(entry["responses"]) and entry["security"]
+
+
 def test_every_route_asks_for_a_token(app):
     found = {*routes(app), *ROUTES}
     assert len(found) >= 19

@@ -124,8 +124,9 @@ def test_kill_the_server_in_the_middle_and_lose_nothing(served, tmp_path):
     ]
     kept = []
     for _ in range(2):
-        seen = len(kept)
+        seen, deadline = len(kept), time.monotonic() + 120
         while len(kept) < seen + 150:
+            assert time.monotonic() < deadline
             kept = observations(served)
             time.sleep(0.05)
         served.kill()

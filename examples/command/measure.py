@@ -18,7 +18,22 @@ METHODS = {
         "best": lambda b: lzma.compress(b, preset=6),
     },
 }
-WORDS = ["the", "quick", "brown", "fox", "jumps", "over", "a", "lazy", "dog", "while", "seven", "wizards", "mix", "potions"]
+WORDS = [
+    "the",
+    "quick",
+    "brown",
+    "fox",
+    "jumps",
+    "over",
+    "a",
+    "lazy",
+    "dog",
+    "while",
+    "seven",
+    "wizards",
+    "mix",
+    "potions",
+]
 
 
 def main() -> None:

@@ -85,7 +85,14 @@ LOW, HIGH = (0.0, 2.0), (1.0, 7.0)
 
 def solve(noise: bg.Bounded | bg.SubGaussian, budget: int | None = None) -> bg.Solution:
     """Run until the answer is proven, or the budget is spent."""
-    return bg.solve(bg.Problem(FAMILIES, DIMS, noise), GOAL, evaluate, DELTA, budget=budget, algorithm="adaptive")
+    return bg.solve(
+        bg.Problem(FAMILIES, DIMS, noise),
+        GOAL,
+        evaluate,
+        DELTA,
+        budget=budget,
+        algorithm="adaptive",
+    )
 
 
 def by_the_range(found: bg.Solution) -> float:

@@ -55,7 +55,11 @@ class Client:
             trust_env=False,
         )
         self.server = f"{parts.scheme}://{parts.netloc}"
-        self.study = study or query.get("study", [""])[0] or self._only()
+        try:
+            self.study = study or query.get("study", [""])[0] or self._only()
+        except BestGroupError:
+            self.close()
+            raise
 
     def _only(self) -> str:
         names = [entry["name"] for entry in self.call("GET", "/studies")["studies"]]

@@ -89,8 +89,9 @@ def solve(
 
     `evaluate` is a function of (group, arm[, seed]), plain or async, or a command line with
     {group}, {arm} and {seed}. With `storage` the study is kept, and the same call goes on where it
-    was. `options` are `workers`, `timeout` and `retries` of an evaluation, `rate` (evaluations a
-    second at most), `budget` (evaluations in all) and `progress`.
+    was. `batch` is how many pulls are planned at a time, by default one for each worker. `options`
+    are `workers`, `timeout` and `retries` of an evaluation, `rate` (evaluations a second at most),
+    `budget` (evaluations in all) and `progress`.
 
     >>> import bestgroup as bg
     >>> problem = bg.Problem({"A": ["a"], "B": ["b"]}, {"score": "max"})
@@ -99,6 +100,8 @@ def solve(
     ('A',)
     """
     settings = _checked(options)
+    if batch is None and settings.workers > 1:
+        batch = settings.workers  # a plan of one pull would keep one worker busy
     evaluator = Evaluator(evaluate, settings.timeout)
     label = name or ("solve" if storage else f"solve {uuid.uuid4()}")
     study = _open(label, problem, goal, delta, storage, algorithm, batch, seed)

@@ -43,6 +43,6 @@ def test_the_same_on_hundreds_of_instances(name, law):
 
 @pytest.mark.verify
 @pytest.mark.parametrize("name", NAMES)
-def test_the_same_with_many_groups_on_a_hundred_instances(name):
-    played = replayed(range(100), name, "independent", groups=40, max_rounds=2000)
-    assert len(played) > 50
+def test_the_same_with_many_groups_on_dozens_of_instances(name):
+    played = replayed(range(40), name, "independent", groups=40, max_rounds=2000)
+    assert len(played) > 20

@@ -42,7 +42,7 @@ def command(
     epsilon: Epsilon = None,
     runs: Annotated[int, typer.Option(help="Number of runs.")] = 20,
     seed: Annotated[int, typer.Option(help="Seed; run k depends on it and on k alone.")] = 0,
-    engine: Annotated[str, typer.Option(help="exact or auto.")] = "auto",
+    engine: Annotated[str, typer.Option(help="exact, jump or auto.")] = "auto",
     workers: Annotated[
         str, typer.Option(help="Processes that share the runs, or a cluster's address.")
     ] = "1",

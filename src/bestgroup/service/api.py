@@ -26,7 +26,7 @@ from bestgroup.service.problems import described
 from bestgroup.study import create_study
 from bestgroup.study_spec import goal_dict
 
-router = APIRouter(prefix="/api/v1", dependencies=SCHEMES, responses=described())
+router = APIRouter(prefix="/api/v1", tags=["studies"], dependencies=SCHEMES, responses=described())
 
 
 def _board(request: Request) -> Board:

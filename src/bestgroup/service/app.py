@@ -56,6 +56,7 @@ def create_app(storage: Any, tokens: auth.Tokens | None) -> FastAPI:
         docs_url=None,  # those pages load scripts from elsewhere
         redoc_url=None,
         openapi_url=None,
+        generate_unique_id_function=lambda route: route.name,  # the names that clients get
     )
     app.state.board, app.state.tokens, app.state.metrics = board, tokens, metrics
     app.state.closing, app.state.streams = threading.Event(), 0
@@ -85,7 +86,7 @@ def _add_operations(app: FastAPI) -> None:
         response_class=Response,
         responses={200: {"content": {"text/plain": {}}}, **problems.described()},
     )
-    def numbers() -> Response:
+    def metrics_text() -> Response:
         """Return numbers for operators, in the text format of Prometheus."""
         states = [row.state for row in board.listed()]
         for state in ("running", "done", "stuck"):

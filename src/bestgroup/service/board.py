@@ -21,7 +21,7 @@ from bestgroup.study_spec import StudySpec
 log = logging.getLogger("bestgroup.service")
 MOST_OWNERS = 1000
 WINDOW = 60.0  # seconds over which the rate is taken
-WAIT = 1.0  # seconds that a reader waits for a new picture
+WAIT = 0.5  # seconds that a reader waits for a new picture
 SHARE = 4.0  # a picture that took t seconds is not made again for SHARE * t
 LONGEST = 5.0  # seconds, at most
 

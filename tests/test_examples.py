@@ -35,9 +35,8 @@ def test_model_selection_to_the_end():
     found = example.solve(bg.Bounded(example.LOW, example.HIGH))
     assert found.answer.groups == ("nearest neighbours", "decision tree", "ridge")
     plain = example.by_the_range(found)
-    print(
-        f"model selection: {found.answer.pulls} pulls in {found.seconds:.0f} s; {plain:.0f} by the range alone"
-    )
+    pulls, seconds = found.answer.pulls, found.seconds
+    print(f"models: {pulls} pulls in {seconds:.0f} s; {plain:.0f} by the range alone")
     assert plain > 5 * found.answer.pulls
 
 

@@ -104,7 +104,7 @@ export function plane(data, directions, open) {
   for (const p of order) {
     if (p[2] === null || p[5] === null) continue;
     const words = `${p[0]}: ${SHAPES[p[1]]}; ${data.x} ${number(p[2])}, ${data.y} ${number(p[5])}`;
-    const dot = svg("g", { class: "dot", click: () => open(p[0]) }, mark(p[1], px(p[2]), py(p[5])), svg("title", {}, words));
+    const dot = svg("g", { class: "dot", click: () => open(p[0]) }, mark(p[1], px(p[2]), py(p[5]), data.points.length > 200 ? 2.5 : 4), svg("title", {}, words));
     inside.append(dot);
   }
   if (data.points.length <= 12) for (const p of order) if (p[2] !== null && p[5] !== null)

@@ -16,6 +16,7 @@ from bestgroup.service.app import create_app, listen
 from bestgroup.service.auth import Tokens, check_binding
 from bestgroup.service.gate import JsonLines
 from bestgroup.store.memory import MemoryStore
+from servers import storage
 from serving import GROUPS, MEANS, READER, WRITER, description, evaluate
 
 with warnings.catch_warnings():
@@ -107,6 +108,23 @@ def test_a_study_from_nothing_to_proven(client):
     assert why["status"] == "out" and "gamma is out: " in why["certificate"]["text"]
     listed = client.get("/api/v1/studies").json()["studies"]
     assert [(row["name"], row["state"]) for row in listed] == [("demo", "done")]
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+def test_databases_serve_as_well(kind, tmp_path):
+    app = create_app(storage(kind, tmp_path), Tokens(WRITER, READER))
+    with client_of(app) as client:
+        make(client, name=NASTY[0], groups={**GROUPS, NASTY[1]: [NASTY[2]]}, horizon=3)
+        tickets = post(client, "ask", {"n": 50, "owner": NASTY[3]}, NASTY[0]).json()["tickets"]
+        assert len(tickets) == 24
+        results = [{"ticket": t, "values": [0.5, 0.5]} for t in tickets[:-1]]
+        assert post(client, "tell", {"results": results}, NASTY[0]).json()["new"] == 23
+        assert post(client, "tell", {"results": results}, NASTY[0]).json()["new"] == 0
+        assert post(client, "fail", {"ticket": tickets[-1]}, NASTY[0]).status_code == 200
+        status = get(client, "status", study=NASTY[0])
+        assert status["told"] == 23 and len(status["failures"]) == 1
+        assert get(client, "view", study=NASTY[0])["groups"] == 4
+        assert client.get("/healthz").status_code == 200
 
 
 def test_the_view_shows_what_certify_proves(client, app):

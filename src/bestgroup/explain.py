@@ -223,7 +223,7 @@ class Explainer:
             what = ", ".join(r.dim for r in reasons)
             text = (
                 f"{name} is undecided: it is probably out; {self.problem.groups[rival]} has to be shown "
-                f"better in {what}, which takes about {fall:,.0f} more pulls"
+                f"better in {what}, which takes about {max(fall, 1):,.0f} more pulls"
             )
             return self._made(i, "undecided", text, reasons, fall)
         keep.sort(key=lambda r: -(r.more if r.more is not None else math.inf))

@@ -12,6 +12,7 @@ from bestgroup.conductor import Conductor
 from bestgroup.core.guarantee import Guarantee
 from bestgroup.store.base import Session
 from bestgroup.store.records import Entry, Head
+from bestgroup.study_reasons import reasons
 from bestgroup.study_spec import StudySpec
 
 RETRIES = "how long an evaluation takes, and whether it fails, says nothing about its value"
@@ -73,6 +74,8 @@ class Explanation:
     arms: list[dict[str, Any]]  # name, pulls, mean of each decided dim, dims it still matters in
     efficiency: dict[str, float] | None  # estimates that the algorithm goes by
     radius: float | None
+    reasons: list[dict[str, Any]]  # rival, dim, arms, margin and pulls of each comparison behind it
+    forecast: float | None  # more pulls until it is decided, about
     sentence: str
 
     def to_dict(self) -> dict[str, Any]:
@@ -173,6 +176,10 @@ def make_explanation(
         arms.append(entry)
     radius = record.get("radius")
     decision = None if own is None else decision_dict(spec, own)
+    sentence = _sentence(spec, own, group, int(counts.sum()), efficiency)
+    because = reasons(spec, conductor, group)
+    if because is not None and because.status == ("undecided" if own is None else own.kind):
+        sentence = f"{because.text} ({sentence})"
     return Explanation(
         group=problem.groups[group],
         status="undecided" if own is None else own.kind,
@@ -180,7 +187,9 @@ def make_explanation(
         arms=arms,
         efficiency=efficiency,
         radius=None if radius is None else float(radius),
-        sentence=_sentence(spec, own, group, int(counts.sum()), efficiency),
+        reasons=[] if because is None else because.to_dict()["reasons"],
+        forecast=None if because is None else because.forecast,
+        sentence=sentence,
     )
 
 

@@ -47,14 +47,16 @@ def open_page(browser):
     """Return a function that opens a page on which nothing may go wrong."""
     contexts, wrong = [], []
 
-    def opened(**options):
+    def opened(refused=False, **options):
         context = browser.new_context(**{"viewport": {"width": 1100, "height": 900}, **options})
         contexts.append(context)
         page = context.new_page()
         page.set_default_timeout(WAIT)
         page.on("pageerror", lambda error: wrong.append(str(error)))
         page.on("dialog", lambda box: wrong.append(box.message))
-        page.on("console", lambda said: wrong.append(said.text) if said.type == "error" else None)
+        if not refused:
+            said = lambda line: wrong.append(line.text) if line.type == "error" else None  # noqa: E731
+            page.on("console", said)
         page.on("request", lambda r: None if "//127.0.0.1:" in r.url else wrong.append(r.url))
         return page
 
@@ -208,6 +210,25 @@ def test_names_show_as_text_and_readers_only_look(served, open_page):
     assert page.locator("#why-head").inner_text() == nasty
     assert not page.locator("#writing").is_visible()
     shot(page, "names")
+
+
+def test_the_page_survives_a_restart_of_the_server(open_page, tmp_path):
+    server = Served(tmp_path)
+    create(server, name="restarted")
+    page = open_page(refused=True)
+    enter(page, server, "restarted")
+    page.locator("#live.on").wait_for()
+    server.kill()
+    page.get_by_text("not connected").wait_for()
+    server.start()
+    page.locator("#live.on").wait_for()
+    with server.client() as client:
+        query = {"study": "restarted"}
+        ticket = client.post("/ask", params=query, json={"owner": "w"}).json()["tickets"][0]
+        body = {"results": [{"ticket": ticket, "values": [1, 0]}]}
+        assert client.post("/tell", params=query, json=body).is_success
+    until(page, "document.querySelector('#study').dataset.told === '1'")
+    server.stop()
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,8 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 MOST_TICKETS = 10_000  # in one request
 MOST_ROWS = 100_000  # of values in one request
 
-Name = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^\x00]*$")]
+NO_NUL = r"^[^\x00]*$"  # PostgreSQL keeps no texts with one
+Name = Annotated[str, Field(min_length=1, max_length=200, pattern=NO_NUL)]
 Count = Annotated[int, Field(ge=0)]
 State = Literal["running", "done", "stuck"]
 GroupStatus = Literal["in", "out", "undecided"]
@@ -75,7 +76,7 @@ class TicketBody(BaseModel):
     arm: str
     index: int = Field(ge=0, lt=2**53)
     repeats: int = Field(1, ge=1, le=MOST_ROWS)
-    owner: str = Field("", max_length=200)
+    owner: str = Field("", max_length=200, pattern=NO_NUL)
 
 
 class TicketOut(TicketBody):
@@ -150,7 +151,7 @@ class FailBody(_Body):
     """A ticket that could not be measured."""
 
     ticket: TicketBody
-    reason: str = Field("", max_length=1000)
+    reason: str = Field("", max_length=1000, pattern=NO_NUL)
 
 
 class BeatBody(_Body):

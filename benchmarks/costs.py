@@ -34,7 +34,9 @@ def main() -> None:
             assert all(run.finished for run in done)
             spent[label] = np.array([(run.counts * costs).sum() for run in done])
             pulls = np.mean([run.counts.sum() for run in done])
-            print(f"{goal}: costs {label}: mean cost {spent[label].mean():,.0f}, pulls {pulls:,.0f}")
+            print(
+                f"{goal}: costs {label}: mean cost {spent[label].mean():,.0f}, pulls {pulls:,.0f}"
+            )
         saved = 1 - spent["known"].mean() / spent["ignored"].mean()
         print(f"{goal}: saved {saved:.1%} of the total cost over {runs} runs")
 

@@ -161,7 +161,7 @@ def test_failures_give_the_ticket_back_and_end_the_worker(shared):
 
     def broken(group, arm, seed):
         calls.append((group, arm, seed))
-        raise EvaluationFailed("it raised Spill")
+        raise EvaluationFailed("\0\ud800it raised Spill")
 
     stop = threading.Event()
     client = Client(shared.url, "failing", stop=stop)

@@ -114,7 +114,9 @@ class Client:
 
     def fail(self, ticket: dict[str, Any], reason: str) -> None:
         """Give a ticket back."""
-        self._post("/fail", {"ticket": _claim(ticket), "reason": reason[:1000]})
+        # A command may print anything.
+        text = reason.encode("utf-8", "replace").decode().replace("\0", "")[:1000]
+        self._post("/fail", {"ticket": _claim(ticket), "reason": text})
 
     def hold(self, tickets: Sequence[dict[str, Any]], lease: float) -> list[int]:
         """Hold leases for some more seconds; returns the places of those that were lost."""

@@ -20,7 +20,7 @@ from bestgroup.core.live import Problem
 from bestgroup.core.tally import Tally
 
 WORDS = ("undecided", "in", "out")
-_MIXING = 3.5  # what a mixture costs on top of its level, about
+MIXING = 3.5  # what a mixture costs on top of its level, about
 
 
 @dataclass(frozen=True)
@@ -122,7 +122,7 @@ class Explainer:
             scale = self.problem.noise.scales(len(self.names))[d]
             strength = (gap / scale) ** 2 / (2 * (1 / n_a + 1 / n_b))
             arms = self.problem.shape.total
-            level = math.log(len(self.verdict.status) * arms / self.delta) + _MIXING
+            level = math.log(len(self.verdict.status) * arms / self.delta) + MIXING
             return max(level / strength - 1, 0.0) * (n_a + n_b)
         width = (self.best[i, d] - self.verdict.low[i, m, d]) + (
             self.verdict.high[j, b, d] - self.best[j, d]
@@ -139,7 +139,7 @@ class Explainer:
             dim=self.names[d],
             arm=self.problem.arms[i][m],
             rival_arm=self.problem.arms[j][b],
-            margin=float(self.best[i, d] - self.best[j, d]),
+            margin=_difference(self.best[i, d], self.best[j, d]),
             pulls=int(self.tally.counts[i, m]),
             rival_pulls=int(self.tally.counts[j, b]),
             proven=proven,
@@ -228,6 +228,9 @@ class Explainer:
             return self._made(i, "undecided", text, reasons, fall)
         keep.sort(key=lambda r: -(r.more if r.more is not None else math.inf))
         worst = keep[0]
+        if not math.isfinite(worst.margin):
+            text = f"{name} is undecided: {worst.rival} has arms that were never measured"
+            return self._made(i, "undecided", text, keep, None)
         cost = (
             f"about {total:,.0f} more pulls"
             if math.isfinite(total)
@@ -269,3 +272,10 @@ class Explainer:
             more = max((width / slack) ** 2 - 1, 0.0) * pulled
             text += f"; to tell them apart takes about {more:,.0f} more pulls"
         return self._made(i, "undecided", text, reasons, more)
+
+
+def _difference(one: float, other: float) -> float:
+    """Return one - other; infinite if a side was never measured."""
+    if math.isinf(one) or math.isinf(other):
+        return math.inf if one > other else -math.inf
+    return float(one - other)

@@ -71,6 +71,16 @@ def test_te_on_hard_instances(kind, law, radius):
     report(f"te radius={radius}, {kind}, {law}", sim)
 
 
+@pytest.mark.parametrize("delta", [0.1, 0.01])
+@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize("kind", HARD)
+def test_te_plus_on_hard_instances(kind, law, delta):
+    means, epsilon = HARD[kind]
+    instance = bg.Instance(means, law=LAWS[law])
+    sim = bg.simulate(instance, bg.ParetoGroups(epsilon), "te-plus", delta, 10_000, 8, workers=2)
+    report(f"te-plus, {kind}, {law}", sim)
+
+
 @pytest.mark.parametrize("law", LAWS)
 @pytest.mark.parametrize("name", ["age", "ge", "unis-corrected"])
 def test_baselines_on_hard_instances(name, law):

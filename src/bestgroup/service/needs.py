@@ -11,7 +11,7 @@ import numpy as np
 
 from bestgroup.core.arrays import Floats
 from bestgroup.core.certificate import OUT, UNDECIDED
-from bestgroup.explain import _MIXING as MIXING
+from bestgroup.explain import MIXING as MIXING
 from bestgroup.explain import Explainer
 
 

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
-from bestgroup.errors import InvalidInput, NoSuchStudy, StoreError
+from bestgroup.errors import InvalidInput, NoSuchStudy
 from bestgroup.store.base import Session, Store
 from bestgroup.store.records import Block, Entry, Head, Listed, Slot, Tell
 
@@ -200,7 +200,7 @@ class MemoryStore(Store):
     def _session(self, key: int) -> _Session:
         study = self._studies.get(key)
         if study is None:
-            raise StoreError("this study was deleted")
+            raise NoSuchStudy("this study was deleted")
         return _Session(study)
 
 

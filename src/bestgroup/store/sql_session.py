@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sqlalchemy import Connection
 
-from bestgroup.errors import StoreError
+from bestgroup.errors import NoSuchStudy, StoreError
 from bestgroup.store.base import Session
 from bestgroup.store.records import Block, Entry, Head, Slot, Tell
 from bestgroup.store.sql_statements import Statements
@@ -27,7 +27,7 @@ class SqlSession(Session):
         """Read the head, and with `lock` let no other writer in; `now` unless it comes along."""
         rows = self._rows("head, locked" if lock else "head")
         if not rows:
-            raise StoreError("this study was deleted")
+            raise NoSuchStudy("this study was deleted")
         row, size = rows[0], len(Head._fields)
         self._stored = self.head = Head(*row[:size])
         self.now = float(row[size]) if now is None else now

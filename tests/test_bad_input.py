@@ -146,7 +146,7 @@ IN_PYTHON = {
     ),
     "unknown algorithm": (
         simulate(algorithm="magic"),
-        "algorithm must be one of te, age, ge, eecb, tel, unis, unis-corrected",
+        "algorithm must be one of auto, te, age, ge, eecb, tel, unis, unis-corrected",
     ),
     "unknown option": (
         lambda: bg.algorithm("te", speed=9),
@@ -286,13 +286,21 @@ ON_THE_COMMAND_LINE = {
         ["--epsilon", "0"],
         "so no run would end; give epsilon > 0 or max_pulls",
     ),
-    "unknown algorithm": (problem(), ["--algorithm", "magic"], "algorithm must be one of te, age"),
+    "unknown algorithm": (
+        problem(),
+        ["--algorithm", "magic"],
+        "algorithm must be one of auto, te, age",
+    ),
     "unknown option": (
         problem(),
-        ["--option", "speed=9"],
+        ["--algorithm", "te", "--option", "speed=9"],
         "algorithm 'te' has no option 'speed'; its options are radius, radius_scale",
     ),
-    "option called name": (problem(), ["--option", "name=x"], "'te' has no option 'name'"),
+    "option called name": (
+        problem(),
+        ["--algorithm", "te", "--option", "name=x"],
+        "'te' has no option 'name'",
+    ),
     "option without value": (
         problem(),
         ["--option", "radius"],
@@ -305,7 +313,7 @@ ON_THE_COMMAND_LINE = {
     ),
     "option's value": (
         problem(),
-        ["--option", "radius=tiny"],
+        ["--algorithm", "te", "--option", "radius=tiny"],
         "radius must be one of paper, mixture, stitched",
     ),
     "best-group algorithm for Pareto": (

@@ -312,3 +312,14 @@ def test_init_writes_a_file_that_every_command_reads(tmp_path, capsys, kind):
     assert code == 2 and "exists" in err
     code, _, err = command(capsys, "init", data, "--out", tmp_path / "x.toml", "--min", "nobody")
     assert code == 2 and "no column 'nobody'" in err and not Path(tmp_path / "x.toml").exists()
+
+
+def test_the_course_of_a_study_is_drawn_from_its_decisions(tmp_path):
+    from bestgroup.study_plots import status_view
+
+    url = f"sqlite:///{tmp_path / 'study.db'}"
+    found = solve(storage=url, name="s")
+    axes = status_view(found.study).axes[0]
+    assert axes.get_xlim()[1] == found.answer.pulls and axes.get_ylim()[1] == 3
+    axes.figure.savefig(tmp_path / "view.png")
+    assert (tmp_path / "view.png").stat().st_size > 5000

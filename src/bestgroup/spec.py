@@ -40,6 +40,7 @@ from typing import Any
 
 import numpy as np
 
+from bestgroup.algorithms.auto import pick
 from bestgroup.algorithms.protocol import Algorithm, Setting
 from bestgroup.core.arrays import Floats
 from bestgroup.core.goals import Goal
@@ -79,6 +80,7 @@ class Spec:
     costs: tuple[tuple[float, ...], ...] | None = None  # one for each arm; 1 where none is given
     evaluate: dict[str, str] = field(default_factory=dict)  # {"python": ...} or {"command": ...}
     means: tuple[Floats, ...] | None = None  # [K_i, D] a group, decided dims, as in the file
+    why: str | None = None  # why "auto" picked the algorithm
 
     @property
     def decided(self) -> tuple[Dim, ...]:
@@ -166,4 +168,5 @@ def _build(path: Path, tables: Tables) -> Spec:
         costs=read_costs(tables),
         evaluate=read_evaluator(tables),
         means=read_means(tables, dims, decided),
+        why=pick(setting, tables.options.get("batch"))[1] if tables.algorithm == "auto" else None,
     )

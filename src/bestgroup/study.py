@@ -46,7 +46,7 @@ def create_study(
 
     >>> from bestgroup.core.goals import ParetoGroups
     >>> problem = Problem({"A": ["a1"], "B": ["b1"]}, {"profit": "max"})
-    >>> study = create_study("doctest", problem, ParetoGroups(0.5), 0.1, "memory")
+    >>> study = create_study("doctest", problem, ParetoGroups(0.5), 0.1, "memory", algorithm="te")
     >>> [(ticket.group, ticket.arm, ticket.index) for ticket in study.ask(8)]
     [('A', 'a1', 0), ('B', 'b1', 0)]
     >>> delete_study("doctest", "memory")

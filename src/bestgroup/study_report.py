@@ -76,14 +76,15 @@ class Explanation:
     radius: float | None
     reasons: list[dict[str, Any]]  # rival, dim, arms, margin and pulls of each comparison behind it
     forecast: float | None  # more pulls until it is decided, about
-    sentence: str
+    because: str | None  # what they say together
+    sentence: str  # what the algorithm has decided, and when
 
     def to_dict(self) -> dict[str, Any]:
         """Return the explanation as plain JSON."""
         return asdict(self)
 
     def __str__(self) -> str:
-        return self.sentence
+        return self.sentence if self.because is None else f"{self.because} ({self.sentence})"
 
 
 def make_status(spec: StudySpec, session: Session) -> Status:
@@ -178,8 +179,8 @@ def make_explanation(
     decision = None if own is None else decision_dict(spec, own)
     sentence = _sentence(spec, own, group, int(counts.sum()), efficiency)
     because = reasons(spec, conductor, group)
-    if because is not None and because.status == ("undecided" if own is None else own.kind):
-        sentence = f"{because.text} ({sentence})"
+    if because is not None and because.status != ("undecided" if own is None else own.kind):
+        because = None
     return Explanation(
         group=problem.groups[group],
         status="undecided" if own is None else own.kind,
@@ -189,6 +190,7 @@ def make_explanation(
         radius=None if radius is None else float(radius),
         reasons=[] if because is None else because.to_dict()["reasons"],
         forecast=None if because is None else because.forecast,
+        because=None if because is None else because.text,
         sentence=sentence,
     )
 

@@ -78,6 +78,8 @@ def command(
     if json:
         output.print_json(_record(case, result))
     else:
+        if case.spec.why is not None and algorithm is None:
+            output.console().print(output.escape(f"Picked {case.spec.why}."))
         _show(case, result, csv_file)
 
 

@@ -85,6 +85,8 @@ def command(
         output.print_json(record)
     else:
         _show(found)
+        if spec.why is not None and algorithm is None:
+            output.console().print(output.escape(f"Picked {spec.why}."))
 
 
 def _show(found: Solution) -> None:
@@ -94,6 +96,6 @@ def _show(found: Solution) -> None:
     rows = []
     for group in found.study.problem.groups:
         explanation = found.explanations[group]
-        rows.append((group, explanation.status, explanation.sentence))
+        rows.append((group, explanation.status, str(explanation)))
     console.print(output.table(None, ["group", "status", "why"], rows))
     console.print(output.escape(f"Guarantee: {known.guarantee}"))

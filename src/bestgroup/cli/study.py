@@ -265,7 +265,7 @@ def explain(
         output.print_json(found.to_dict())
         return
     screen = output.console()
-    screen.print(output.escape(found.sentence))
+    screen.print(output.escape(str(found)))
     dims = list(found.efficiency or {})
     rows = [
         [a["arm"], a["pulls"], *(output.decimal(a["mean"][d]) if a["mean"] else "-" for d in dims)]

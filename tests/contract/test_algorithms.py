@@ -20,12 +20,18 @@ ALGORITHMS = [
     bg.algorithm("tel", pareto_epsilon=0.5),
     bg.algorithm("unis"),
     bg.algorithm("unis-corrected"),
+    bg.algorithm("te-plus"),
 ]
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS, ids=str)
 def test_contract(algorithm):
     check_algorithm(algorithm, cases=5)
+
+
+@pytest.mark.parametrize("batch", [0.01, 7])
+def test_contract_of_adaptive(batch):
+    check_algorithm(bg.algorithm("adaptive", batch=batch), cases=3)
 
 
 @dataclass(frozen=True)

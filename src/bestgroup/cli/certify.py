@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bestgroup.cli import output
-from bestgroup.cli.problem import Delta, Epsilon, Json
+from bestgroup.cli.problem import Delta, Epsilon, Json, read_numbers
 from bestgroup.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def _certify(
     if problem is None:
         goal: Any = bg.ParetoGroups(epsilon or 0.0)
         if weights is not None:
-            goal = bg.BestGroup(_numbers(weights, "--weights"), epsilon or 0.0)
+            goal = bg.BestGroup(read_numbers(weights, "--weights"), epsilon or 0.0)
         if noise is None:
             raise InvalidInput(
                 "give a problem file with --problem, or say what the noise is with --noise"
@@ -99,7 +99,7 @@ def read_noise(text: str) -> Noise:
     import bestgroup as bg
 
     kind, _, rest = text.partition(":")
-    values = _numbers(rest, "--noise") if rest else []
+    values = read_numbers(rest, "--noise") if rest else []
     if kind == "bounded" and len(values) == 2:
         return bg.Bounded(values[0], values[1])
     if kind == "subgaussian" and len(values) == 1:
@@ -109,15 +109,6 @@ def read_noise(text: str) -> Noise:
     raise InvalidInput(
         f"--noise must be bounded:LOW,HIGH, subgaussian:SCALE, gaussian or bernoulli; got {text!r}"
     )
-
-
-def _numbers(text: str, name: str) -> list[float]:
-    try:
-        return [float(part) for part in text.split(",")]
-    except ValueError:
-        raise InvalidInput(
-            f"{name} must hold numbers with commas between them; got {text!r}"
-        ) from None
 
 
 def _show(found: Certificate) -> None:

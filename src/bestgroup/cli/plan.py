@@ -7,8 +7,7 @@ from typing import Annotated
 import typer
 
 from bestgroup.cli import output
-from bestgroup.cli.problem import Json, ProblemFile
-from bestgroup.errors import InvalidInput
+from bestgroup.cli.problem import Json, ProblemFile, read_numbers
 
 
 def command(
@@ -35,8 +34,8 @@ def command(
     output.announce_compilation()
     table = bg.plan(
         spec,
-        epsilons=None if epsilons is None else _numbers(epsilons, "--epsilons"),
-        deltas=_numbers(deltas, "--deltas"),
+        epsilons=None if epsilons is None else read_numbers(epsilons, "--epsilons"),
+        deltas=read_numbers(deltas, "--deltas"),
         runs=runs,
         algorithm=algorithm,
         budget=budget,
@@ -74,12 +73,3 @@ def command(
 
 def _count(value: float | None) -> str:
     return "too many" if value is None else output.count(value)
-
-
-def _numbers(text: str, name: str) -> list[float]:
-    try:
-        return [float(part) for part in text.split(",")]
-    except ValueError:
-        raise InvalidInput(
-            f"{name} must hold numbers with commas between them; got {text!r}"
-        ) from None

@@ -53,6 +53,20 @@ def read_case(path: Path, delta: float | None, epsilon: float | None) -> Case:
     return Case(spec, spec.instance(), goal, level)
 
 
+def read_numbers(text: str, name: str) -> list[float]:
+    """Return the numbers of an option, with commas between them.
+
+    >>> read_numbers("0.1,0.05", "--deltas")
+    [0.1, 0.05]
+    """
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError:
+        raise InvalidInput(
+            f"{name} must hold numbers with commas between them; got {text!r}"
+        ) from None
+
+
 def read_options(pairs: Sequence[str]) -> dict[str, Any]:
     """Return options given as key=value; a value is JSON if it can be read so, otherwise text.
 

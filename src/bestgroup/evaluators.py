@@ -20,7 +20,7 @@ import shlex
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -302,6 +302,3 @@ def _short(value: Any) -> str:
 def _words(error: BaseException) -> str:
     text = " ".join(str(error).split())[:300]
     return f"it raised {type(error).__name__}{': ' + text if text else ''}"
-
-
-__all__: Sequence[str] = ("Evaluator", "load_evaluator", "read_output", "row_of", "split_command")

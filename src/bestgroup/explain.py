@@ -74,7 +74,6 @@ class Explainer:
         self.best: Floats = self.means.max(axis=1)  # [N, D]
         is_pareto = isinstance(goal, ParetoGroups)
         self.epsilon = goal.epsilons(shape.dims) if is_pareto else np.zeros(shape.dims)
-        self.turned = np.array([dim.direction == "min" for dim in problem.decided])
 
     def group(self, i: int) -> Explanation:
         """Return the explanation of one group."""

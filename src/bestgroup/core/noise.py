@@ -10,6 +10,8 @@ import numpy as np
 
 from bestgroup.core.arrays import Floats, number, numbers
 from bestgroup.core.sequence_bounded import CAPITALS
+from bestgroup.core.sequence_bounded import STATISTICS as SUMS
+from bestgroup.core.sequence_gaussian import STATISTICS as DEVIATIONS
 from bestgroup.core.sequences import BERNOULLI, BOUNDED, GAUSSIAN, SUBGAUSSIAN, BoxRule, share
 from bestgroup.core.shape import Shape
 from bestgroup.errors import InvalidInput
@@ -169,7 +171,7 @@ class Bounded(_Model):
     def boxes(self, shape: Shape, delta: float) -> BoxRule:
         """Return the bounds of single arms that this model gives."""
         low, high = self.ends(shape.dims)
-        start = np.zeros(2)
+        start = np.zeros(SUMS)
         if self.method == "betting":
             start = np.concatenate([start, np.ones(2 * CAPITALS)])
         return BoxRule(BOUNDED, share(shape, delta), low, high - low, start)
@@ -204,7 +206,7 @@ class Gaussian(_Model):
     def boxes(self, shape: Shape, delta: float) -> BoxRule:
         """Return the bounds of single arms that this model gives."""
         D = shape.dims
-        return BoxRule(GAUSSIAN, share(shape, delta), np.zeros(D), np.ones(D), np.zeros(3))
+        return BoxRule(GAUSSIAN, share(shape, delta), np.zeros(D), np.ones(D), np.zeros(DEVIATIONS))
 
 
 @dataclass(frozen=True)

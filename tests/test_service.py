@@ -4,6 +4,8 @@ import csv
 import io
 import json
 import logging
+import subprocess
+import sys
 import time
 import warnings
 
@@ -12,8 +14,9 @@ import pytest
 
 from bestgroup.core.certificate import judge
 from bestgroup.errors import InvalidInput
-from bestgroup.service.app import create_app, listen
+from bestgroup.service.app import FILES, create_app, listen
 from bestgroup.service.auth import Tokens, check_binding
+from bestgroup.service.bundle import find_bundle
 from bestgroup.service.gate import JsonLines
 from bestgroup.store.memory import MemoryStore
 from servers import storage
@@ -154,7 +157,7 @@ def test_pulls_needed_are_those_of_the_explainer():
     from bestgroup.core.noise import Bounded, SubGaussian
     from bestgroup.core.tally import empty_tally
     from bestgroup.explain import Explainer
-    from bestgroup.service.needs import pulls_needed
+    from bestgroup.forecasts import pulls_needed
 
     rng = np.random.default_rng(3)
     for noise in (SubGaussian(0.5), Bounded(0, 1, method="bernstein")):
@@ -224,6 +227,10 @@ def test_fail_and_heartbeat(client):
     beaten = post(client, "heartbeat", {"tickets": [one, two], "lease": 100}).json()
     assert beaten["lost"] == [0] and beaten["expires"] > two["expires"] + 90
     assert post(client, "fail", {"ticket": one}).status_code == 409
+    assert len(ask(client, 3)) == 3
+    same = [two, {**two, "owner": "other"}, two]
+    assert post(client, "heartbeat", {"tickets": same, "lease": 100}).json()["lost"] == [1]
+    assert get(client, "status")["leased"] == 4
     again = ask(client, 10)
     assert (one["seed"], one["index"]) in {(t["seed"], t["index"]) for t in again}
 
@@ -270,7 +277,7 @@ def routes(app):
     for path, methods in app.openapi()["paths"].items():
         for method in methods:
             if path != "/healthz":
-                yield method.upper(), path, "writer" if method == "post" else "reader"
+                yield method.upper(), path, "reader" if method == "get" else "writer"
 
 
 def test_the_openapi_names_and_describes_everything(app):
@@ -287,7 +294,7 @@ def test_the_openapi_names_and_describes_everything(app):
 
 def test_every_route_asks_for_a_token(app):
     found = {*routes(app), *ROUTES}
-    assert len(found) >= 19
+    assert len(found) >= 21
     for method, path, role in found:
         for token in (None, "", "wrong-token-of-some-length", READER[:-1], WRITER + "x", "ünï"):
             headers = {} if token is None else {"Authorization": f"Bearer {token}".encode()}
@@ -344,15 +351,41 @@ def test_without_tokens_only_this_computer_is_served():
 
 
 def test_headers_for_safety_and_no_other_hosts(client):
-    for path in ("/", "/static/page.js", "/static/page.css", "/static/charts.js", "/healthz"):
+    assert {"page.js", "charts.js", "plot.js", "page.css", "charts.css", "icon.svg"} <= set(FILES)
+    for path in ("/", *(f"/static/{name}" for name in FILES), "/healthz"):
         response = client.get(path)
         assert response.status_code == 200
         policy = response.headers["content-security-policy"]
         assert "default-src 'none'" in policy and "http" not in policy and "unsafe" not in policy
         assert response.headers["x-content-type-options"] == "nosniff"
         assert "http" not in response.text.replace("http://www.w3.org/2000/svg", "")
+        assert "innerHTML" not in response.text and "eval(" not in response.text
     assert client.get("/static/../app.py").status_code == 404
-    assert "innerHTML" not in client.get("/static/page.js").text
+
+
+def test_the_charting_library_comes_from_the_installed_package(app, client, monkeypatch):
+    bundle = find_bundle()
+    assert bundle is not None
+    page = client.get("/").text
+    assert f'<meta name="plotly" content="/static/{bundle.name}">' in page
+    packed = client.get(f"/static/{bundle.name}")
+    assert packed.headers["content-encoding"] == "gzip"
+    assert "immutable" in packed.headers["cache-control"]
+    assert int(packed.headers["content-length"]) < 1_600_000
+    plain = client.get(f"/static/{bundle.name}", headers={"Accept-Encoding": "identity"})
+    assert "content-encoding" not in plain.headers
+    assert packed.content == plain.content == bundle.path.read_bytes()
+    assert client_of(app, None).get(f"/static/{bundle.name}").status_code == 401
+    assert client.get("/static/plotly-0.0.0.min.js").status_code == 404
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    without = client_of(create_app(MemoryStore(), Tokens(WRITER, READER)))
+    assert without.get("/").status_code == 200 and 'name="plotly"' not in without.get("/").text
+    assert without.get(f"/static/{bundle.name}").status_code == 404
+
+
+def test_the_charting_package_is_never_imported():
+    code = "import bestgroup.service.app as a, sys; a.find_bundle(); assert 'plotly' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_tokens_are_checked_and_never_shown(app, caplog):
@@ -436,6 +469,60 @@ def test_a_study_that_others_delete_and_make_again(client, app):
     make(client, horizon=3)
     assert len(ask(client, 100)) == 20
     assert get(client, "view")["status"]["told"] == 0
+
+
+def test_a_study_can_be_removed_and_made_again(client):
+    make(client)
+    tickets = ask(client, 1)
+    refused = client.delete("/api/v1/study", params={"study": "other"})
+    assert refused.status_code == 404 and "no study named 'other'" in refused.json()["detail"]
+    assert client.delete("/api/v1/study", params={"study": "demo"}).json() == {"ok": True}
+    assert client.delete("/api/v1/study", params={"study": "demo"}).status_code == 404
+    body = {"results": [{"ticket": tickets[0], "values": [1, 0]}]}
+    assert post(client, "tell", body).status_code == 404
+    assert client.get("/api/v1/studies").json() == {"studies": []}
+    make(client)
+    assert get(client, "status")["leased"] == 0
+
+
+TOML = """
+name = "bundles"
+delta = 0.1
+algorithm = "te"
+[goal]
+kind = "pareto"
+epsilon = 0.1
+[dims]
+profit = "max"
+cost = "min"
+[noise]
+kind = "bounded"
+low = 0.0
+high = 1.0
+[groups]
+A = ["a1", "a2"]
+B = ["b1"]
+"""
+
+
+def test_a_study_from_a_problem_file(client):
+    made = client.post("/api/v1/studies/file", json={"text": TOML, "horizon": 3})
+    assert made.status_code == 201, made.text
+    assert made.json()["name"] == "bundles" and made.json()["horizon"] == 3
+    assert made.json()["problem"]["groups"] == {"A": ["a1", "a2"], "B": ["b1"]}
+    renamed = client.post("/api/v1/studies/file", json={"text": TOML, "name": "other"})
+    assert renamed.json()["name"] == "other" and renamed.json()["algorithm"] == "te"
+    for text, words in [
+        (TOML, "already"),
+        (TOML.replace('name = "bundles"', ""), "name: is missing"),
+        (TOML.replace("bundles", "\\u0000"), "name: "),
+        (TOML.replace("B =", '"\\u0000" ='), "groups."),
+        (TOML.replace("epsilon", "epsilom"), "goal.epsilom"),
+        ("groups = [", "this is not valid TOML"),
+    ]:
+        response = client.post("/api/v1/studies/file", json={"text": text})
+        assert response.status_code == 422, text
+        assert words in response.json()["detail"] and "bestgroup-" not in response.json()["detail"]
 
 
 def test_a_thousand_groups_fit_in_an_update(client):

@@ -123,6 +123,10 @@ class Client:
         claims = [_claim(ticket) for ticket in tickets]
         return self._post("/heartbeat", {"tickets": claims, "lease": lease})["lost"]
 
+    def delete(self) -> None:
+        """Remove the study and all that was told it, for good."""
+        self.call("DELETE", "/study", study=self.study)
+
     def close(self) -> None:
         """Close the connections."""
         self._http.close()

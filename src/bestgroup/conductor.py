@@ -74,9 +74,9 @@ class Conductor:
         self.decisions: list[Decision] = []  # since the start, or since the moment of `resume`
         shape = setting.shape
         self._keep = keep
-        self._rule = algorithm.rule(setting)
+        self.rule = algorithm.rule(setting)
         self._bodies = (algorithm.plan, algorithm.step)
-        self._state = algorithm.init(self._rule)
+        self._state = algorithm.init(self.rule)
         # Some noise models keep more than sums; what they keep is built up pull by pull.
         boxes = setting.noise.boxes(shape, setting.delta)
         self._boxes = boxes if len(boxes.start) else None
@@ -97,7 +97,7 @@ class Conductor:
     @property
     def done(self) -> bool:
         """Whether the answer is final."""
-        return self.algorithm.is_done(self._state, self._rule)
+        return self.algorithm.is_done(self._state, self.rule)
 
     @property
     def pulls(self) -> int:
@@ -121,13 +121,13 @@ class Conductor:
 
     def answer(self) -> frozenset[int]:
         """Return the groups that the algorithm names so far; final when `done`."""
-        return self.algorithm.answer(self._state, self._rule)
+        return self.algorithm.answer(self._state, self.rule)
 
     def record(self) -> dict[str, Any]:
         """Return what a trace shows of the state; nothing before the first step."""
         if self.plan_number <= 1 and not self._tally.counts.any():
             return {}
-        return self.algorithm.record(self._state, self._rule)
+        return self.algorithm.record(self._state, self.rule)
 
     def moment(self) -> Moment:
         """Return where the algorithm stands; the arrays are the conductor's own."""
@@ -229,15 +229,15 @@ class Conductor:
                 if not (self._ready >= goal).all():
                     break
                 self._consume(goal)
-                self._state = self._bodies[1](self._state, self._tally, self._rule)
+                self._state = self._bodies[1](self._state, self._tally, self.rule)
                 steps += 1
                 self._note()
                 if self.done:
                     break
-            self._set_plan(self._bodies[0](self._state, self._tally, self._rule))
+            self._set_plan(self._bodies[0](self._state, self._tally, self.rule))
             self.plan_number += 1
             if not self._plan.any():
-                self.stuck = self.algorithm.is_stuck(self._state, self._rule)
+                self.stuck = self.algorithm.is_stuck(self._state, self.rule)
         return steps
 
     def _set_plan(self, plan: Any) -> None:

@@ -2,7 +2,10 @@
 
 Everything here reads a `Verdict` (`core.certificate`) and the tally behind it; it decides nothing.
 Forecasts are plain extrapolations: gaps stay as they look now, half-widths shrink like one over the
-root of the count, evidence grows like the count.
+root of the count, evidence grows like the count. So every arm has in each dim a reach, its half-width
+times the root of its count, and a comparison is proven when the gap exceeds what the reaches of its
+arms give together: their sum for boxes and for algorithms with a radius, the root of the sum of their
+squares for evidence on pairs.
 """
 
 from __future__ import annotations
@@ -20,7 +23,7 @@ from bestgroup.core.live import Problem
 from bestgroup.core.tally import Tally
 
 WORDS = ("undecided", "in", "out")
-MIXING = 3.5  # what a mixture costs on top of its level, about
+_MIXING = 2.0  # what a mixture over one pair costs on top of its level, about
 
 
 @dataclass(frozen=True)
@@ -61,7 +64,13 @@ class Explainer:
     """Explains the verdict on one tally."""
 
     def __init__(
-        self, problem: Problem, goal: Goal, delta: float, tally: Tally, verdict: Verdict
+        self,
+        problem: Problem,
+        goal: Goal,
+        delta: float,
+        tally: Tally,
+        verdict: Verdict,
+        reach: Floats | None = None,
     ) -> None:
         self.problem, self.goal, self.delta = problem, goal, delta
         self.tally, self.verdict = tally, verdict
@@ -74,6 +83,18 @@ class Explainer:
         self.best: Floats = self.means.max(axis=1)  # [N, D]
         is_pareto = isinstance(goal, ParetoGroups)
         self.epsilon = goal.epsilons(shape.dims) if is_pareto else np.zeros(shape.dims)
+        self.reach: Floats = self._reach() if reach is None else reach  # [N, K, D]
+
+    def _reach(self) -> Floats:
+        """Return half-widths times the root of the count: of the evidence, or of the boxes."""
+        verdict, shape = self.verdict, self.problem.shape
+        if verdict.pairs:
+            level = math.log(shape.groups * shape.total / self.delta) + _MIXING
+            scales = self.problem.noise.scales(len(self.names))
+            return np.sqrt(2 * level) * scales * np.ones((shape.groups, shape.arms, 1))
+        with np.errstate(invalid="ignore"):  # an arm without pulls has no reach
+            half = (verdict.high - verdict.low) / 2 * np.sqrt(self.tally.counts)[:, :, None]
+        return np.where(shape.exists[:, :, None], half, 0.0)
 
     def group(self, i: int) -> Explanation:
         """Return the explanation of one group."""
@@ -84,20 +105,11 @@ class Explainer:
 
     def forecast(self) -> float | None:
         """Return about how many more pulls the whole answer takes; None if no one can say."""
-        if isinstance(self.goal, BestGroup):
-            if (self.verdict.status == IN).any():
-                return 0.0
-            return self._best(
-                int(np.argmax(self.best @ self.goal.weight_vector(len(self.names))))
-            ).forecast
-        parts = [
-            self.group(i).forecast
-            for i in range(len(self.verdict.status))
-            if self.verdict.status[i] not in (IN, OUT)
-        ]
-        if any(part is None for part in parts):
-            return None
-        return float(sum(part for part in parts if part is not None))
+        from bestgroup.forecasts import arms_needed
+
+        more = np.maximum(arms_needed(self) - self.tally.counts, 0.0)
+        total = float(more[self.problem.shape.exists].sum())
+        return total if math.isfinite(total) else None
 
     def best_arms(self, i: int) -> dict[str, tuple[str, bool]]:
         """Return, for each dim, the arm that seems to attain the efficiency and whether that is proven."""
@@ -117,15 +129,8 @@ class Explainer:
         gap = self.best[i, d] + shift - self.best[j, d]
         if not (n_a and n_b and gap > 0):
             return math.inf
-        if self.verdict.pairs:
-            scale = self.problem.noise.scales(len(self.names))[d]
-            strength = (gap / scale) ** 2 / (2 * (1 / n_a + 1 / n_b))
-            arms = self.problem.shape.total
-            level = math.log(len(self.verdict.status) * arms / self.delta) + MIXING
-            return max(level / strength - 1, 0.0) * (n_a + n_b)
-        width = (self.best[i, d] - self.verdict.low[i, m, d]) + (
-            self.verdict.high[j, b, d] - self.best[j, d]
-        )
+        ends = self.reach[i, m, d] / math.sqrt(n_a), self.reach[j, b, d] / math.sqrt(n_b)
+        width = math.hypot(*ends) if self.verdict.pairs else sum(ends)
         if not math.isfinite(width):
             return 4.0 * (n_a + n_b)  # too few pulls for any bound yet
         return max((width / gap) ** 2 - 1, 0.0) * (n_a + n_b)
@@ -245,8 +250,7 @@ class Explainer:
     def _best(self, i: int) -> Explanation:
         assert isinstance(self.goal, BestGroup)
         weights = self.goal.weight_vector(len(self.names))
-        lower, upper = self.verdict.interval()
-        least, most, value = lower @ weights, upper @ weights, self.best @ weights
+        value = self.best @ weights
         status = int(self.verdict.status[i])
         others = [j for j in range(len(value)) if j != i]
         if not others:
@@ -261,16 +265,29 @@ class Explainer:
             return self._made(i, "in", f"{name} is the best group: {told}", reasons, 0.0)
         if status == OUT:
             return self._made(i, "out", f"{name} is out: {told}", reasons, 0.0)
-        slack = abs(gap) + self.goal.epsilon * weights.sum()
-        width = (most[i] - least[i] + most[rival] - least[rival]) / 2
         more = None
         text = f"{name} is undecided: {told}"
-        if slack > 0 and np.isfinite(width):
-            groups = [i, rival]
-            pulled = float(sum(self.tally.counts[g].sum() for g in groups))
+        width = self.spread(i, rival)
+        slack = abs(gap) + self.goal.epsilon * weights.sum()
+        if slack > 0 and math.isfinite(width):
+            pulled = float(self.tally.counts[[i, rival]].sum())
             more = max((width / slack) ** 2 - 1, 0.0) * pulled
             text += f"; to tell them apart takes about {more:,.0f} more pulls"
         return self._made(i, "undecided", text, reasons, more)
+
+    def spread(self, *groups: int, counted: bool = True) -> float:
+        """Return the half-width of the weighted efficiencies of groups together, or their reach."""
+        assert isinstance(self.goal, BestGroup)
+        weights = self.goal.weight_vector(len(self.names))
+        total = 0.0
+        for i in groups:
+            for m in set(self.leader[i].tolist()):
+                n, dims = int(self.tally.counts[i, m]) if counted else 1, self.leader[i] == m
+                part = (
+                    float(weights[dims] @ self.reach[i, m, dims]) / math.sqrt(n) if n else math.inf
+                )
+                total += part**2 if self.verdict.pairs else part
+        return math.sqrt(total) if self.verdict.pairs else total
 
 
 def _difference(one: float, other: float) -> float:

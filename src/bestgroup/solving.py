@@ -65,7 +65,8 @@ class Solution:
     def __str__(self) -> str:
         known = self.answer
         if known.final:
-            return f"proven after {known.pulls:,} pulls: {', '.join(known.groups)}"
+            price = "" if known.cost is None else f" (cost {known.cost:,.6g})"
+            return f"proven after {known.pulls:,} pulls{price}: {', '.join(known.groups)}"
         return (
             f"not decided after {known.told:,} pulls; in: {', '.join(known.inside) or 'none'}; "
             f"out: {', '.join(known.outside) or 'none'}; undecided: {', '.join(known.undecided)}"
@@ -182,7 +183,7 @@ class _Loop:
         self.queue: deque[tuple[Ticket, int]] = deque()
         self.ready: list[tuple[Ticket, Any]] = []
         self.held: dict[Ticket, None] = {}
-        self.spent = study.status().told
+        self.spent = study.status(forecast=False).told
         self._gate = _Gate(settings.rate)
 
     def run(self) -> None:
@@ -228,7 +229,7 @@ class _Loop:
             return True
         if self.settings.budget is not None and self.spent >= self.settings.budget:
             return False
-        state = self.study.status()
+        state = self.study.status(forecast=False)
         if state.state != "running":
             return False
         time.sleep(_PAUSE)  # other workers hold all tickets

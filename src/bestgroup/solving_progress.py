@@ -9,7 +9,6 @@ from types import TracebackType
 from typing import Any
 
 from bestgroup.study import Study
-from bestgroup.study_certificate import certificate_of
 
 _EVERY = 0.5  # seconds between two looks
 _FORECAST = 5.0  # seconds between two forecasts, which read all statistics
@@ -48,10 +47,10 @@ class SolveProgress:
         if self._bar is None or now - self._looked < _EVERY:
             return
         self._looked = now
-        status = self._study.status()
-        if now - self._foreseen > _FORECAST:
-            self._foreseen = now
-            self._left = certificate_of(self._study).forecast()
+        foresee = now - self._foreseen > _FORECAST
+        status = self._study.status(forecast=foresee)
+        if foresee:
+            self._foreseen, self._left = now, status.forecast
         rate = status.told / max(self._bar.tasks[0].elapsed or 0.0, 1e-9)
         words = (
             f"{status.told:,} pulls ({rate:,.0f}/s)  in {status.groups_in}, out {status.groups_out}, "

@@ -6,6 +6,7 @@ import os
 import socket
 import threading
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from bestgroup.core.noise import SubGaussian
 from bestgroup.errors import InvalidInput, StoreError, TicketError
 from bestgroup.store.base import Session, Store
 from bestgroup.store.records import Slot, Tell
+from bestgroup.study_reasons import foresee
 from bestgroup.study_report import (
     Answer,
     Explanation,
@@ -111,9 +113,27 @@ class Study:
             self._key, lambda session: session.hold(slot, seconds), durable=False
         )
 
-    def status(self) -> Status:
-        """Return where the study stands; reads a few rows and makes nobody wait."""
-        return self._store.read(self._key, lambda session: make_status(self.spec, session))
+    def status(self, forecast: bool = True) -> Status:
+        """Return where the study stands, and about how many pulls are left if gaps are as they look.
+
+        Without the forecast it reads a few rows only; with it, what was told since the last look.
+        """
+
+        def work(session: Session) -> Status:
+            status = make_status(self.spec, session)
+            if not forecast:
+                return status
+            if status.state != "running":
+                return replace(status, forecast=0.0 if status.state == "done" else None)
+            try:
+                return replace(status, forecast=foresee(self.spec, self._stage.view(session)))
+            except StoreError:  # a study of another version can be looked at, not stepped
+                return status
+
+        if not forecast:
+            return self._store.read(self._key, work)
+        with self._lock:
+            return self._store.read(self._key, work)
 
     def answer(self) -> Answer:
         """Return what is known so far, with what it is worth."""

@@ -22,7 +22,7 @@ def status_view(study: Study) -> Figure:
         pulls.append(decision["pulls"])
         inside.append(inside[-1] + (decision["kind"] == "in"))
         outside.append(outside[-1] + (decision["kind"] == "out"))
-    status = study.status()
+    status = study.status(forecast=False)
     pulls.append(max(status.pulls, pulls[-1]))
     inside.append(inside[-1])
     outside.append(outside[-1])

@@ -7,50 +7,91 @@ how large the differences are. Forecasts are those of `explain`.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
+from bestgroup.algorithms.protocol import RadiusAlgorithm
 from bestgroup.conductor import Conductor
-from bestgroup.core.arrays import Ints
+from bestgroup.core.arrays import Floats, Ints
 from bestgroup.core.certificate import IN, OUT, UNDECIDED, Verdict, boxes
+from bestgroup.core.confidence import radius_at
 from bestgroup.core.goals import ParetoGroups
 from bestgroup.core.noise import SubGaussian
 from bestgroup.core.tally import Tally
 from bestgroup.explain import Explainer, Explanation
+from bestgroup.forecasts import arms_needed
 from bestgroup.study_spec import StudySpec
-
-_FEW = 40  # arms times dims for which boxes are worked out on the way
 
 
 def reasons(spec: StudySpec, conductor: Conductor, group: int) -> Explanation | None:
     """Return why a group has its status; None before every arm of the study was pulled."""
+    explainer = _explainer(spec, conductor)
+    if explainer is None:
+        return None
+    verdict = explainer.verdict
+    by = None
+    if verdict.status[group] == OUT:
+        by = _proven_rival(conductor.moment().state, spec, group)
+    if by is not None:
+        verdict.beats[:, group] = False
+        verdict.beats[by, group] = True
+    try:
+        return explainer.group(group)
+    except ValueError:  # the estimates have moved since the decision: no rival shows in them
+        return None
+
+
+def foresee(spec: StudySpec, conductor: Conductor) -> float | None:
+    """Return about how many more pulls the algorithm takes; None if no one can say yet."""
+    if conductor.done:
+        return 0.0
+    explainer = _explainer(spec, conductor)
+    if explainer is None:
+        return None
+    need = arms_needed(explainer)
+    counts, active = conductor.moment().counts, conductor.record().get("arms")
+    if isinstance(conductor.algorithm, RadiusAlgorithm) and active is not None:
+        # Lockstep: the active arms of a group are pulled as often as the hardest of them.
+        need = np.where(np.asarray(active).any(axis=2), need.max(axis=1)[:, None], need)
+    total = float(np.maximum(need - counts, 0.0)[spec.problem.shape.exists].sum())
+    return total if math.isfinite(total) else None
+
+
+def _explainer(spec: StudySpec, conductor: Conductor) -> Explainer | None:
+    """Return what explains the algorithm's own decisions by the estimates."""
     moment = conductor.moment()
     shape, noise = spec.problem.shape, spec.problem.noise
     if not (moment.counts[shape.exists] > 0).all():
         return None
     tally = Tally(moment.counts, moment.sums, moment.extra)
-    pairs = isinstance(noise, SubGaussian) and noise.arms == "independent"
     low = np.full((shape.groups, shape.arms, shape.dims), -np.inf)
     high = np.where(shape.exists[:, :, None], np.inf, -np.inf) * np.ones(shape.dims)
-    if not pairs and shape.total * shape.dims <= _FEW:
+    reach = _reach(conductor)
+    pairs = reach is None and isinstance(noise, SubGaussian) and noise.arms == "independent"
+    if reach is None and not pairs:
         low, high = boxes(tally, shape, noise, spec.delta)
     status = _status(conductor)
     explainer = Explainer(
-        spec.problem, spec.goal, spec.delta, tally, _bare(status, low, high, pairs)
+        spec.problem, spec.goal, spec.delta, tally, _bare(status, low, high, pairs), reach
     )
     ahead = explainer.best[:, None, :] - explainer.best[None, :, :]
     beats = (ahead > 0) & (status == OUT)[None, :, None]
     holds = (ahead + explainer.epsilon >= 0) & (status == IN)[:, None, None]
-    by = _proven_rival(moment.state, spec, group) if status[group] == OUT else None
-    if by is not None:
-        beats[:, group] = False
-        beats[by, group] = True
     explainer.verdict = Verdict(status, low, high, beats, holds, pairs)
-    try:
-        return explainer.group(group)
-    except ValueError:  # the estimates have moved since the decision: no rival shows in them
+    return explainer
+
+
+def _reach(conductor: Conductor) -> Floats | None:
+    """Return half-widths times the root of the count for algorithms with a radius, [N, K, D]."""
+    rule, counts = conductor.rule, np.maximum(conductor.moment().counts, 1)
+    scales = conductor.setting.noise.scales(conductor.setting.shape.dims)
+    radius = getattr(rule, "radius", None)
+    if radius is None:
         return None
+    beta = np.array([[radius_at(radius, int(n)) for n in row] for row in counts])
+    return (beta * np.sqrt(counts))[:, :, None] * scales
 
 
 def _status(conductor: Conductor) -> Ints:

@@ -37,6 +37,8 @@ class Status:
     overdue: int  # pulls whose lease has ended; they are handed out again
     workers: dict[str, int]  # pulls leased to each owner
     failures: list[dict[str, Any]]  # tickets that failed and are not told yet
+    cost: float | None = None  # of the consumed pulls; None if the problem gives no costs
+    forecast: float | None = None  # more pulls until the end, about; None if no one can say
 
     def to_dict(self) -> dict[str, Any]:
         """Return the status as plain JSON."""
@@ -55,6 +57,7 @@ class Answer:
     pulls: int
     told: int
     guarantee: Guarantee
+    cost: float | None = None  # of the consumed pulls; None if the problem gives no costs
 
     def to_dict(self) -> dict[str, Any]:
         """Return the answer as plain JSON."""
@@ -90,7 +93,8 @@ class Explanation:
 def make_status(spec: StudySpec, session: Session) -> Status:
     """Return the status from the head and the slots: neither algorithm nor observations."""
     head, now = session.head, session.now
-    letters = json.loads(head.report)["groups"]
+    report = json.loads(head.report)
+    letters = report["groups"]
     free = leased = overdue = 0
     workers: dict[str, int] = {}
     failures: list[dict[str, Any]] = []
@@ -122,6 +126,7 @@ def make_status(spec: StudySpec, session: Session) -> Status:
         overdue=overdue,
         workers=workers,
         failures=failures,
+        cost=report.get("cost"),
     )
 
 
@@ -149,6 +154,7 @@ def make_answer(spec: StudySpec, head: Head) -> Answer:
         pulls=head.pulls,
         told=head.told,
         guarantee=guarantee,
+        cost=report.get("cost"),
     )
 
 

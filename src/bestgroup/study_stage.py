@@ -156,6 +156,9 @@ class Stage:
             else:
                 letters[decision.group] = LETTERS[decision.kind]
         report["groups"] = "".join(letters)
+        if self.spec.problem.costs is not None:
+            rows = zip(self.spec.problem.costs, conductor.counts, strict=True)
+            report["cost"] = float(sum(np.dot(costs, counts) for costs, counts in rows))
         state = "done" if conductor.done else "stuck" if conductor.stuck else "running"
         return head._replace(
             plan=conductor.plan_number,

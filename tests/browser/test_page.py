@@ -1,5 +1,7 @@
 """The page in a real Chromium: what a person does with it. Screenshots go to `artefacts`."""
 
+import json
+import re
 import shutil
 import time
 from pathlib import Path
@@ -20,6 +22,12 @@ FLAGS = [
     "--no-first-run",
 ]
 WAIT = 120_000  # milliseconds; the machine may be busy
+OWN = re.compile("(blob:)?http://127.0.0.1:|data:image/svg")
+VIOLATIONS = """
+  document.addEventListener("securitypolicyviolation",
+    (e) => window.violated(`policy: ${e.violatedDirective} ${e.blockedURI} ${e.sample}`));
+"""
+MARKS = "document.querySelectorAll('#plane .points .point').length"
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +65,9 @@ def open_page(browser):
         if not refused:
             said = lambda line: wrong.append(line.text) if line.type == "error" else None  # noqa: E731
             page.on("console", said)
-        page.on("request", lambda r: None if "//127.0.0.1:" in r.url else wrong.append(r.url))
+        page.on("request", lambda r: None if OWN.match(r.url) else wrong.append(r.url))
+        page.expose_function("violated", lambda words: wrong.append(words))
+        page.add_init_script(VIOLATIONS)
         return page
 
     yield opened
@@ -94,6 +104,15 @@ def told(page):
     return int(page.locator("#numbers .n-observations strong").inner_text().replace(",", ""))
 
 
+def boxes(page):
+    """Return how many boxes of each status are painted: a stretch of its line each."""
+    found = """
+      Object.fromEntries(["in", "undecided", "out"].map((status) =>
+        [status, document.querySelectorAll(`#plane .traceboxes-${status} .js-line`).length]))
+    """
+    return page.evaluate(found)
+
+
 def shot(page, name):
     ARTEFACTS.mkdir(exist_ok=True)
     page.screenshot(path=ARTEFACTS / f"{name}.png", full_page=True)
@@ -123,6 +142,7 @@ def test_watch_a_study_from_nothing_to_proven(served, open_page, start_worker):
     enter(page, served, "watched")
     assert "no group yet" in page.locator("#answer").inner_text()
     assert page.locator("#blockers").inner_text() == "Nothing is measured yet."
+    assert not page.locator("#intervals").is_visible() and not page.locator("#plane").is_visible()
     process = start_worker("--study", "watched", "--jobs", "2", "--batch", "20")
     until(page, "Number(document.querySelector('#study').dataset.observed) > 200")
     shot(page, "running")
@@ -138,7 +158,10 @@ def test_watch_a_study_from_nothing_to_proven(served, open_page, start_worker):
     until(
         page, "(({told, observed}) => told === observed)(document.querySelector('#study').dataset)"
     )
-    assert page.locator("#plane .box").count() == 3 and page.locator("#plane .front").count() == 1
+    assert page.evaluate(MARKS) == 3 and boxes(page) == {"in": 2, "undecided": 0, "out": 1}
+    assert page.evaluate("document.querySelectorAll('#arms .bars .point').length") == 5
+    assert page.locator("#intervals .chart .xerror").count() == 6
+    assert "2 groups in, 0 undecided, 1 out" in page.locator("#plane").get_attribute("aria-label")
     assert page.locator("#workers tbody tr").count() >= 1
     shot(page, "proven")
     page.get_by_role("button", name="gamma").click()
@@ -198,18 +221,172 @@ def test_upload_a_table_with_a_bad_row_and_a_good_one(served, open_page, tmp_pat
     until(page, "document.querySelector('#study').dataset.told === '60'")
 
 
+TOML = """
+name = "from a file"
+delta = 0.1
+algorithm = "te"
+[goal]
+kind = "pareto"
+epsilon = 0.1
+[dims]
+profit = "max"
+cost = "min"
+[noise]
+kind = "subgaussian"
+scale = 1.0
+[groups]
+A = ["a1", "a2"]
+B = ["b1"]
+"""
+
+
+def test_make_a_study_and_remove_it(served, open_page, tmp_path):
+    page = open_page()
+    enter(page, served)
+    page.locator("#make-text").fill(TOML.replace("epsilon", "epsilom"))
+    page.get_by_role("button", name="Create").click()
+    page.get_by_text("goal.epsilom").wait_for()
+    shot(page, "make")
+    file = tmp_path / "problem.toml"
+    file.write_text(TOML)
+    page.locator("#make-file").set_input_files(file)
+    until(page, "document.querySelector('#make-text').value.includes('epsilon')")
+    page.get_by_role("button", name="Create").click()
+    page.get_by_text("2 groups, 3 arms; profit (max), cost (min)").wait_for()
+    page.get_by_role("button", name="Remove…").click()
+    assert page.locator("#remove-sure").is_disabled()
+    page.keyboard.type("from a file")
+    shot(page, "remove")
+    page.keyboard.press("Enter")
+    page.locator("#list").wait_for()
+    page.locator("#studies tbody tr, #no-studies").first.wait_for()
+    assert page.get_by_role("link", name="from a file").count() == 0
+    page.locator("#make-text").fill(json.dumps(description()))
+    page.locator("#make-name").fill("from JSON")
+    page.get_by_role("button", name="Create").click()
+    page.get_by_text("3 groups, 5 arms").wait_for()
+    reader = open_page()
+    enter(reader, served, "from JSON", READER)
+    assert not reader.locator("#removing").is_visible()
+
+
 def test_names_show_as_text_and_readers_only_look(served, open_page):
     nasty = "<img src=x onerror=alert(1)>"
+    link = '<a href="http://evil.example">x</a>&amp;'
     script = "<script>alert(2)</script>"
-    create(served, name=script, groups={nasty: ["<b>bold</b>", "</svg>"], "plain": ["x"]})
+    dims = ("<b>profit</b>", "$x^2$ %{x}")
+    groups = {nasty: ["<b>bold</b>", "</svg>"], link: ["x"]}
+    create(served, name=script, groups=groups, dims=dims, horizon=1)
+    with served.client() as client:
+        query = {"study": script}
+        asked = client.post("/ask", params=query, json={"n": 9, "owner": "<i>w</i>"}).json()
+        results = [
+            {"ticket": t, "values": [0.9 if t["group"] == nasty else 0.1, 0.5]}
+            for t in asked["tickets"]
+        ]
+        assert client.post("/tell", params=query, json={"results": results}).is_success
     page = open_page()
     enter(page, served, script, READER)
     assert page.locator("#summary-head").inner_text() == script
+    until(page, f"{MARKS} === 2")
+    labels = page.locator("#plane .textpoint, #plane .points text").all_text_contents()
+    assert sorted(labels) == sorted([f"{nasty[:23]}…", f"{link[:23]}…"])
+    assert page.locator("#plane .xtitle").text_content() == "<b>profit</b> (max)"
+    assert page.locator("#plane .ytitle").text_content() == "$x^2$ %{x} (max)"
+    found = set()
+    for mark in page.locator("#plane .points .point").all():
+        mark.hover(force=True)
+        hover = page.locator("#plane .hoverlayer .line").first
+        hover.wait_for()
+        found.add(hover.text_content())
+        assert "$x^2$ %{x}" in page.locator("#plane .hoverlayer").text_content()
+        page.mouse.move(5, 5)
+        until(page, "document.querySelectorAll('#plane .hoverlayer .line').length === 0")
+    assert found == {nasty, link}
+    ticks = page.locator("#arms .ytick").all_text_contents()
+    assert any(tick.startswith("<b>bold</b> (<img") for tick in ticks) and len(ticks) == 3
+    assert page.locator(".chart a, .chart image, .chart b").count() == 0
     page.get_by_role("button", name=nasty).click()
     page.locator("#why-arms").get_by_text("<b>bold</b>").wait_for()
     assert page.locator("#why-head").inner_text() == nasty
     assert not page.locator("#writing").is_visible()
+    page.keyboard.press("Escape")
     shot(page, "names")
+
+
+def tell_some(served, study):
+    """Tell every arm of a study its next pulls."""
+    query, wish = {"study": study}, {"n": 50, "repeats": 31, "owner": "w"}
+    with served.client() as client:
+        tickets = client.post("/ask", params=query, json=wish).json()["tickets"]
+        results = [
+            {"ticket": t, "values": [evaluate(t["group"], t["arm"], s) for s in t["seeds"]]}
+            for t in tickets
+        ]
+        assert client.post("/tell", params=query, json={"results": results}).json()["new"]
+
+
+@pytest.fixture(scope="module")
+def measured(served):
+    """Return the name of a study of which every arm was pulled 31 times."""
+    create(served, name="measured", horizon=30)
+    tell_some(served, "measured")
+    return "measured"
+
+
+def test_a_zoom_survives_updates_and_a_chart_can_be_kept(served, measured, open_page):
+    page = open_page()
+    enter(page, served, measured)
+    until(page, f"{MARKS} === 3")
+    at = page.locator("#plane .nsewdrag").bounding_box()
+    page.mouse.move(at["x"] + 0.4 * at["width"], at["y"] + 0.3 * at["height"])
+    page.mouse.down()
+    page.mouse.move(at["x"] + 0.8 * at["width"], at["y"] + 0.9 * at["height"], steps=5)
+    page.mouse.up()
+    ranges = "document.querySelector('#plane')._fullLayout.xaxis.range"
+    until(page, f"{ranges}[1] - {ranges}[0] < 0.9")
+    kept = page.evaluate(ranges)
+    points = "JSON.stringify(document.querySelector('#plane').data.map((t) => t.x))"
+    before = page.evaluate(points)
+    tell_some(served, measured)
+    until(page, f"{points} !== {before!r}")
+    assert page.evaluate(ranges) == kept
+    page.locator("#plane .nsewdrag").dblclick()
+    until(page, f"{ranges}[1] - {ranges}[0] > 0.9")
+    with page.expect_download() as download:
+        page.get_by_label("Download plot").first.click(force=True)
+    assert download.value.suggested_filename == "bestgroup-plane.svg"
+    assert download.value.path().read_text().startswith("<svg")
+
+
+def test_the_scheme_changes_under_the_charts(served, measured, open_page):
+    page = open_page(color_scheme="light")
+    enter(page, served, measured)
+    until(page, f"{MARKS} === 3")
+    paper = "document.querySelector('#plane')._fullLayout.paper_bgcolor"
+    assert page.evaluate(paper) == "#f5f7f9"
+    page.emulate_media(color_scheme="dark")
+    until(page, f"{paper} === '#1d2329'")
+    shot(page, "dark")
+
+
+def test_without_the_charting_library_the_tables_stay(served, measured, open_page):
+    def without(route):
+        answer = route.fetch()
+        text, times = re.subn('<meta name="plotly"[^>]*>', "", answer.text())
+        assert times == 1
+        route.fulfill(response=answer, body=text)
+
+    page = open_page()
+    page.goto(served.url)
+    page.route("**/?study=*", without)
+    page.goto(f"{served.base}?study={measured}")
+    page.get_by_text("pip install 'bestgroup[server]'").wait_for()
+    assert page.locator("#groups tbody tr").count() == 3
+    assert not page.locator("#plane-section").is_visible()
+    assert page.locator("#arms-table tbody tr").count() == 5
+    assert page.locator("#arms-table tbody tr").first.is_visible()
+    shot(page, "no-charts")
 
 
 def test_the_page_survives_a_restart_of_the_server(open_page, tmp_path):
@@ -252,7 +429,8 @@ def test_a_thousand_groups_on_a_phone(served, thousand, open_page, scheme):
     phone = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "color_scheme": scheme}
     page = open_page(**phone)
     enter(page, served, thousand)
-    until(page, "document.querySelectorAll('#plane .dot').length === 999")
+    until(page, f"{MARKS} === 999")
+    assert sum(boxes(page).values()) == 999
     assert page.evaluate("document.scrollingElement.scrollWidth") <= 390
     assert page.locator("#groups tbody tr").count() == 25
     page.get_by_role("button", name="On", exact=True).click()

@@ -128,7 +128,7 @@ def ask(
             print(jsonlib.dumps(ticket, ensure_ascii=False))
         return
     if not tickets:
-        state = study.status().state
+        state = study.status(forecast=False).state
         print("nothing to hand out now" if state == "running" else f"the study is {state}")
         return
     columns = ["group", "arm", ">index", ">repeats", ">seed"]
@@ -227,6 +227,10 @@ def status(name: Name, storage: Storage = DEFAULT, json: Json = False) -> None:
     screen = output.console()
     failures = found.pop("failures")
     workers = found.pop("workers")
+    left = found.pop("forecast")
+    found["pulls left, about"] = "not foreseen yet" if left is None else f"{left:,.0f}"
+    if found["cost"] is None:
+        del found["cost"]
     screen.print(output.table(None, ["", ""], [(k.replace("_", " "), v) for k, v in found.items()]))
     for owner, pulls in workers.items():
         screen.print(output.escape(f"{owner}: {pulls} pulls"))
@@ -248,7 +252,8 @@ def answer(name: Name, storage: Storage = DEFAULT, json: Json = False) -> None:
         screen.print(output.escape(f"answer: {', '.join(found.groups)}"), style="bold")
     for word, groups in parts:
         screen.print(output.escape(f"{word}: {', '.join(groups) or '-'}"))
-    screen.print(f"pulls: {found.pulls}, told: {found.told}")
+    price = "" if found.cost is None else f", cost: {found.cost:,.6g}"
+    screen.print(f"pulls: {found.pulls}, told: {found.told}{price}")
     screen.print(output.escape(f"guarantee: {found.guarantee}"))
 
 

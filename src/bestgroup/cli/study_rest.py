@@ -114,7 +114,7 @@ def _ask(study: Study, **given: Any) -> dict[str, Any]:
     tickets = study.ask(**given)
     reply: dict[str, Any] = {"tickets": [ticket.to_dict() for ticket in tickets]}
     if not tickets:
-        reply["state"] = study.status().state
+        reply["state"] = study.status(forecast=False).state
     return reply
 
 

@@ -16,25 +16,23 @@ from fastapi.responses import JSONResponse, StreamingResponse
 
 from bestgroup._version import __version__
 from bestgroup.cli.output import plain
-from bestgroup.core.goals import BestGroup, Goal, ParetoGroups
-from bestgroup.core.live import Problem
-from bestgroup.errors import InvalidInput, TicketError
+from bestgroup.errors import InvalidInput
 from bestgroup.service import events, schemas, views
 from bestgroup.service.auth import SCHEMES
 from bestgroup.service.board import Board, Watched
 from bestgroup.service.problems import described
-from bestgroup.study import create_study
 from bestgroup.study_spec import goal_dict
 
 router = APIRouter(prefix="/api/v1", tags=["studies"], dependencies=SCHEMES, responses=described())
 
 
-def _board(request: Request) -> Board:
+def board_of(request: Request) -> Board:
+    """Return the studies that a request may be about."""
     return request.app.state.board
 
 
 def _watched(request: Request, study: Annotated[schemas.Name, Query()]) -> Watched:
-    return _board(request).find(study)
+    return board_of(request).find(study)
 
 
 AStudy = Annotated[Watched, Depends(_watched)]
@@ -49,43 +47,13 @@ def session(request: Request) -> schemas.SessionOut:
 @router.get("/studies", summary="All studies")
 def studies(request: Request) -> schemas.Studies:
     """Return name, state and numbers of every study."""
-    board = _board(request)
+    board = board_of(request)
     board.refresh()
     return schemas.Studies(studies=[schemas.Listed(**r._asdict()) for r in board.listed()])
 
 
-@router.post("/studies", status_code=201, summary="Create a study")
-def create(request: Request, body: schemas.CreateBody) -> schemas.StudyOut:
-    """Create a study; its name must be new."""
-    problem = Problem.from_dict(body.problem.model_dump())
-    board = _board(request)
-    create_study(
-        body.name,
-        problem,
-        _goal(body.goal),
-        body.delta,
-        board.store,
-        algorithm=body.algorithm,
-        batch=body.batch,
-        horizon=body.horizon,
-        seed=body.seed,
-    )
-    return _study_out(board.find(body.name))
-
-
-def _goal(body: schemas.GoalBody) -> Goal:
-    if body.kind == "pareto":
-        if body.weights is not None:
-            raise InvalidInput("goal.weights: only the kind 'best' has weights")
-        return ParetoGroups(body.epsilon)
-    if body.weights is None:
-        raise InvalidInput("goal.weights: is missing; the kind 'best' needs one for each dim")
-    if isinstance(body.epsilon, list):
-        raise InvalidInput("goal.epsilon: must be one number for the kind 'best'")
-    return BestGroup(body.weights, body.epsilon)
-
-
-def _study_out(watched: Watched) -> schemas.StudyOut:
+def study_out(watched: Watched) -> schemas.StudyOut:
+    """Return what a study is pinned to."""
     spec = watched.study.spec
     dims = [
         schemas.DimOut(name=d.name, direction=d.direction, unit=d.unit)  # type: ignore[arg-type]
@@ -109,7 +77,7 @@ def _study_out(watched: Watched) -> schemas.StudyOut:
 @router.get("/study", summary="What a study is pinned to")
 def study(watched: AStudy) -> schemas.StudyOut:
     """Return the problem, the question and the algorithm."""
-    return _study_out(watched)
+    return study_out(watched)
 
 
 @router.post("/ask", summary="Lease tickets", response_model=schemas.Asked)
@@ -162,12 +130,7 @@ def fail(request: Request, watched: AStudy, body: schemas.FailBody) -> schemas.D
 @router.post("/heartbeat", summary="Hold leases", responses=described(409))
 def heartbeat(watched: AStudy, body: schemas.BeatBody) -> schemas.Beaten:
     """Let leases end so many seconds from now; those that were lost are named by their place."""
-    expires, lost = 0.0, []
-    for place, ticket in enumerate(body.tickets):
-        try:
-            expires = watched.study.heartbeat(ticket.model_dump(), body.lease)
-        except TicketError:
-            lost.append(place)
+    expires, lost = watched.hold([ticket.model_dump() for ticket in body.tickets], body.lease)
     watched.activity.note(body.tickets[0].owner, 0)
     return schemas.Beaten(expires=expires, lost=lost)
 
@@ -221,7 +184,7 @@ async def event_stream(request: Request, watched: AStudy) -> StreamingResponse:
 )
 def export(watched: AStudy) -> StreamingResponse:
     """Send group, arm, index and the dims of every observation."""
-    with _scratch() as path:
+    with scratch(".csv") as path:
         watched.study.export(path)
         file = path.open("rb")  # the name may go, the content stays until it is sent
 
@@ -254,29 +217,33 @@ async def import_table(request: Request, watched: AStudy) -> schemas.Imported:
 
 
 def _import(request: Request, watched: Watched, body: bytes) -> schemas.Imported:
-    with _scratch() as path:
+    with scratch(".csv") as path:
         path.write_bytes(body)
         try:
             new = watched.study.import_observations(path)
         except InvalidInput as error:
             # The sender knows the table by no name.
-            raise InvalidInput(_without_path(str(error), path)) from None
+            raise InvalidInput(without_path(str(error), path)) from None
     watched.activity.note("import", new)
     request.app.state.metrics.told.inc(new)
     return schemas.Imported(new=new, state=watched.head().state)  # type: ignore[arg-type]
 
 
-def _without_path(text: str, path: Path) -> str:
+def without_path(text: str, path: Path) -> str:
+    """Return a sentence without the name of a file that its reader does not know."""
     for prefix in (f"{path}, ", f"{path}: "):
         text = text.replace(prefix, "")
     return text
 
 
-class _scratch:  # noqa: N801
-    """A context with the path of a temporary CSV file."""
+class scratch:  # noqa: N801
+    """A context with the path of a temporary file."""
+
+    def __init__(self, suffix: str) -> None:
+        self._suffix = suffix
 
     def __enter__(self) -> Path:
-        handle, name = tempfile.mkstemp(prefix="bestgroup-", suffix=".csv")
+        handle, name = tempfile.mkstemp(prefix="bestgroup-", suffix=self._suffix)
         os.close(handle)
         self._path = Path(name)
         return self._path

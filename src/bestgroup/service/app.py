@@ -17,20 +17,16 @@ from fastapi.responses import FileResponse, HTMLResponse, JSONResponse, Redirect
 
 from bestgroup._version import __version__
 from bestgroup.errors import InvalidInput
-from bestgroup.service import auth, problems
-from bestgroup.service.api import router
+from bestgroup.service import api, auth, making, problems
 from bestgroup.service.board import Board
+from bestgroup.service.bundle import find_bundle
 from bestgroup.service.gate import Gate, log_to_stderr
 from bestgroup.service.metrics import CONTENT_TYPE, Metrics
 from bestgroup.service.schemas import Health
 
 STATIC = Path(__file__).parent / "static"
-FILES = {
-    "page.js": "text/javascript",
-    "charts.js": "text/javascript",
-    "page.css": "text/css",
-    "icon.svg": "image/svg+xml",
-}
+TYPES = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
+FILES = {path.name: TYPES[path.suffix] for path in STATIC.iterdir() if path.suffix in TYPES}
 _STRANGER = """<!doctype html><html lang="en"><meta charset="utf-8"><title>bestgroup</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <h1>bestgroup</h1><p>Open the address that <code>bestgroup serve</code> has printed, or enter its token.</p>
@@ -61,7 +57,8 @@ def create_app(storage: Any, tokens: auth.Tokens | None) -> FastAPI:
     app.state.board, app.state.tokens, app.state.metrics = board, tokens, metrics
     app.state.closing, app.state.streams = threading.Event(), 0
     problems.install(app)
-    app.include_router(router)
+    app.include_router(making.router)
+    app.include_router(api.router)
     _add_operations(app)
     _add_page(app)
     _describe(app)
@@ -99,6 +96,8 @@ def _add_operations(app: FastAPI) -> None:
 
 
 def _add_page(app: FastAPI) -> None:
+    bundle = find_bundle()
+
     @app.get("/", include_in_schema=False)
     def page(request: Request, token: str | None = None) -> Response:
         if token is not None and app.state.tokens is not None:
@@ -107,10 +106,13 @@ def _add_page(app: FastAPI) -> None:
             auth.check(request, app.state.tokens)
         except auth.Unauthorised:
             return HTMLResponse(_STRANGER, 401)
-        return FileResponse(STATIC / "index.html", media_type="text/html")
+        html = (STATIC / "index.html").read_text("utf-8")
+        return HTMLResponse(html.replace("<!-- charts -->", bundle.tags if bundle else ""))
 
     @app.get("/static/{name}", include_in_schema=False)
-    def file(name: str) -> Response:
+    def file(request: Request, name: str) -> Response:
+        if bundle is not None and name == bundle.name:
+            return bundle.response(request)
         if name not in FILES:
             raise problems.NotFound(f"there is no file {name!r}")
         headers = {"Cache-Control": "no-cache"}

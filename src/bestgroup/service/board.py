@@ -6,6 +6,7 @@ import logging
 import threading
 import time
 from collections import deque
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,8 +16,10 @@ from bestgroup.service.observer import Observer, Picture
 from bestgroup.service.problems import NotFound
 from bestgroup.store import open_store
 from bestgroup.store.base import Head, Listed, Store
+from bestgroup.store.records import Slot
 from bestgroup.study import Study
 from bestgroup.study_spec import StudySpec
+from bestgroup.study_ticket import read_ticket
 
 log = logging.getLogger("bestgroup.service")
 MOST_OWNERS = 1000
@@ -89,6 +92,17 @@ class Watched:
             self._head = kept
         return kept[1]
 
+    def hold(self, tickets: Sequence[Any], lease: float) -> tuple[float, list[int]]:
+        """Hold leases in one transaction; returns their end and the places of those lost."""
+        claims = [read_ticket(ticket, self.study.name) for ticket in tickets]
+        slots = [
+            Slot(*self.study.problem.index(c.group, c.arm), c.first, c.repeats, owner=c.owner)
+            for c in claims
+        ]
+        return self._store.write(
+            self._key, lambda session: session.hold_all(slots, lease), durable=False
+        )
+
     def picture(self, wait: float = WAIT) -> Picture:
         """Return what the observations prove; an old picture if a new one takes long to make."""
         with self._lock:
@@ -147,6 +161,16 @@ class Board:
         fresh = Watched(Study(self.store, key, StudySpec.from_json(spec)), self.store, key)
         with self._lock:
             return self._open.setdefault(name, _Opened(key, fresh)).watched
+
+    def remove(self, name: str) -> None:
+        """Delete a study; NotFound if there is none of that name."""
+        try:
+            self.store.delete(name)
+        except NoSuchStudy:
+            raise NotFound(f"there is no study named {name!r}") from None
+        finally:
+            with self._lock:
+                self._open.pop(name, None)
 
     def refresh(self) -> set[str]:
         """Let go of studies that others have deleted, or made again; returns the names there are."""

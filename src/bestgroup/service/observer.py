@@ -20,7 +20,7 @@ from bestgroup.core.noise import SubGaussian
 from bestgroup.core.sequences import take_values
 from bestgroup.core.tally import Tally, empty_tally
 from bestgroup.explain import Explainer
-from bestgroup.service.needs import pulls_needed
+from bestgroup.forecasts import pulls_needed
 from bestgroup.store.base import Block, Store
 from bestgroup.study_spec import StudySpec
 
@@ -62,7 +62,8 @@ class Picture:
     def explainer(self) -> Explainer:
         """What explains the groups."""
         spec = self.spec
-        return Explainer(spec.problem, spec.goal, spec.delta, self.tally, self.verdict)
+        with np.errstate(all="ignore"):  # nothing is finite before the first observation
+            return Explainer(spec.problem, spec.goal, spec.delta, self.tally, self.verdict)
 
     @cached_property
     def pulls(self) -> Ints:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, model_validator
 
 MOST_TICKETS = 10_000  # in one request
 MOST_ROWS = 100_000  # of values in one request
 
 NO_NUL = r"^[^\x00]*$"  # PostgreSQL keeps no texts with one
 Name = Annotated[str, Field(min_length=1, max_length=200, pattern=NO_NUL)]
+named: TypeAdapter[str] = TypeAdapter(Name)
 Count = Annotated[int, Field(ge=0)]
 State = Literal["running", "done", "stuck"]
 GroupStatus = Literal["in", "out", "undecided"]
@@ -50,6 +51,15 @@ class CreateBody(_Body):
     delta: float = 0.05
     algorithm: str = Field("auto", max_length=100)
     batch: int | None = Field(None, ge=1, le=10**6)
+    horizon: int = Field(0, ge=0, le=10**6)
+    seed: int = Field(0, ge=0, le=2**53 - 1)
+
+
+class FileBody(_Body):
+    """A problem file."""
+
+    text: str = Field(max_length=2**20, description="TOML, as `bestgroup study create` takes it")
+    name: Name | None = Field(None, description="in place of the file's")
     horizon: int = Field(0, ge=0, le=10**6)
     seed: int = Field(0, ge=0, le=2**53 - 1)
 
@@ -226,6 +236,8 @@ class StatusOut(BaseModel):
     overdue: Count
     workers: dict[str, Count]
     failures: list[Failure]
+    cost: float | None = Field(None, description="of the consumed pulls, if arms have costs")
+    forecast: float | None = Field(None, description="more pulls until the end, about")
 
 
 class StudyOut(BaseModel):
@@ -264,6 +276,7 @@ class AnswerOut(BaseModel):
     pulls: Count
     told: Count
     guarantee: GuaranteeOut
+    cost: float | None = Field(None, description="of the consumed pulls, if arms have costs")
 
 
 class ExplanationOut(BaseModel):

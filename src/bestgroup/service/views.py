@@ -85,7 +85,7 @@ class ViewOut(BaseModel):
 def view(watched: Watched, query: ViewQuery) -> ViewOut:
     """Return one screen of a study."""
     spec, picture = watched.study.spec, watched.picture()
-    head, status = watched.head(), watched.study.status()
+    head, status = watched.head(), watched.study.status(forecast=False)
     report = json.loads(head.report)
     letters: list[str] = [LETTERS[letter] for letter in report["groups"]]
     names = spec.problem.groups

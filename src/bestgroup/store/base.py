@@ -25,9 +25,11 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
 from bestgroup.errors import TicketError
+from bestgroup.store.book import Book, check_told
 from bestgroup.store.records import Block, Entry, Head, Listed, Slot, Tell
 
 T = TypeVar("T")
+FEW = 8  # arms whose slots are read arm by arm
 
 
 class Session(ABC):
@@ -124,6 +126,25 @@ class Session(ABC):
         self.swap(own, [slot._replace(expires=until) for slot in own])
         return until
 
+    def hold_all(self, claims: Sequence[Slot], seconds: float) -> tuple[float, list[int]]:
+        """Hold leases as `hold` does; returns the new end and the places of those that were lost."""
+        until = self.now + seconds
+        books: dict[tuple[int, int], Book] = {}
+        own: dict[tuple[int, int, int], Slot] = {}
+        lost: list[int] = []
+        for place, mine in enumerate(claims):
+            arm = mine[:2]
+            if arm not in books:
+                books[arm] = Book(self.slots(*arm))
+            found = [
+                s for s in books[arm].under(arm, mine.first, mine.stop) if s.owner == mine.owner
+            ]
+            own |= {slot[:3]: slot for slot in found}
+            if not found:
+                lost.append(place)
+        self.swap(own.values(), [slot._replace(expires=until) for slot in own.values()])
+        return until, lost
+
     def release(self, mine: Slot, reason: str) -> None:
         """End a lease: what is not told of it is free again."""
         own = self._own(mine)
@@ -162,100 +183,19 @@ class Session(ABC):
                     self.append(tells)
                     return slot.size
         arms = {(tell.group, tell.arm) for tell in tells}
-        some = self.slots(*arms.copy().pop()) if len(arms) == 1 else self.slots()
-        book = _Book(some)
+        few = len(arms) <= FEW
+        book = Book([slot for arm in arms for slot in self.slots(*arm)] if few else self.slots())
         fresh: list[Tell] = []
         for tell in tells:
             parts = book.take(tell)
             if sum(len(part.values) for part in parts) < len(tell.values):
                 known = [*self.observed(*tell[:3], tell.stop), *fresh]
-                _check_told(tell, parts, known)
+                check_told(tell, parts, known)
             fresh += parts
         if fresh:
             self.swap(book.removed(), book.added())
             self.append(fresh)
         return sum(len(part.values) for part in fresh)
-
-
-class _Book:
-    """Slots by arm, from which told pulls are cut out."""
-
-    def __init__(self, slots: Iterable[Slot]) -> None:
-        self._old: dict[tuple[int, int], list[Slot]] = {}
-        for slot in slots:
-            self._old.setdefault(slot[:2], []).append(slot)
-        self._now: dict[tuple[int, int], list[Slot]] = {}
-
-    def take(self, tell: Tell) -> list[Tell]:
-        """Cut a tell out of the slots and return the parts of it that a slot covered."""
-        place = tell[:2]
-        parts: list[Tell] = []
-        left: list[Slot] = []
-        for slot in self._now.get(place, self._old.get(place, [])):
-            first, stop = max(slot.first, tell.first), min(slot.stop, tell.stop)
-            if first >= stop:
-                left.append(slot)
-                continue
-            values = tell.values[first - tell.first : stop - tell.first]
-            parts.append(Tell(*place, first, values))
-            if slot.first < first:
-                left.append(slot.part(slot.first, first))
-            if stop < slot.stop:
-                left.append(slot.part(stop, slot.stop))
-        self._now[place] = left
-        return _joined(parts, tell)
-
-    def removed(self) -> list[Slot]:
-        return [s for place in self._now for s in self._old.get(place, []) if self._gone(place, s)]
-
-    def added(self) -> list[Slot]:
-        return [
-            slot
-            for place, left in self._now.items()
-            for slot in left
-            if slot not in self._old.get(place, [])
-        ]
-
-    def _gone(self, place: tuple[int, int], slot: Slot) -> bool:
-        return slot not in self._now[place]
-
-
-def _joined(parts: list[Tell], tell: Tell) -> list[Tell]:
-    """Return the parts of a tell with neighbours put together, so that blocks are few."""
-    parts.sort(key=lambda part: part.first)
-    joined: list[Tell] = []
-    for part in parts:
-        if joined and joined[-1].stop == part.first:
-            first = joined[-1].first
-            values = tell.values[first - tell.first : part.stop - tell.first]
-            joined[-1] = Tell(part.group, part.arm, first, values)
-        else:
-            joined.append(part)
-    return joined
-
-
-def _check_told(tell: Tell, parts: list[Tell], known: Sequence[Block | Tell]) -> None:
-    """Raise TicketError unless each pull of a tell is new or known with the same values."""
-    seen = sum(len(part.values) for part in parts)
-    for block in known:
-        if (block.group, block.arm) != tell[:2]:
-            continue
-        first, stop = max(block.first, tell.first), min(block.stop, tell.stop)
-        if first >= stop:
-            continue
-        before = block.values[first - block.first : stop - block.first]
-        wrong = (before != tell.values[first - tell.first : stop - tell.first]).any(axis=1)
-        if wrong.any():
-            raise TicketError(
-                f"pull {first + int(wrong.argmax())} of arm {tell.arm} of group {tell.group} was "
-                "told before with other values; the first ones stay"
-            )
-        seen += stop - first
-    if seen < len(tell.values):
-        raise TicketError(
-            f"pulls {tell.first} to {tell.stop - 1} of arm {tell.arm} of group {tell.group} were "
-            "not asked for; ask for a ticket, or import observations made elsewhere"
-        )
 
 
 class Store(ABC):

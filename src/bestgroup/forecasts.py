@@ -1,0 +1,144 @@
+"""How many pulls are still missing, for all groups and arms at once: the sums of `explain` by arrays.
+
+With a thousand groups there are a million pairs. Forecasts say what happens if gaps are as they look.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bestgroup.core.arrays import Floats, Ints
+from bestgroup.core.certificate import IN, OUT, UNDECIDED
+from bestgroup.core.goals import BestGroup
+
+if TYPE_CHECKING:
+    from bestgroup.explain import Explainer
+
+
+def pulls_needed(explainer: Explainer) -> Floats:
+    """Return about how many more pulls each group takes, [N]: 0 if decided, inf if unforeseen."""
+    verdict, shape = explainer.verdict, explainer.problem.shape
+    N = shape.groups
+    self_ = np.eye(N, dtype=bool)
+    near = np.full((N, N), math.inf)
+    fall = np.zeros((N, N))
+    with np.errstate(all="ignore"):
+        for d in range(shape.dims):
+            near = np.minimum(near, _more(explainer, d, float(explainer.epsilon[d])))
+            above = _more(explainer, d, 0.0)
+            fall += np.where(verdict.beats[:, :, d], 0.0, above)
+    settled = verdict.holds.any(axis=2) | (verdict.status == OUT)[None, :] | self_
+    keep = np.where(settled, 0.0, near).sum(axis=1)
+    lose = np.where(self_, math.inf, fall).min(axis=0)
+    needs = np.minimum(keep, lose)
+    unpulled = ((explainer.tally.counts == 0) & shape.exists).any(axis=1)
+    needs[unpulled] = math.inf
+    needs[verdict.status != UNDECIDED] = 0.0
+    return needs
+
+
+def _more(explainer: Explainer, d: int, shift: float) -> Floats:
+    """Return `Explainer.more` for all pairs of groups (i, j), [N, N]."""
+    rows, best = explainer.leader[:, d], explainer.best[:, d]
+    groups = np.arange(len(rows))
+    counts = explainer.tally.counts[groups, rows].astype(float)
+    total = counts[:, None] + counts[None, :]
+    gap = best[:, None] + shift - best[None, :]
+    ends = explainer.reach[groups, rows, d] / np.sqrt(counts)
+    width = _together(explainer, ends[:, None], ends[None, :])
+    shrunk = np.maximum((width / gap) ** 2 - 1, 0.0) * total
+    result = np.where(np.isfinite(width), shrunk, 4.0 * total)
+    possible = (counts > 0)[:, None] & (counts > 0)[None, :] & (gap > 0)
+    return np.where(possible, result, math.inf)
+
+
+def _together(explainer: Explainer, one: Floats, other: Floats) -> Floats:
+    """Return what two half-widths give together."""
+    return np.hypot(one, other) if explainer.verdict.pairs else one + other
+
+
+def arms_needed(explainer: Explainer) -> Floats:
+    """Return about how many pulls each arm has when the whole answer is proven, [N, K].
+
+    Both arms of a comparison are taken to have equal counts when it is proven, and an arm as many
+    as the hardest of its comparisons asks for.
+    """
+    shape = explainer.problem.shape
+    need = np.zeros((shape.groups, shape.arms))
+    if (explainer.tally.counts[shape.exists] == 0).any():
+        return np.where(shape.exists, math.inf, 0.0)
+    with np.errstate(all="ignore"):
+        if isinstance(explainer.goal, BestGroup):
+            _need_best(explainer, need)
+        else:
+            for i in np.flatnonzero(explainer.verdict.status == UNDECIDED):
+                _need_pareto(explainer, int(i), need)
+    return need
+
+
+def _counts(explainer: Explainer, i: int, j: Ints | int, d: int, shift: float) -> Floats:
+    """Return the count that proves the leading arm of i plus the shift above each arm of j."""
+    own = explainer.reach[i, explainer.leader[i, d], d]
+    gap = explainer.best[i, d] + shift - explainer.means[j, :, d]
+    counts = (_together(explainer, own, explainer.reach[j, :, d]) / gap) ** 2
+    exists = explainer.problem.shape.exists[j]
+    return np.where(exists, np.where(gap > 0, counts, math.inf), 0.0)
+
+
+def _need_pareto(explainer: Explainer, i: int, need: Floats) -> None:
+    """Raise `need` by what decides group i: against every rival in its best dim, or by one in all."""
+    verdict, shape = explainer.verdict, explainer.problem.shape
+    N, D = shape.groups, shape.dims
+    others = np.arange(N) != i
+    near = np.stack(
+        [_counts(explainer, i, np.arange(N), d, float(explainer.epsilon[d])) for d in range(D)]
+    )  # [D, N, K]
+    dim = near.max(axis=2).argmin(axis=0)  # [N]
+    rivals = np.flatnonzero(others & (verdict.status != OUT) & ~verdict.holds[i].any(axis=1))
+    keep = near[dim[rivals], rivals]  # [rivals, K]
+    hardest = keep.max(initial=0.0)
+    lose, winner, fall = math.inf, -1, [np.zeros(shape.arms)] * D
+    gaps = np.where(others[:, None], explainer.best - explainer.best[i], -math.inf)
+    if (gaps > 0).all(axis=1).any():
+        width = explainer.reach.max(axis=1) + explainer.reach[i].max(axis=0)
+        open_ = np.where(verdict.beats[:, i], 0.0, width / np.where(gaps > 0, gaps, 0.0))
+        winner = int(open_.max(axis=1).argmin())
+        fall = [_counts(explainer, winner, i, d, 0.0) for d in range(D)]
+        fall = [np.where(verdict.beats[winner, i, d], 0.0, fall[d]) for d in range(D)]
+        lose = max(float(part.max()) for part in fall)
+    if lose < hardest:
+        for d in range(D):
+            need[i] = np.maximum(need[i], fall[d])
+            _raise(need, winner, int(explainer.leader[winner, d]), float(fall[d].max()))
+        return
+    for j, row in zip(rivals, keep, strict=True):
+        need[j] = np.maximum(need[j], row)
+        _raise(need, i, int(explainer.leader[i, dim[j]]), float(row.max()))
+
+
+def _raise(need: Floats, i: int, m: int, count: float) -> None:
+    need[i, m] = max(need[i, m], count)
+
+
+def _need_best(explainer: Explainer, need: Floats) -> None:
+    """Raise `need` by what shows the group ahead to be the best."""
+    goal, shape = explainer.goal, explainer.problem.shape
+    assert isinstance(goal, BestGroup)
+    status = explainer.verdict.status
+    if (status == IN).any():
+        return
+    weights = goal.weight_vector(shape.dims)
+    value = explainer.best @ weights
+    i = int(np.argmax(np.where(status == OUT, -math.inf, value)))
+    slack = goal.epsilon * weights.sum()
+    for j in np.flatnonzero((status != OUT) & (np.arange(shape.groups) != i)):
+        width = explainer.spread(i, int(j), counted=False)
+        for d in range(shape.dims):
+            behind = weights[d] * (explainer.best[j, d] - explainer.means[j, :, d])
+            row = (width / (value[i] - value[j] + slack + behind)) ** 2
+            row = np.where(shape.exists[j], row, 0.0)
+            need[j] = np.maximum(need[j], row)
+            _raise(need, i, int(explainer.leader[i, d]), float(row.max()))

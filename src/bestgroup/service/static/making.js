@@ -1,0 +1,45 @@
+// Making studies and removing them.
+
+import { $ } from "./dom.js";
+import { attempt, said } from "./notice.js";
+import { call, page, post, Refused, study } from "./service.js";
+
+function parsed(text) {
+  try { return JSON.parse(text); } catch (error) { throw new Refused(`This is not valid JSON: ${error.message}`); }
+}
+
+const make = () => attempt("make-said", async () => {
+  const text = $("make-text").value, name = $("make-name").value.trim();
+  const made = text.trimStart().startsWith("{")
+    ? await post("studies", { ...parsed(text), ...(name && { name }) })
+    : await post("studies/file", { text, ...(name && { name }) });
+  location.assign(page(made.name));
+  return "";
+});
+
+export function listenToMaking() {
+  $("make").hidden = false;
+  $("make-file").addEventListener("change", async (e) => { $("make-text").value = await e.target.files[0]?.text() ?? ""; });
+  $("make").addEventListener("submit", (e) => { e.preventDefault(); make(); });
+}
+
+const remove = () => attempt("remove-said", async () => {
+  await call("study", { method: "DELETE" });
+  location.assign("/");
+  return "";
+});
+
+export function listenToRemoving() {
+  $("removing").hidden = false;
+  const same = () => $("remove-name").value.trim() === study.trim();
+  $("remove").addEventListener("click", () => {
+    $("remove-which").textContent = study;
+    $("remove-name").value = "";
+    $("remove-sure").disabled = true;
+    said("remove-said", "");
+    $("remove-dialog").showModal();
+  });
+  $("remove-name").addEventListener("input", () => { $("remove-sure").disabled = !same(); });
+  $("remove-not").addEventListener("click", () => $("remove-dialog").close());
+  $("remove-form").addEventListener("submit", (e) => { e.preventDefault(); if (same()) remove(); });
+}

@@ -1,0 +1,17 @@
+// What the page says of its own doings: above everything, or beside a form.
+
+import { $ } from "./dom.js";
+
+export function notice(text) {
+  $("notice").hidden = !text;
+  $("notice").textContent = text;
+}
+
+export function said(id, text, bad = false) {
+  $(id).textContent = text;
+  $(id).className = bad ? "bad" : "";
+}
+
+export async function attempt(id, work) {
+  try { said(id, await work()); } catch (error) { said(id, error.message, true); }
+}

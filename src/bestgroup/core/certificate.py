@@ -25,8 +25,9 @@ probability delta / (N D K_i) each. If k is out though Pareto optimal, by j, the
 true: sum_{j != k} K_j events of probability delta / (N sum_{j != k} K_j) each. No group is both. The
 sum over N groups is at most delta.
 
-For the best group both ways bound R_i . w: i is in if its lower bound plus epsilon ||w||_1 is at
-least the upper bound of every other group, out if its upper bound is below another's lower bound.
+For the best group boxes bound R_i . w: i is in if its lower bound plus epsilon ||w||_1 is at least
+the upper bound of every other group, out if its upper bound is below another's lower bound. Evidence
+on the arms of two groups at once takes their place where pairs may be used: `core.certificate_best`.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bestgroup.core.arrays import Bools, Floats, Ints
+from bestgroup.core.certificate_best import MOST_DIMS, behind_witness
 from bestgroup.core.evidence import pair_evidence, pair_evidence_above
 from bestgroup.core.goals import BestGroup, Goal
 from bestgroup.core.kernel import kernel
@@ -58,7 +60,7 @@ class Verdict(NamedTuple):
     high: Floats  # [N, K, D]
     beats: Bools  # [N, N, D]   beats[j, i, d]: R_j > R_i in d is proven
     holds: Bools  # [N, N, D]   holds[i, j, d]: R_i + epsilon >= R_j in d is proven
-    pairs: bool  # by evidence on pairs of arms; else by boxes
+    pairs: bool  # by evidence on pairs of arms, or on those of two groups at once; else by boxes
 
     def interval(self) -> tuple[Floats, Floats]:
         """Return bounds of the efficiencies from the boxes, [N, D] each."""
@@ -70,7 +72,7 @@ def judge(tally: Tally, shape: Shape, goal: Goal, noise: Noise, delta: float) ->
     low, high = boxes(tally, shape, noise, delta)
     pairs = isinstance(noise, SubGaussian) and noise.arms == "independent"
     if isinstance(goal, BestGroup):
-        return _judge_best(low, high, shape, goal)
+        return _judge_best(tally, low, high, shape, goal, noise, delta)
     epsilon = goal.epsilons(shape.dims)
     N, D = shape.groups, shape.dims
     if pairs:
@@ -104,7 +106,32 @@ def settle(beats: Bools, holds: Bools) -> Ints:
     return status
 
 
-def _judge_best(low: Floats, high: Floats, shape: Shape, goal: BestGroup) -> Verdict:
+def _judge_best(
+    tally: Tally,
+    low: Floats,
+    high: Floats,
+    shape: Shape,
+    goal: BestGroup,
+    noise: Noise,
+    delta: float,
+) -> Verdict:
+    joint = isinstance(noise, SubGaussian) and noise.arms == "independent"
+    if joint and shape.dims <= MOST_DIMS:
+        status = np.full(shape.groups, UNDECIDED)
+        first, sure, near = behind_witness(tally, shape, goal, noise, delta, low)
+        status[sure] = OUT
+        if near.sum() == shape.groups - 1:
+            status[near] = OUT  # one group is asked for
+            status[first] = IN
+    else:
+        status = _best_by_boxes(low, high, shape, goal)
+        joint = False
+    lower, upper = low.max(axis=1), high.max(axis=1)
+    beats = lower[:, None, :] > upper[None, :, :]
+    return Verdict(status, low, high, beats, lower[:, None, :] >= upper[None, :, :], joint)
+
+
+def _best_by_boxes(low: Floats, high: Floats, shape: Shape, goal: BestGroup) -> Ints:
     weights = goal.weight_vector(shape.dims)
     lower, upper = low.max(axis=1), high.max(axis=1)
     least, most = lower @ weights, upper @ weights
@@ -118,8 +145,7 @@ def _judge_best(low: Floats, high: Floats, shape: Shape, goal: BestGroup) -> Ver
         first = int(best[np.argmax(least[best])])
         status[first] = IN
         status[np.arange(N) != first] = OUT  # one group is asked for
-    beats = lower[:, None, :] > upper[None, :, :]
-    return Verdict(status, low, high, beats, lower[:, None, :] >= upper[None, :, :], False)
+    return status
 
 
 @kernel

@@ -1,0 +1,179 @@
+"""What a tally proves of the best group by evidence on several arms at once.
+
+For sub-Gaussian noise with independent arms. A witness is a group i with a selection s of it, an arm
+for each dim; for a rival k, a selection s' of k and a precision q let E_q be the product of
+half-normal mixtures (`evidence_linear`), one for each arm that s or s' uses, of all its pulls. Z(i, s,
+k, s') is the log of sum_q p_q inf E_q, p a fixed prior, each infimum over all means with
+
+    sum_d w^d mu_{s(d)}^d + slack <= sum_d w^d mu_{s'(d)}^d.                                   (H)
+
+Group k is behind i up to the slack if for some s and every s' Z reaches log(m / delta), m the sum
+over all groups of K_i^D. It is out if it is behind some i with slack 0; i is in if all others are
+behind it with slack epsilon ||w||_1.
+
+**Why it is right.** Let k* be a best group and s* a selection of it with the largest weighted mean:
+both are fixed by the means. Say k* is out though it is the only best one, or i is in though it is not
+within the slack: then k* is behind some i != k* with a slack for which (H) is true of i, each s of
+it, k* and s*. So for one of at most m fixed pairs (i, s) a process that is at most a supermartingale
+that starts at 1 has reached m / delta: Ville's inequality and the sum over pairs give delta. For
+epsilon > 0 there are two slacks, and m doubles. The witness may be chosen in any way, since the sum is
+over all of them.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from bestgroup.core.arrays import Bools, Floats, Ints
+from bestgroup.core.evidence_prove import PROVEN, prove
+from bestgroup.core.evidence_search import (
+    Duel,
+    Work,
+    at_selection,
+    descend,
+    find_blocks,
+    make_work,
+)
+from bestgroup.core.goals import BestGroup
+from bestgroup.core.kernel import kernel
+from bestgroup.core.noise import SubGaussian
+from bestgroup.core.shape import Shape
+from bestgroup.core.tally import Tally
+
+MOST_DIMS = 8  # the bound over selections takes 2^D K values of psi*
+
+# The precisions are those of effects from 0.4 down to 0.002 standard deviations; most problems lie in
+# the middle.
+PRECISIONS = tuple(2.0**k for k in (3, 6, 9, 12, 15, 18))
+PRIOR = tuple(p / 12.0 for p in (1.0, 3.0, 3.0, 3.0, 1.0, 1.0))
+ROUNDING = 1e-6  # far more than floating point could add to the evidence
+
+
+def coefficients(scales: Floats, independent: bool) -> Floats:
+    """Return c_B for every set B of dims, [2^D], from w^d sigma_d.
+
+    >>> coefficients(np.array([3.0, 4.0]), True), coefficients(np.array([3.0, 4.0]), False)
+    (array([0., 3., 4., 5.]), array([0., 3., 4., 7.]))
+    """
+    power = 2.0 if independent else 1.0
+    sets = np.arange(1 << len(scales))[:, None] >> np.arange(len(scales)) & 1
+    return (sets * scales**power).sum(axis=1) ** (1.0 / power)
+
+
+def behind_witness(
+    tally: Tally, shape: Shape, goal: BestGroup, noise: SubGaussian, delta: float, low: Floats
+) -> tuple[int, Bools, Bools]:
+    """Return a witness, and the groups that are behind it by nothing and by up to epsilon, [N] each.
+
+    The witness is the group, with the arms, of the largest lower bounds.
+    """
+    weights = goal.weight_vector(shape.dims)
+    lower = low.max(axis=1) @ weights
+    i, lead = int(np.argmax(lower)), np.empty(shape.dims, np.int64)
+    lead[:] = low[i].argmax(axis=0)
+    sure, near = np.zeros((2, shape.groups), np.bool_)
+    if not np.isfinite(lower[i]):
+        return i, sure, near
+    slack = goal.epsilon * float(weights.sum())
+    pairs = sum(float(size) ** shape.dims for size in shape.sizes) * (2 if slack else 1)
+    level = math.log(pairs / delta) + ROUNDING
+    size = coefficients(weights * noise.scales(shape.dims), noise.dependence == "independent")
+    sizes = np.array(shape.sizes, np.int64)
+    work = shape.total * shape.dims << shape.dims
+    body = find_behind.compiled if work > 500 else find_behind
+    body(tally, sizes, weights, size, i, lead, 0.0, level, sure)
+    near[:] = sure
+    if slack:
+        body(tally, sizes, weights, size, i, lead, slack, level, near)
+    return i, sure, near
+
+
+@kernel
+def find_behind(
+    tally: Tally,
+    sizes: Ints,
+    weights: Floats,
+    coefficient: Floats,
+    i: int,
+    lead: Ints,
+    slack: float,
+    level: float,
+    behind: Bools,
+) -> None:
+    """Set which groups the witness is proven ahead of, up to the slack, in place."""
+    D, G = len(weights), len(PRECISIONS)
+    work = make_work(D)
+    K = tally.counts.shape[1]
+    duel = Duel(
+        np.zeros(1),
+        np.zeros((G, D)),
+        np.zeros(G),
+        np.zeros((K, D)),
+        np.zeros((G, K)),
+        np.zeros((G, K)),
+        coefficient,
+    )
+    enter_lead(tally, weights, i, lead, slack, duel, work.masks)
+    selection = np.zeros(D, np.int64)
+    for k in range(len(sizes)):
+        if k != i and not behind[k] and enter_rival(tally, weights, duel, k, sizes[k]):
+            behind[k] = is_behind(duel, sizes[k], level, selection, work)
+
+
+@kernel
+def enter_lead(
+    tally: Tally, weights: Floats, i: int, lead: Ints, slack: float, duel: Duel, masks: Ints
+) -> None:
+    """Enter the witness's side of all duels."""
+    find_blocks(lead, masks)
+    duel.ahead[0] = slack
+    for g in range(len(PRECISIONS)):
+        duel.lead_cost[g] = -math.log(PRIOR[g])
+    for d in range(len(masks)):
+        n = float(tally.counts[i, lead[d]])
+        duel.ahead[0] += weights[d] * tally.sums[i, lead[d], d] / n
+        for g in range(len(PRECISIONS)):
+            q = PRECISIONS[g]
+            duel.lead[g, d] = 0.0
+            if masks[d] > 0:
+                duel.lead[g, d] = duel.coefficient[masks[d]] * math.sqrt(n + q) / n
+                duel.lead_cost[g] += 0.5 * math.log(1.0 + n / q)
+
+
+@kernel
+def enter_rival(tally: Tally, weights: Floats, duel: Duel, k: int, size: int) -> bool:
+    """Enter group k's side of a duel; False if an arm of it was never pulled."""
+    for j in range(size):
+        n = float(tally.counts[k, j])
+        if n == 0.0:
+            return False
+        for g in range(len(PRECISIONS)):
+            q = PRECISIONS[g]
+            duel.reach[g, j] = math.sqrt(n + q) / n
+            duel.cost[g, j] = 0.5 * math.log(1.0 + n / q)
+        for d in range(len(weights)):
+            duel.worth[j, d] = weights[d] * tally.sums[k, j, d] / n
+    return True
+
+
+@kernel
+def is_behind(duel: Duel, size: int, level: float, selection: Ints, work: Work) -> bool:
+    """Return whether the evidence against every selection of the rival reaches the level."""
+    best, most = -1, -np.inf
+    for d in range(len(selection)):
+        selection[d] = 0
+        for j in range(1, size):
+            if duel.worth[j, d] > duel.worth[selection[d], d]:
+                selection[d] = j
+    for g in range(len(PRECISIONS)):
+        value, _ = at_selection(duel, g, selection, 0.0, np.inf, work)
+        if value > most:
+            best, most = g, value
+    if best < 0 or most < level - 2.0:  # pooling adds less
+        return False
+    value, tilt = descend(duel, best, size, selection, work)
+    if value < level - 2.0:
+        return False
+    return prove(duel, best, size, tilt, level, selection, work) == PROVEN

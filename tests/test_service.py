@@ -241,7 +241,7 @@ def test_import_names_the_bad_row_and_keeps_nothing(client):
     query = {"study": "demo"}
     response = client.post("/api/v1/import", params=query, content=table)
     assert response.status_code == 422
-    assert response.json()["detail"] == "line 3: profit must be a number; got 'zero'"
+    assert response.json()["detail"] == "line 3: profit must be a finite number; got 'zero'"
     assert get(client, "status")["told"] == 0
     good = table.replace("zero", "0")
     assert client.post("/api/v1/import", params=query, content=good).json()["new"] == 2

@@ -307,20 +307,20 @@ def test_bad_tables_name_the_row(quick, tmp_path):
     good = "group,arm,profit,latency,returns\nA,a1,1,2,3\n"
     before = everything(quick)
     for text, sentence in (
-        ("group,arm,profit,latency\nA,a1,1,2\n", "line 2: the column 'returns' is missing"),
+        ("group,arm,profit,latency\nA,a1,1,2\n", "there is no column for the dim 'returns'"),
         (good + "A,zz,1,2,3\n", "line 3: the group 'A' has no arm 'zz'"),
         (good + "Z,a1,1,2,3\n", "line 3: there is no group 'Z'"),
-        (good + "A,a1,1,,3\n", "line 3: latency must be a number; got nothing"),
-        (good + "A,a1,1,x,3\n", "line 3: latency must be a number; got 'x'"),
-        (good + "A,a1,1,nan,3\n", "line 3: latency must be finite"),
-        (good + "A,a1,1\n", "line 3: latency must be a number; got nothing"),
+        (good + "A,a1,1,,3\n", "line 3: latency is missing"),
+        (good + "A,a1,1,x,3\n", "line 3: latency must be a finite number; got 'x'"),
+        (good + "A,a1,1,inf,3\n", "line 3: latency must be a finite number; got 'inf'"),
+        (good + "A,a1,1\n", "line 3 must have 5 cells; got 3"),
         ("group,arm,profit,latency,returns\n", "no observations"),
     ):
         (tmp_path / "bad.csv").write_text(text)
         with pytest.raises(bg.InvalidInput, match=sentence):
             quick.import_observations(tmp_path / "bad.csv")
         assert everything(quick) == before
-    with pytest.raises(bg.InvalidInput, match="no such file"):
+    with pytest.raises(bg.InvalidInput, match="No such file"):
         quick.import_observations(tmp_path / "none.csv")
     with pytest.raises(bg.InvalidInput, match="must be a CSV"):
         quick.import_observations(7)

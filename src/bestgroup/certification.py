@@ -8,7 +8,7 @@ good and keeping that part only, or stopping to record an arm's values when they
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,7 +24,7 @@ from bestgroup.core.tally import Tally, empty_tally
 from bestgroup.data_checks import Checker
 from bestgroup.errors import InvalidInput
 from bestgroup.explain import WORDS, Explainer, Explanation
-from bestgroup.observations import Portion, Table
+from bestgroup.observations import Table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -212,29 +212,15 @@ def tally_of(table: Table, problem: Problem, delta: float, checker: Checker | No
     for portion in table.portions():
         if len(portion.groups) * (10 + len(rule.start)) > 20_000:  # worth a compilation
             body = take_values.compiled
-        try:
-            oriented = problem.oriented(portion.values)
-            named = Portion(portion.groups, portion.arms, oriented, portion.first)
-            parts = [(problem.index(g, a), values) for g, a, values in named.by_arm()]
-        except InvalidInput:
-            _blame(portion, problem, table.name)
-            raise
-        for (i, j), values in parts:
+        portion.check(problem, table.name)
+        oriented = problem.oriented(portion.values)
+        for group, arm, values in replace(portion, values=oriented).by_arm():
+            i, j = problem.index(group, arm)
             body(rule, tally, i, j, np.ascontiguousarray(values))
             if checker is not None:
                 name = f"{problem.groups[i]}, {problem.arms[i][j]}"
                 checker.add(name, problem.mirror(values))
     return tally
-
-
-def _blame(portion: Portion, problem: Problem, name: str) -> None:
-    """Raise the refusal of the first bad row, with its line."""
-    for k, (group, arm) in enumerate(zip(portion.groups, portion.arms, strict=True)):
-        try:
-            problem.index(group, arm)
-            problem.check_values(portion.values[k])
-        except InvalidInput as error:
-            raise InvalidInput(f"{name}: line {portion.first + k}: {error}") from None
 
 
 def _problem_of(table: Table, noise: Noise) -> Problem:

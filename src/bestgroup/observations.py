@@ -12,12 +12,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bestgroup.core.arrays import Floats
 from bestgroup.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from bestgroup.core.live import Problem
 
 ROWS = 16_384  # in one portion
 GROUP, ARM = "group", "arm"
@@ -41,6 +44,21 @@ class Portion:
         ends = np.cumsum(np.bincount(code, minlength=len(codes)))
         for (group, arm), part in zip(codes, np.split(order, ends[:-1]), strict=True):
             yield group, arm, self.values[part]
+
+    def check(self, problem: Problem, name: str) -> None:
+        """Refuse unknown groups and arms and values that the noise rules out, with the first line."""
+        try:
+            for group, arm in set(zip(self.groups, self.arms, strict=True)):
+                problem.index(group, arm)
+            problem.check_values(self.values)
+        except InvalidInput:
+            for k, (group, arm) in enumerate(zip(self.groups, self.arms, strict=True)):
+                try:
+                    problem.index(group, arm)
+                    problem.check_values(self.values[k])
+                except InvalidInput as error:
+                    raise InvalidInput(f"{name}: line {self.first + k}: {error}") from None
+            raise
 
 
 class Table:

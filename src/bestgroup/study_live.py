@@ -190,10 +190,10 @@ class Study:
         next pulls that nobody has a lease on. They must not have been chosen by their outcome. The
         same table again changes nothing. Returns the number of new observations.
         """
-        from bestgroup.study_table import import_rows, read_table
+        from bestgroup.study_table import import_rows, read_rows
 
         self.spec.check_library()
-        table = read_table(source, self.problem)
+        table = read_rows(source, self.problem)
 
         def work(session: Session) -> int:
             return import_rows(session, self._stage, table)

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import csv
 import hashlib
-import math
-import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,6 +13,7 @@ import numpy as np
 from bestgroup.core.arrays import Floats
 from bestgroup.core.live import Problem
 from bestgroup.errors import InvalidInput
+from bestgroup.observations import Table
 from bestgroup.store.base import Session
 from bestgroup.store.records import Block, Slot, Tell
 from bestgroup.study_stage import Stage
@@ -22,105 +21,35 @@ from bestgroup.study_stage import Stage
 PORTION = 8192  # pulls in one stored block
 
 
-class Table(NamedTuple):
+class Rows(NamedTuple):
     """Observations by arm, each arm's in the order of the table."""
 
     values: dict[tuple[int, int], Floats]  # [n, all dims]
-    rows: int
-    digest: str
+    size: int
+    digest: str  # of all rows in their order
 
 
-def read_table(source: Any, problem: Problem) -> Table:
-    """Return a checked table; InvalidInput names the row of the first mistake."""
-    names = [dim.name for dim in problem.dims]
+def read_rows(source: Any, problem: Problem) -> Rows:
+    """Return the checked rows of a table; InvalidInput names the line of the first mistake."""
+    table = Table(source, [dim.name for dim in problem.dims])
     hasher = hashlib.blake2b(digest_size=16)
-    found: dict[tuple[int, int], list[list[float]]] = {}
+    found: dict[tuple[int, int], list[Floats]] = {}
     count = 0
-    for place, row in _rows(source):
-        if count == 0:
-            _check_columns(row, names, place)
-        i, j = _arm(row, problem, place)
-        numbers = [_number(row[name], name, place) for name in names]
-        found.setdefault((i, j), []).append(numbers)
-        hasher.update(repr((i, j, numbers)).encode())
-        count += 1
+    for portion in table.portions():
+        portion.check(problem, table.name)
+        for group, arm, values in portion.by_arm():
+            found.setdefault(problem.index(group, arm), []).append(values)
+        arms = zip(portion.groups, portion.arms, strict=True)
+        places = np.array([problem.index(group, arm) for group, arm in arms], np.float64)
+        hasher.update(np.column_stack([places, portion.values]).tobytes())
+        count += len(places)
     if not count:
-        raise InvalidInput("the table holds no observations")
-    values = {arm: problem.check_values(rows) for arm, rows in found.items()}
-    return Table(values, count, hasher.hexdigest())
+        raise InvalidInput(f"{table.name} holds no observations")
+    values = {arm: np.concatenate(parts) for arm, parts in found.items()}
+    return Rows(values, count, hasher.hexdigest())
 
 
-def _rows(source: Any) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Yield each row with its place in words."""
-    if isinstance(source, str | os.PathLike):
-        path = Path(source)
-        if not path.is_file():
-            raise InvalidInput(f"{path}: there is no such file")
-        if path.suffix.lower() == ".parquet":
-            yield from _frame_rows(_pandas().read_parquet(path), f"{path}, row ")
-            return
-        try:
-            with path.open(newline="", encoding="utf-8-sig") as file:
-                reader = csv.DictReader(file)
-                for row in reader:
-                    yield f"{path}, line {reader.line_num}", row
-        except (UnicodeDecodeError, csv.Error) as error:
-            raise InvalidInput(f"{path}: this is not a CSV file in UTF-8 ({error})") from None
-        return
-    if hasattr(source, "columns"):
-        yield from _frame_rows(source, "row ")
-        return
-    if not isinstance(source, Iterable):
-        raise InvalidInput(
-            "observations must be a CSV or Parquet file, a data frame, or a list of rows"
-        )
-    for number, row in enumerate(source):
-        if not isinstance(row, Mapping):
-            raise InvalidInput(f"row {number}: must be a table of group, arm and the dims")
-        yield f"row {number}", row
-
-
-def _frame_rows(frame: Any, prefix: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    try:
-        import narwhals as nw
-    except ImportError:
-        raise InvalidInput("data frames need narwhals: pip install 'bestgroup[frames]'") from None
-    try:
-        rows = nw.from_native(frame, eager_only=True).iter_rows(named=True)
-    except TypeError:
-        raise InvalidInput(f"{type(frame).__name__} is no data frame that is known") from None
-    for number, row in enumerate(rows):
-        yield f"{prefix}{number}", row
-
-
-def _check_columns(row: Mapping[str, Any], names: Sequence[str], place: str) -> None:
-    for name in ("group", "arm", *names):
-        if name not in row:
-            got = ", ".join(str(key) for key in row)
-            raise InvalidInput(f"{place}: the column {name!r} is missing; there are {got}")
-
-
-def _arm(row: Mapping[str, Any], problem: Problem, place: str) -> tuple[int, int]:
-    try:
-        return problem.index(str(row["group"]), str(row["arm"]))
-    except InvalidInput as error:
-        raise InvalidInput(f"{place}: {error}") from None
-    except KeyError as error:
-        raise InvalidInput(f"{place}: the entry {error} is missing") from None
-
-
-def _number(value: Any, name: str, place: str) -> float:
-    try:
-        result = float(value)
-    except (TypeError, ValueError):
-        got = "nothing" if value in (None, "") else repr(value)
-        raise InvalidInput(f"{place}: {name} must be a number; got {got}") from None
-    if not math.isfinite(result):
-        raise InvalidInput(f"{place}: {name} must be finite; got {result}")
-    return result
-
-
-def import_rows(session: Session, stage: Stage, table: Table) -> int:
+def import_rows(session: Session, stage: Stage, table: Rows) -> int:
     """Give the rows of a table the next indices of their arms that nobody holds a lease on."""
     if session.imported(table.digest) is not None:
         return 0
@@ -149,10 +78,10 @@ def import_rows(session: Session, stage: Stage, table: Table) -> int:
                 new += [slot.part(a, b) for a, b in left]
     session.swap(old, new)
     session.append(tells)
-    session.add_import(table.digest, table.rows)
+    session.add_import(table.digest, table.size)
     if not session.waiting():
         stage.move(session)
-    return table.rows
+    return table.size
 
 
 def _places(

@@ -115,8 +115,9 @@ def _judge_best(
     noise: Noise,
     delta: float,
 ) -> Verdict:
-    joint = isinstance(noise, SubGaussian) and noise.arms == "independent"
-    if joint and shape.dims <= MOST_DIMS:
+    joint = False
+    if isinstance(noise, SubGaussian) and noise.arms == "independent" and shape.dims <= MOST_DIMS:
+        joint = True
         status = np.full(shape.groups, UNDECIDED)
         first, sure, near = behind_witness(tally, shape, goal, noise, delta, low)
         status[sure] = OUT
@@ -125,7 +126,6 @@ def _judge_best(
             status[first] = IN
     else:
         status = _best_by_boxes(low, high, shape, goal)
-        joint = False
     lower, upper = low.max(axis=1), high.max(axis=1)
     beats = lower[:, None, :] > upper[None, :, :]
     return Verdict(status, low, high, beats, lower[:, None, :] >= upper[None, :, :], joint)

@@ -4,6 +4,8 @@ import os
 import subprocess
 import sys
 
+import pytest
+
 SCRIPT = """
 import sys
 from typing import NamedTuple
@@ -35,3 +37,55 @@ def test_named_tuples_with_their_fields_in_another_order_are_other_types(tmp_pat
             [sys.executable, str(path), order], capture_output=True, text=True, env=env, check=True
         )
         assert done.stdout.strip() == "1.0"
+
+
+TWO_AT_ONCE = """
+import time
+from bestgroup.core.kernel import kernel
+@kernel
+def inner(x: float) -> float:
+    total = 0.0
+    for k in range(10):
+        total += x ** k if k % 2 else x / (k + 1)
+    return total
+@kernel
+def outer(x: float) -> float:
+    return inner(x) + inner(x + 1.0)
+outer.dispatcher, inner.dispatcher  # numba is imported
+print("ready", flush=True)
+input()
+assert outer.compiled(2.0) == outer(2.0)
+print(sum(sum(k.dispatcher.stats.cache_misses.values()) for k in (outer, inner)), flush=True)
+"""
+
+
+def test_processes_that_need_the_same_kernels_compile_them_once(tmp_path):
+    pytest.importorskip("fcntl")
+    path = tmp_path / "script.py"
+    path.write_text(TWO_AT_ONCE)
+    env = {**os.environ, "BESTGROUP_CACHE": str(tmp_path / "cache")}
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    processes = [subprocess.Popen([sys.executable, str(path)], env=env, **pipes) for _ in range(3)]
+    for process in processes:
+        assert process.stdout.readline() == "ready\n"
+    for process in processes:
+        process.stdin.write("go\n")
+        process.stdin.flush()
+    misses = sorted(int(process.communicate(timeout=120)[0]) for process in processes)
+    assert misses == [0, 0, 2]
+
+
+def test_a_compilation_that_fails_keeps_nobody_waiting(tmp_path, monkeypatch):
+    from numba.core.errors import NumbaError
+
+    from bestgroup.core.kernel import kernel
+
+    monkeypatch.setenv("BESTGROUP_CACHE", str(tmp_path))
+
+    @kernel
+    def bad(x: float) -> float:
+        return x.nothing  # type: ignore[attr-defined]
+
+    for _ in range(2):
+        with pytest.raises(NumbaError):
+            bad.compiled(1.0)

@@ -127,6 +127,40 @@ def test_betting(law):
     report("betting, upper bound", law, below)
 
 
+@njit
+def bernstein_cross(x, mean, looks, level, log_capital):
+    """How many paths see the empirical-Bernstein bound of the capital reach the level at a look."""
+    crossed = 0
+    extra = np.zeros(2)
+    for p in range(x.shape[0]):
+        total, squares, at = 0.0, 0.0, 0
+        for i in range(x.shape[1]):
+            total += x[p, i]
+            squares += x[p, i] * x[p, i]
+            if i + 1 == looks[at]:
+                at += 1
+                if log_capital(i + 1.0, total, squares, extra, 0, mean) >= level:
+                    crossed += 1
+                    break
+    return crossed
+
+
+@pytest.mark.parametrize("law", BOUNDED)
+def test_bernstein(law):
+    """At each of the first 100 values, then whenever the count has grown by a hundredth."""
+    draw, mean = BOUNDED[law]
+    looks = [*range(1, 101)]
+    while looks[-1] < PULLS:
+        looks.append(min(PULLS, math.ceil(1.01 * looks[-1])))
+    at, above, below = np.array(looks), 0, 0
+    capital = sequence_bounded.log_capital.compiled
+    for x in blocks(draw, 1):
+        above += bernstein_cross(x, mean, at, LEVEL, capital)
+        below += bernstein_cross(1 - x, 1 - mean, at, LEVEL, capital)
+    report("empirical Bernstein, lower bound", law, above)
+    report("empirical Bernstein, upper bound", law, below)
+
+
 SUB = {
     "normal": lambda rng, size: rng.standard_normal(size),
     "signs": lambda rng, size: rng.choice([-1.0, 1.0], size),

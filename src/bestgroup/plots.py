@@ -114,7 +114,10 @@ def _draw(axis: Any, panel: Panel) -> None:
 
 def _words(bar: Bar, limit: float | None) -> str:
     text = f"{bar.mean:,.0f}"
-    return text if not limit else f"{text}  ({bar.mean / limit:,.0f} × limit)"
+    if not limit:
+        return text
+    ratio = bar.mean / limit
+    return f"{text}  ({ratio:,.1f} × limit)" if ratio < 10 else f"{text}  ({ratio:,.0f} × limit)"
 
 
 def _limits(panels: Sequence[Panel]) -> tuple[float, float]:

@@ -239,6 +239,11 @@ def _problem_of(table: Table, noise: Noise) -> Problem:
 
 def _guarantee(problem: Problem, goal: Goal, delta: float, verdict: Verdict) -> Guarantee:
     percent = f"with probability at least {1 - delta:.10g} all that is said here holds"
+    if verdict.pairs:
+        percent = (
+            f"with probability at least {1 - delta:.10g} all decisions here hold, and with the "
+        )
+        percent += "same probability, by a proof of their own, all intervals"
     words = (
         f"{percent}: a group that is out is not Pareto optimal, and no group that is in is beaten "
     )

@@ -204,6 +204,25 @@ def test_values_outside_the_bounds_stop_everything(shared):
     client.close()
 
 
+def test_a_study_that_is_removed_ends_its_workers(shared):
+    create(shared, name="removed")
+    client = Client(shared.url, "removed")
+
+    def remove(group, arm, seed):
+        client.delete()
+        return evaluate(group, arm, seed)
+
+    reader = Client(f"{shared.base}?token={READER}", "removed")
+    with pytest.raises(InvalidInput, match="writer's token"):
+        reader.delete()
+    reader.close()
+    done = Worker(client, remove, Plan(), threading.Event()).run()
+    assert done.told == 0 and "no study named 'removed'" in str(done.error)
+    with pytest.raises(InvalidInput, match="no study named 'removed'"):
+        client.delete()
+    client.close()
+
+
 def test_mistakes_of_a_worker_are_sentences(served):
     with pytest.raises(InvalidInput, match="the server's are: none"):
         Client(served.url)

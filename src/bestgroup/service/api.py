@@ -106,7 +106,7 @@ def tell(request: Request, watched: AStudy, body: schemas.TellBody) -> JSONRespo
 
     With `ask` the answer brings the next tickets, which saves a request.
     """
-    new = watched.study.tell_many(schemas.joined(body.results))
+    new = watched.study.tell_many(joined(body.results))
     told: dict[str, int] = {}
     for result in body.results:
         told[result.ticket.owner] = told.get(result.ticket.owner, 0) + len(result.rows)
@@ -116,6 +116,31 @@ def tell(request: Request, watched: AStudy, body: schemas.TellBody) -> JSONRespo
     tickets = [] if body.ask is None else _ask(request, watched, body.ask)
     state = "running" if tickets else watched.head().state
     return JSONResponse({"new": new, "state": state, "tickets": tickets})
+
+
+def joined(results: list[schemas.Result]) -> list[tuple[dict[str, Any], list[Any]]]:
+    """Return (ticket, rows) pairs with neighbouring pulls of an arm put together.
+
+    One long ticket costs the storage as little as one short one, and they are taken together anyway.
+
+    >>> ticket = {"group": "A", "arm": "a", "index": 4}
+    >>> one = schemas.Result(ticket=ticket, values=[0.5])
+    >>> two = schemas.Result(ticket={**ticket, "index": 5}, values=[0.75])
+    >>> [(ticket["index"], ticket["repeats"], rows) for ticket, rows in joined([two, one])]
+    [(4, 2, [[0.5], [0.75]])]
+    """
+    pairs: list[tuple[dict[str, Any], list[Any]]] = []
+    end: tuple[str, str, int] | None = None
+    for result in sorted(results, key=lambda r: (r.ticket.group, r.ticket.arm, r.ticket.index)):
+        ticket, rows = result.ticket, result.rows
+        whole = len(rows) == ticket.repeats
+        if pairs and end == (ticket.group, ticket.arm, ticket.index) and whole:
+            pairs[-1][0]["repeats"] += ticket.repeats
+            pairs[-1][1].extend(rows)
+        else:
+            pairs.append((ticket.model_dump(), list(rows)))
+        end = (ticket.group, ticket.arm, ticket.index + ticket.repeats) if whole else None
+    return pairs
 
 
 @router.post("/fail", summary="Give a ticket back", responses=described(409))

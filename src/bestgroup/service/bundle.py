@@ -52,8 +52,12 @@ class Bundle:
 def find_bundle() -> Bundle | None:
     """Return the script of the installed package; None if there is none."""
     spec = util.find_spec("plotly")
+    try:
+        version = metadata.version("plotly")
+    except metadata.PackageNotFoundError:
+        return None
     for folder in (spec and spec.submodule_search_locations) or ():
         path = Path(folder) / "package_data" / "plotly.min.js"
         if path.is_file():
-            return Bundle(path, metadata.version("plotly"))
+            return Bundle(path, version)
     return None

@@ -117,31 +117,6 @@ class Result(_Body):
         return self.values if self.values and isinstance(self.values[0], list) else [self.values]
 
 
-def joined(results: list[Result]) -> list[tuple[dict[str, Any], list[Any]]]:
-    """Return (ticket, rows) pairs with neighbouring pulls of an arm put together.
-
-    One long ticket costs the storage as little as one short one, and they are taken together anyway.
-
-    >>> ticket = {"group": "A", "arm": "a", "index": 4}
-    >>> one = Result(ticket=ticket, values=[0.5])
-    >>> two = Result(ticket={**ticket, "index": 5}, values=[0.75])
-    >>> [(ticket["index"], ticket["repeats"], rows) for ticket, rows in joined([two, one])]
-    [(4, 2, [[0.5], [0.75]])]
-    """
-    pairs: list[tuple[dict[str, Any], list[Any]]] = []
-    end: tuple[str, str, int] | None = None
-    for result in sorted(results, key=lambda r: (r.ticket.group, r.ticket.arm, r.ticket.index)):
-        ticket, rows = result.ticket, result.rows
-        whole = len(rows) == ticket.repeats
-        if pairs and end == (ticket.group, ticket.arm, ticket.index) and whole:
-            pairs[-1][0]["repeats"] += ticket.repeats
-            pairs[-1][1].extend(rows)
-        else:
-            pairs.append((ticket.model_dump(), list(rows)))
-        end = (ticket.group, ticket.arm, ticket.index + ticket.repeats) if whole else None
-    return pairs
-
-
 class TellBody(_Body):
     """Results that are taken together or not at all."""
 

@@ -67,7 +67,7 @@ function boxes(points, status, colours, many, acrossEnds, upEnds) {
     x.push(a, b, b, a, a, null);
     y.push(c, c, d, d, c, null);
   }
-  const opacity = many ? 0.2 : status === "out" ? 0.4 : 0.8;
+  const opacity = many ? 0.1 : status === "out" ? 0.4 : 0.8;
   return {
     type: "scatter", mode: "lines", uid: `boxes-${status}`, x, y, legendgroup: status, showlegend: false, hoverinfo: "skip",
     fill: many || status === "out" ? "none" : "toself", fillcolor: faded(colours[status], 0.1),
@@ -101,6 +101,7 @@ function names(colours, labels) {
 export function intervals(rows, dim, open) {
   const ends = rows.map((row) => row.efficiency[dim.name]), scale = extent(ends), limits = bounded(scale);
   return (colours) => ({
+    height: rowsHeight(rows.length, 75),
     label: `Intervals of ${dim.name} for ${rows.length} groups, with the estimates; the table above has the same numbers`,
     open: (point) => open(point.customdata),
     data: ["in", "undecided", "out"].map((status) => {
@@ -113,13 +114,13 @@ export function intervals(rows, dim, open) {
           array: sides.map((s, i) => s[1] - middle[i]), arrayminus: sides.map((s, i) => middle[i] - s[0]) },
         marker: { symbol: SYMBOLS[status], size: 9, color: colours[status], line: { color: colours.panel, width: 1 } },
         hoverinfo: "text",
-        hovertext: some.map(([row, k]) => [row.group, status, `${dim.name} ${number(ends[k][1])} (${span(ends[k][0], ends[k][2])})`].map(plain).join("<br>")),
+        hovertext: some.map(([row, k]) => [short(row.group, 60), status, `${dim.name} ${number(ends[k][1])} (${span(ends[k][0], ends[k][2])})`].map(plain).join("<br>")),
       };
     }),
     layout: {
       xaxis: { ...axis(colours, plain(titled(dim))), ...within(scale) },
       yaxis: { ...names(colours, rows.map((row) => row.group)), range: [rows.length - 0.5, -0.5], autorange: false },
-      height: rowsHeight(rows.length, 75), margin: { l: 10, r: 15, t: 12, b: 10 }, showlegend: false, uirevision: dim.name,
+      margin: { l: 10, r: 15, t: 12, b: 10 }, showlegend: false, uirevision: dim.name,
     },
   });
 }
@@ -128,6 +129,7 @@ export function intervals(rows, dim, open) {
 export function arms(rows) {
   const counts = rows.map((row) => row.pulls);
   return (colours) => ({
+    height: rowsHeight(rows.length, 20),
     label: `Pulls of the ${rows.length} arms with the most; the table below has the same numbers`,
     data: [{
       type: "bar", orientation: "h", name: "pulls", x: counts, y: rows.map((_, k) => k), marker: { color: faded(colours.in, 0.7) },
@@ -137,7 +139,7 @@ export function arms(rows) {
     layout: {
       xaxis: { visible: false, range: [0, Math.max(...counts) * 1.1], fixedrange: true }, // the bars say how many
       yaxis: { ...names(colours, rows.map((row) => `${row.arm} (${row.group})`)), range: [rows.length - 0.5, -0.5], autorange: false },
-      height: rowsHeight(rows.length, 20), margin: { l: 10, r: 40, t: 10, b: 10 }, bargap: 0.25, showlegend: false, uirevision: "arms",
+      margin: { l: 10, r: 40, t: 10, b: 10 }, bargap: 0.25, showlegend: false, uirevision: "arms",
     },
   });
 }

@@ -35,7 +35,7 @@ function without(sentence) {
   $("arms-details").open = true;
 }
 
-// `make(colours)` returns { data, layout, label, open }; `key` tells whether anything has changed.
+// `make(colours)` returns { data, layout, label, open, height }; `key` tells whether anything has changed.
 export function show(id, key, make) {
   const before = figures.get(id);
   if (before?.key === key) return;
@@ -50,7 +50,8 @@ export function forget(id) {
 function render(id) {
   if (drawing === null || !figures.has(id)) return;
   const node = $(id), colours = palette();
-  const { data, layout, label, open } = figures.get(id).make(colours);
+  const { data, layout, label, open, height } = figures.get(id).make(colours);
+  if (height) node.style.height = `${height}px`; // one in the layout is lost when the window is resized
   node.setAttribute("role", "figure");
   node.setAttribute("aria-label", label);
   const first = !node.classList.contains("js-plotly-plot");
@@ -97,6 +98,6 @@ function base(colours) {
 // A download is an SVG: a PNG would be painted by way of a blob, which the page's policy forbids.
 const config = (id) => ({
   responsive: true, displaylogo: false, displayModeBar: coarse ? false : "hover", showTips: false,
-  modeBarButtons: [["toImage", "zoom2d", "pan2d", "resetScale2d"]],
+  modeBarButtons: [["toImage", ...(id === "plane" ? ["zoom2d", "pan2d", "resetScale2d"] : [])]],
   toImageButtonOptions: { format: "svg", filename: `bestgroup-${id}` },
 });

@@ -92,7 +92,7 @@ function showIntervals(view) {
   const dims = decided(view).slice(0, MOST_DIMS), seen = view.rows.length > 0 && view.observed > 0;
   const holder = $("intervals");
   if (holder.childElementCount !== dims.length)
-    replace(holder, dims.map((_, k) => el("div", { id: `intervals-${k}`, class: "chart rows" })));
+    replace(holder, dims.map((_, k) => el("div", { id: `intervals-${k}`, class: "chart" })));
   holder.hidden = !seen;
   dims.forEach((dim, k) => {
     if (!seen) { forget(`intervals-${k}`); return; }

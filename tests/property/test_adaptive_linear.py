@@ -34,7 +34,7 @@ def random_case(seed):
         noise=noise,
         goal=goal,
         batch=[0.01, 0.01, 1, 5][seed % 4],
-        costs=[1 + 3 * rng.random(size) for size in sizes] if seed % 3 == 0 else None,
+        costs=[10 ** rng.random(size) for size in sizes] if seed % 3 == 0 else None,
         delta=0.1,
     )
 
@@ -88,8 +88,8 @@ def lockstep(seed, most):
 
 
 def test_equals_the_enumerating_oracle_pull_by_pull():
-    ends = [lockstep(seed, 800) for seed in range(24)]
-    assert ends.count("answered") >= 12 and ends.count("unclear") <= 2
+    ends = [lockstep(seed, 800) for seed in range(30)]
+    assert ends.count("answered") >= 16 and ends.count("unclear") <= 3
 
 
 @pytest.mark.verify

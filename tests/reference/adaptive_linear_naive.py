@@ -29,6 +29,9 @@ class Naive:
     def __init__(self, sizes, weights, scales, slack, delta, *, independent, batch, cost) -> None:
         self.sizes, self.w, self.scales = list(sizes), list(weights), list(scales)
         self.slack, self.delta, self.batch, self.cost = slack, delta, batch, cost
+        self.priced = len({cost[i][j] for i, n in enumerate(sizes) for j in range(n)}) > 1
+        arms = [cost[i][j] for i, n in enumerate(sizes) for j in range(n)]
+        self.fine = math.exp(np.log(arms).mean()) / np.asarray(cost)  # times a precision, by arm
         self.power = 2.0 if independent else 1.0
         self.N, self.D = len(sizes), len(weights)
         self.out: set[int] = set()
@@ -64,6 +67,51 @@ class Naive:
             total += c * c / n if n > 0 else math.inf
         return total
 
+    # ---- prices, where costs differ
+
+    def root(self, i: int, j: int) -> float:
+        return math.sqrt(self.cost[i, j])
+
+    def price(self, i: int, s: Selection) -> float:
+        total = 0.0
+        for d in range(self.D):
+            total += self.w[d] * self.scales[d] * self.root(i, s[d])
+        return total
+
+    def dear(self, i: int, j: int, other: int) -> float:
+        return max(1.0, self.cost[i, j] / self.cost[i, other])
+
+    def toll(self, means, k: int, gap: float) -> float:
+        """The price of a rival's side: the closer to the best arm of a dim, the more an arm counts."""
+        total = 0.0
+        for d in range(self.D):
+            best = max(means[k, : self.sizes[k], d])
+            costs = 0.0
+            for j in range(self.sizes[k]):
+                near = gap / (gap + self.w[d] * (best - means[k, j, d]))
+                costs += near * near * self.cost[k, j]
+            total += self.w[d] * self.scales[d] * math.sqrt(costs)
+        return total
+
+    def cheapest(self, means, worth, i: int) -> Selection:
+        """The selection of i with the largest lead over the next group for the price of both."""
+        others = [k for k in worth if k != i]
+        if not others:
+            return self.hard[i]
+        rival = max(others, key=lambda k: worth[k])
+        ahead = self.slack - worth[rival]
+        if worth[i] + ahead <= 0:
+            return self.hard[i]
+        toll = self.toll(means, rival, worth[i] + ahead)
+
+        def ratio(s: Selection) -> float:
+            lead = ahead
+            for d in range(self.D):
+                lead += self.w[d] * means[i, s[d], d]
+            return lead / (toll + self.price(i, s))
+
+        return max(product(range(self.sizes[i]), repeat=self.D), key=ratio)
+
     # ---- evidence
 
     def witness_side(self, counts, sums, q: float):
@@ -78,8 +126,9 @@ class Naive:
         v, cost = [], 0.0
         for j, c in self.blocks(self.lead):
             n = float(counts[self.witness, j] - self.before[j])
-            v.append(c * math.sqrt(n + q) / n)
-            cost += math.log(1 + n / q) / 2
+            own = q * self.fine[self.witness, j]
+            v.append(c * math.sqrt(n + own) / n)
+            cost += math.log(1 + n / own) / 2
         return ahead, v, cost
 
     def at(self, counts, sums, k: int, s: Selection, g: int) -> float:
@@ -95,8 +144,9 @@ class Naive:
             return -math.inf
         for j, c in self.blocks(s):
             n = float(counts[k, j])
-            v.append(c * math.sqrt(n + q) / n)
-            cost += math.log(1 + n / q) / 2
+            own = q * self.fine[k, j]
+            v.append(c * math.sqrt(n + own) / n)
+            cost += math.log(1 + n / own) / 2
         return climb.compiled(gap, np.array(v), len(v), 0.0, math.inf)[0] - cost
 
     def pooled(self, counts, sums, k: int, s: Selection, g: int) -> float:
@@ -124,11 +174,11 @@ class Naive:
                 )
                 worth[i] = sum(self.w[d] * means[i, self.hard[i][d], d] for d in range(self.D))
         leader = max(worth, key=lambda i: worth[i])
-        lead = self.hard[leader]
+        lead = self.cheapest(means, worth, leader) if self.priced else self.hard[leader]
         if self.m == 0:
             self.witness, self.lead = leader, lead
         ease = self.compare(counts, means)
-        if self.is_time(means, worth, leader, ease, int(counts.sum())):
+        if self.is_time(means, worth, leader, lead, ease, int(counts.sum())):
             if self.slack > 0 and leader != self.witness:
                 self.out.clear()
             self.m, self.since, self.witness, self.lead = (
@@ -164,7 +214,7 @@ class Naive:
             least = min(least, gap * abs(gap) / (2 * (every + v)))
         return least
 
-    def is_time(self, means, worth, leader: int, ease: float, total: int) -> bool:
+    def is_time(self, means, worth, leader: int, lead: Selection, ease: float, total: int) -> bool:
         if self.m == 0:
             return ease >= 6 or (ease >= 2.5 and total >= 30 * sum(self.sizes))
         if leader != self.witness and ease <= -2 and total >= 1.25 * self.since:
@@ -175,10 +225,16 @@ class Naive:
         for d in range(self.D):
             old += self.w[d] * means[self.witness, self.lead[d], d]
         old -= max(worth[k] for k in self.others())
-        new = self.slack + worth[leader]
-        new -= max(worth[k] for k in worth if k != leader)
+        new = self.slack + sum(self.w[d] * means[leader, lead[d], d] for d in range(self.D))
+        rival = max((k for k in worth if k != leader), key=lambda k: worth[k])
+        new -= worth[rival]
         if old <= 0:
             return new > old
+        if self.priced:
+            gap = self.slack + worth[leader] - worth[rival]
+            toll = self.toll(means, rival, gap) if gap > 0 else 0.0
+            old_price = toll + self.price(self.witness, self.lead)
+            new *= old_price / (toll + self.price(leader, lead))
         least = min(self.evidence[k] for k in self.others())
         done = min(max(least / self.level(), 0.0), 0.95)
         return (1.07 - 0.5 * done) * old * old < (1 - done) * new * new
@@ -267,10 +323,16 @@ class Naive:
     def probe_of(self, counts, means, d: int, gap: float, log_total: float) -> int:
         i, lead = self.witness, self.lead[d]
         high, probe = means[i, lead, d] + 0.1 * max(gap, 0.0) / self.w[d], lead
+        rate = 0.0
+        if self.priced and gap > 0:
+            rival = min(self.others(), key=lambda k: self.gap[k])
+            rate = gap / (self.price(i, self.lead) + self.toll(means, rival, gap))
         for j in range(self.sizes[i]):
-            n, often = counts[i, j], counts[i, lead]
-            if n < often:
-                bound = means[i, j, d] + self.scales[d] * math.sqrt(0.5 * log_total / n)
+            n, often, dear = counts[i, j], counts[i, lead], self.dear(i, j, lead)
+            if n * dear < often:
+                bound = means[i, j, d] + self.scales[d] * math.sqrt(0.5 * log_total / (n * dear))
+                if self.priced:
+                    bound += rate * self.scales[d] * (self.root(i, lead) - self.root(i, j))
                 bound = math.inf if n * n < often else bound
                 if bound > high:
                     high, probe = bound, j
@@ -311,7 +373,8 @@ class Naive:
             n = counts[i, j] - self.before[j]
             need = c / (n * math.sqrt(self.cost[i, j])) if n > 0 else math.inf
             served = [d for d in range(self.D) if self.lead[d] == j]
-            fewer = [self.probe[d] for d in served if counts[i, self.probe[d]] < counts[i, j]]
+            arms = [self.probe[d] for d in served]
+            fewer = [p for p in arms if counts[i, p] * self.dear(i, p, j) < counts[i, j]]
             found.append((need, (i, fewer[0] if fewer else j, n)))
         return max(found, key=lambda pair: pair[0])[1]
 

@@ -14,6 +14,7 @@ from bestgroup.core.evidence import mixture_edge, pair_evidence, pair_evidence_a
 
 INF = math.inf
 Arm = tuple[int, int]
+Wish = tuple[str, int, int, int, int]
 
 
 @dataclass
@@ -47,6 +48,9 @@ class Naive:
         self.arms = [(i, j) for i in self.groups for j in range(self.sizes[i])]
         self.n = dict.fromkeys(self.arms, 0)
         self.base = dict.fromkeys(self.arms, 0)
+        least = min(self.cost.values())
+        self.price = {arm: math.sqrt(cost / least) for arm, cost in self.cost.items()}
+        self.priced = len(set(self.cost.values())) > 1
         self.status = ["accepted" if len(self.sizes) == 1 else "open"] * len(self.sizes)
         for i in self.groups:
             self.share["group", i] = math.log(len(self.sizes))
@@ -95,10 +99,10 @@ class Naive:
         look = Look(self, counts)
         if look.pick is None or counts[poorest] * len(self.arms) < math.sqrt(total):
             return poorest, counts[poorest]
-        a, b, k, d = look.pick
-        m = look.leader[a, d]
-        if counts[a, m] * math.sqrt(self.cost[a, m]) <= counts[b, k] * math.sqrt(self.cost[b, k]):
-            scout = look.scout[a, d]
+        kind, a, b, k, d = look.pick
+        m = look.front(kind, a, b, d)
+        if counts[a, m] * self.price[a, m] <= counts[b, k] * self.price[b, k]:
+            scout = look.wide(kind, a, b, d)[1]
             return (a, scout), min(counts[a, m], counts[a, scout])
         return (b, k), counts[b, k]
 
@@ -139,7 +143,7 @@ class Naive:
         for i in self.groups:
             for j in self.others(i):
                 for d in self.dims:
-                    m = max(range(self.sizes[i]), key=lambda m: self.mean(i, m, d))
+                    f, m = front(self, "won", i, j, d), front(self, "over", i, j, d)
                     for k in range(self.sizes[j]):
                         start = level + self.share["arm", i, m, d]
                         if self.status[j] == "open" and (i, j, k, d) not in self.over:
@@ -148,9 +152,10 @@ class Naive:
                                 self.over.add((i, j, k, d))
                         needed = self.status[i] == "open" and self.status[j] != "rejected"
                         needed = needed and (i, j) not in settled
+                        start = level + self.share["arm", i, f, d]
                         if needed and (i, j, k, d) not in self.won:
                             wanted = start + self.share["group", i] + self.share["dim", i, j, d]
-                            if self.proves("won", (i, m, j, k), d, self.epsilon[d], wanted):
+                            if self.proves("won", (i, f, j, k), d, self.epsilon[d], wanted):
                                 self.won.add((i, j, k, d))
 
     def proves(self, kind: str, arms: tuple, d: int, shift: float, wanted: float) -> bool:
@@ -168,9 +173,12 @@ class Naive:
         error = math.sqrt(1.0 / self.base[i, m] + 1.0 / self.base[j, k])
         size = max(abs(seen), error)
         q = 4.5 / (size * size)
-        value = pair_evidence_above(gap, n_a, n_b, q, q)
+        own, other = self.price[i, m], self.price[j, k]
+        ratios = (other + own) / (2.0 * own), (own + other) / (2.0 * other)
+        q_a, q_b = (q * (ratio * ratio) for ratio in ratios)
+        value = pair_evidence_above(gap, n_a, n_b, q_a, q_b)
         if value >= wanted:
-            value = pair_evidence(gap, n_a, n_b, q, q)
+            value = pair_evidence(gap, n_a, n_b, q_a, q_b)
         self.wait[key] = (z - wanted) + 0.7 * (wanted - value)
         return value >= wanted
 
@@ -215,8 +223,35 @@ def priced(width: float, price: float) -> float:
     return width / price if width > 0 else width * price
 
 
+def toll(run: Naive, kind: str, i: int, j: int, d: int) -> float:
+    """The price of j's side: the root of the costs of its arms, the closest to i counting most."""
+    means = [run.mean(j, k, d) for k in range(run.sizes[j])]
+    best = max(run.mean(i, m, d) for m in range(run.sizes[i]))
+    gap = best + (run.epsilon[d] if kind == "won" else 0.0) - max(means)
+    if gap <= 0:
+        return run.price[j, means.index(max(means))]
+    costs = 0.0
+    for k, mean in enumerate(means):
+        near = gap / (gap + max(means) - mean)
+        costs += near * near * run.price[j, k] * run.price[j, k]
+    return math.sqrt(costs)
+
+
+def front(run: Naive, kind: str, i: int, j: int, d: int) -> int:
+    """The arm of i that is to be shown above j in dim d."""
+    arms = range(run.sizes[i])
+    if not run.priced:
+        return max(arms, key=lambda m: run.mean(i, m, d))
+    shift = run.epsilon[d] if kind == "won" else 0.0
+    best = max(run.mean(j, k, d) for k in range(run.sizes[j]))
+    price = toll(run, kind, i, j, d)
+    return max(
+        arms, key=lambda m: priced(run.mean(i, m, d) + shift - best, run.price[i, m] + price)
+    )
+
+
 class Look:
-    """All bounds and scores at some counts, and the duel (a, b, k, d) with the least score."""
+    """All bounds and scores at some counts, and the duel (kind, a, b, k, d) with the least score."""
 
     def __init__(self, run: Naive, counts: dict[Arm, float]) -> None:
         self.run, self.counts = run, counts
@@ -249,14 +284,28 @@ class Look:
             self.best[i, d] - self.best[j, d] - self.run.epsilon[d] / 2.0 for d in self.run.dims
         )
 
-    def price(self, i: int, j: int, d: int) -> float:
-        cost = self.run.cost
-        return math.sqrt(cost[i, self.scout[i, d]]) + math.sqrt(cost[j, self.leader[j, d]])
+    def front(self, kind: str, i: int, j: int, d: int) -> int:
+        return front(self.run, kind, i, j, d)
+
+    def wide(self, kind: str, i: int, j: int, d: int) -> tuple[float, int]:
+        """The largest U_i - L_j, with epsilon for "won", for its price if costs differ; its arm."""
+        run, arms = self.run, range(self.run.sizes[i])
+        shift = run.epsilon[d] if kind == "won" else 0.0
+        if not run.priced:
+            return self.U[i, d] - self.L[j, d] + shift, self.scout[i, d]
+        price = toll(run, kind, i, j, d)
+        widths = [
+            priced(
+                run.mean(i, m, d) + self.bonus[i, m] - self.L[j, d] + shift, run.price[i, m] + price
+            )
+            for m in arms
+        ]
+        return max(widths), widths.index(max(widths))
 
     def hope(self, i: int, j: int) -> float:
-        return min(priced(self.U[i, d] - self.L[j, d], self.price(i, j, d)) for d in self.run.dims)
+        return min(self.wide("over", i, j, d)[0] for d in self.run.dims)
 
-    def wishes(self, i: int) -> list[tuple[float, tuple[int, int, int, int]]]:
+    def wishes(self, i: int) -> list[tuple[float, Wish]]:
         """What the undecided group i would have pulled, with its scores."""
         if self.lead[i] > 0:
             rival = max(self.alive(i), key=lambda j: self.hope(j, i))
@@ -268,7 +317,7 @@ class Look:
             for wish in self.rise(i, j)
         ]
 
-    def fall(self, i: int, j: int) -> list[tuple[float, tuple[int, int, int, int]]]:
+    def fall(self, i: int, j: int) -> list[tuple[float, Wish]]:
         run = self.run
         left = [
             (k, d) for d in run.dims for k in range(run.sizes[i]) if (j, i, k, d) not in run.over
@@ -277,30 +326,27 @@ class Look:
             return []
         scores = []
         for k, d in left:
-            m = self.leader[j, d]
+            m = self.front("over", j, i, d)
             wanted = self.level + run.share["group", i] + run.share["rival", i, j]
             wanted += run.share["arm", j, m, d]
-            gap = self.best[j, d] - run.mean(i, k, d)
+            gap = run.mean(j, m, d) - run.mean(i, k, d)
             scores.append(strength(gap, self.counts[j, m], self.counts[i, k]) / wanted)
         k, d = max(left, key=lambda kd: run.mean(i, *kd) + self.bonus[i, kd[0]] - self.L[j, kd[1]])
-        return [(min(scores), (j, i, k, d))]
+        return [(min(scores), ("over", j, i, k, d))]
 
-    def rise(self, i: int, j: int) -> list[tuple[float, tuple[int, int, int, int]]]:
+    def rise(self, i: int, j: int) -> list[tuple[float, Wish]]:
         run = self.run
-        d = max(
-            run.dims,
-            key=lambda d: priced(self.U[i, d] - self.L[j, d] + run.epsilon[d], self.price(i, j, d)),
-        )
+        d = max(run.dims, key=lambda d: self.wide("won", i, j, d)[0])
         left = [k for k in range(run.sizes[j]) if (i, j, k, d) not in run.won]
-        m = self.leader[i, d]
+        m = self.front("won", i, j, d)
         wanted = self.level + run.share["group", i] + run.share["arm", i, m, d]
         wanted += run.share["dim", i, j, d]
         scores = []
         for k in left:
-            gap = self.best[i, d] + run.epsilon[d] - run.mean(j, k, d)
+            gap = run.mean(i, m, d) + run.epsilon[d] - run.mean(j, k, d)
             scores.append(strength(gap, self.counts[i, m], self.counts[j, k]) / wanted)
         k = max(left, key=lambda k: run.mean(j, k, d) + self.bonus[j, k])
-        return [(min(scores), (i, j, k, d))]
+        return [(min(scores), ("won", i, j, k, d))]
 
 
 def share_out(run: Naive, look: Look) -> None:

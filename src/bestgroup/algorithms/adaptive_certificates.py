@@ -15,7 +15,7 @@ from bestgroup.algorithms.adaptive_scores import (
     Split,
     strength,
 )
-from bestgroup.algorithms.adaptive_split import precision
+from bestgroup.algorithms.adaptive_split import dearness, precision
 from bestgroup.core.arrays import Bools, Floats, Ints
 from bestgroup.core.evidence import pair_evidence, pair_evidence_above
 from bestgroup.core.kernel import kernel
@@ -29,6 +29,7 @@ _RETRY = 0.7  # a failed test is repeated when the strength has grown by this sh
 class Ledger(NamedTuple):
     """What the proofs rest on: pulls since scouting, and what scouting saw, in units of scales."""
 
+    price: Floats  # [N, K]           square root of an arm's cost
     base_counts: Floats  # [N, K]     pulls in scouting; zeros before its end, and for boxes
     base_sums: Floats  # [N, K, D]
     base_mean: Floats  # [N, K, D]
@@ -56,12 +57,13 @@ class Levels(NamedTuple):
     box: BoxRule  # what they are
 
 
-def make_ledger(exists: Bools, dims: int) -> Ledger:
+def make_ledger(exists: Bools, cost: Floats, dims: int) -> Ledger:
     """Return a ledger before any pull."""
     N, K = exists.shape
     sizes = exists.sum(axis=1).astype(np.int64)
     duels = (N, N, K, dims)
     return Ledger(
+        price=np.sqrt(cost),
         base_counts=np.zeros((N, K)),
         base_sums=np.zeros((N, K, dims)),
         base_mean=np.zeros((N, K, dims)),
@@ -125,10 +127,12 @@ def lack(
     gap = ledger.mean[i, m, d] - ledger.mean[j, k, d] + shift
     seen = ledger.base_mean[i, m, d] - ledger.base_mean[j, k, d] + shift
     q = precision(seen, ledger.base_counts[i, m], ledger.base_counts[j, k])
-    above = pair_evidence_above(gap, n_a, n_b, q, q)
+    q_a = q * dearness(ledger.price[j, k], ledger.price[i, m])
+    q_b = q * dearness(ledger.price[i, m], ledger.price[j, k])
+    above = pair_evidence_above(gap, n_a, n_b, q_a, q_b)
     if above < level:
         return level - above
-    return level - pair_evidence(gap, n_a, n_b, q, q)
+    return level - pair_evidence(gap, n_a, n_b, q_a, q_b)
 
 
 @kernel
@@ -216,6 +220,40 @@ def try_group(
                         if z >= wanted + ledger.won_wait[i, j, k, d]:
                             shift = levels.epsilon[d]
                             test_won(ledger, duties, (i, m, j, k), d, shift, z, wanted)
+
+
+@kernel
+def try_fronts(
+    ledger: Ledger, duties: Duties, split: Split, levels: Levels, front: Ints, exists: Bools, g: int
+) -> None:
+    """Do the same tests where costs differ: by the front of a group against each other one."""
+    counts, mean = ledger.counts, ledger.mean
+    for o in range(len(duties.status)):
+        for side in range(2):
+            i, j = (g, o) if side == 0 else (o, g)
+            beat, settle = may_beat(duties, j), may_settle(duties, i, j)
+            if o == g or not (beat or settle):
+                continue
+            for d in range(mean.shape[2]):
+                f, m = front[0, i, j, d], front[1, i, j, d]
+                for k in range(exists.shape[1]):
+                    if not counts[j, k] > 0.0:
+                        continue
+                    gap = mean[i, m, d] - mean[j, k, d]
+                    if beat and gap > 0.0 and not duties.over[i, j, k, d] and counts[i, m] > 0.0:
+                        wanted = levels.level + split.arm[i, m, d]
+                        wanted = wanted + split.group[j] + split.rival[j, i]
+                        z = strength(gap, counts[i, m], counts[j, k])
+                        if z >= wanted + ledger.over_wait[i, j, k, d]:
+                            test_over(ledger, duties, (i, m, j, k), d, z, wanted)
+                    gap = mean[i, f, d] - mean[j, k, d] + levels.epsilon[d]
+                    if settle and gap > 0.0 and not duties.won[i, j, k, d] and counts[i, f] > 0.0:
+                        wanted = levels.level + split.arm[i, f, d]
+                        wanted = wanted + split.group[i] + split.dim[i, j, d]
+                        z = strength(gap, counts[i, f], counts[j, k])
+                        if z >= wanted + ledger.won_wait[i, j, k, d]:
+                            shift = levels.epsilon[d]
+                            test_won(ledger, duties, (i, f, j, k), d, shift, z, wanted)
 
 
 @kernel

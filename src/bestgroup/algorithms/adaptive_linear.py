@@ -9,7 +9,8 @@ c_B = sqrt(sum_B (w^d sigma_d)^2) if they are independent.
 
 **Rule.** At stopping times tau_1 < tau_2 < ... a witness is named: a group i_m and a selection s_m
 of it, chosen in any way from what was seen up to tau_m. For a group k != i_m, a selection s' of k
-and a precision q let E_q be the product of half-normal mixtures (`evidence_linear`), one an arm:
+and a precision q let E_q be the product of half-normal mixtures (`evidence_linear`), one an arm, of
+precision q f, f being fixed beforehand: the mean cost of all arms, a geometric one, over the arm's own:
 
 * for an arm that s' uses, of ALL its pulls, each taken as the number sum_{d in B} w^d X^d / c_B,
   B the dims that it serves, mixed over eta <= 0;
@@ -182,10 +183,13 @@ class AdaptiveLinear(Algorithm):
         alpha = setting.delta / (shape.dims * (shape.total - min(shape.sizes) + 1))
         boxes = uses_boxes(setting)
         independent = setting.noise.dependence == "independent"
+        cost = costs_of(setting)
         return LinearRule(
             exists=shape.exists,
             sizes=np.array(shape.sizes, np.int64),
-            cost=costs_of(setting),
+            cost=cost,
+            priced=bool((cost != cost[0, 0]).any()),
+            fine=math.exp(float(np.log(cost[shape.exists]).mean())) / cost,
             weights=weights,
             scale=scale,
             coefficient=np.zeros(0) if boxes else coefficients(weights * scale, independent),
@@ -258,12 +262,12 @@ def uses_boxes(setting: Setting) -> bool:
 
 
 def costs_of(setting: Setting) -> Floats:
-    """Return what a pull of each arm costs, [N, K]: 1 unless the setting says otherwise."""
+    """Return what a pull of each arm costs, in units of the least cost, [N, K]."""
     cost = np.ones(setting.shape.exists.shape)
-    given = getattr(setting, "costs", None)
-    if given is not None:
-        for i, row in enumerate(given):
-            cost[i, : setting.shape.sizes[i]] = np.asarray(row)[: setting.shape.sizes[i]]
+    if setting.costs is not None:
+        least = min(min(row) for row in setting.costs)
+        for i, row in enumerate(setting.costs):
+            cost[i, : len(row)] = np.asarray(row) / least
     return cost
 
 

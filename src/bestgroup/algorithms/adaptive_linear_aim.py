@@ -13,6 +13,7 @@ import math
 
 import numpy as np
 
+from bestgroup.algorithms.adaptive_linear_costs import dearer, rate_of
 from bestgroup.algorithms.adaptive_linear_state import LinearRule, State
 from bestgroup.core.arrays import Floats, Ints
 from bestgroup.core.evidence_search import find_blocks
@@ -69,7 +70,9 @@ def choose_arm(state: State, tally: Tally, rule: LinearRule, pulls: Ints) -> tup
                 often = tally.counts[i, j] + pulls[i, j]
                 for e in range(D - 1, -1, -1):
                     other = state.probe[e]
-                    if masks[d] >> e & 1 and tally.counts[i, other] + pulls[i, other] < often:
+                    spent = tally.counts[i, other] + pulls[i, other]
+                    outlay = spent * dearer(float(rule.cost[i, other]), float(rule.cost[i, j]))
+                    if masks[d] >> e & 1 and outlay < often:
                         arm = other
     return int(group), int(arm), int(count)
 
@@ -199,9 +202,11 @@ def set_probes(
 ) -> None:
     """Choose for every dim of the witness an arm that could be better than the lead's, if any.
 
-    Only arms pulled less often than the lead's come into question, so that this gets at least half
-    of the pulls. Those pulled less than sqrt(its pulls) times go first.
+    Only arms on which less was spent than on the lead's come into question, so that this gets at least
+    half. Those pulled less than sqrt(its pulls) times go first. Where costs differ, an arm must be
+    better by what its price takes away, and what a pull costs counts as so many pulls.
     """
+    rate = rate_of(state, rule, means) if rule.priced else 0.0
     w = state.witness[0]
     gap = np.inf
     for k in range(len(state.out)):
@@ -210,13 +215,16 @@ def set_probes(
     for d in range(len(state.lead)):
         lead = state.lead[d]
         state.probe[d] = lead
-        often = tally.counts[w, lead]
+        often, cost = tally.counts[w, lead], rule.cost[w, lead]
         high = means[w, lead, d] + _MATTERS * max(gap, 0.0) / rule.weights[d]
         for j in range(rule.sizes[w]):
             n = tally.counts[w, j]
-            if n >= often:
+            dear = dearer(float(rule.cost[w, j]), float(cost))
+            if n * dear >= often:
                 continue
-            bound = means[w, j, d] + rule.scale[d] * math.sqrt(_CURIOSITY * log_total / n)
+            bound = means[w, j, d] + rule.scale[d] * math.sqrt(_CURIOSITY * log_total / (n * dear))
+            if rule.priced:
+                bound += rate * rule.scale[d] * (math.sqrt(cost) - math.sqrt(rule.cost[w, j]))
             if n * n < often:
                 bound = np.inf
             if bound > high:

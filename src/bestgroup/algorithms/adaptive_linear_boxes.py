@@ -22,7 +22,8 @@ R_{k*} . w. QED
 
 Sampling: of the leading group and the one with the largest `high`, arms with the largest upper bound
 in each dim; of these the arm whose pull shortens the sum of the half-widths most for its cost: a
-half-width shrinks like one over the root of the count.
+half-width shrinks like one over the root of the count. Where costs differ the leading group's arms
+are those with the largest lead, by upper ends, for their price (`adaptive_linear_costs`).
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ import math
 
 import numpy as np
 
+from bestgroup.algorithms.adaptive_linear_costs import best_for_price
 from bestgroup.algorithms.adaptive_linear_state import LinearRule, State
 from bestgroup.core.arrays import Ints
 from bestgroup.core.kernel import kernel
@@ -98,6 +100,31 @@ def look_at_boxes(state: State, tally: Tally, rule: LinearRule) -> None:
     state.rival[0] = rival
     if rival < 0 or state.evidence[rival] >= 0.0:
         state.answer[0] = leader
+    elif rule.priced:
+        spare_boxes(state, tally, rule, leader, rule.slack - worth[rival])
+
+
+@kernel
+def spare_boxes(state: State, tally: Tally, rule: LinearRule, i: int, ahead: float) -> None:
+    """Let the leader use the arms with the largest lead for their price, by upper ends."""
+    K, D = state.low.shape[1], len(rule.weights)
+    value, price = np.zeros((K, D)), np.zeros((K, D))
+    for j in range(rule.sizes[i]):
+        for d in range(D):
+            reach = (state.high[i, j, d] - state.low[i, j, d]) / 2.0
+            root = math.sqrt(tally.counts[i, j] * rule.cost[i, j])
+            value[j, d] = rule.weights[d] * state.high[i, j, d]
+            price[j, d] = rule.weights[d] * reach * root
+    toll = 0.0
+    for d in range(D):
+        arm = state.hard[state.rival[0], d]
+        root = math.sqrt(rule.cost[state.rival[0], arm])
+        toll += rule.weights[d] * state.spread[state.rival[0], d] * root
+    best_for_price(value, price, rule.sizes[i], ahead, toll, state.hard[i])
+    for d in range(D):
+        arm = state.hard[i, d]
+        reach = (state.high[i, arm, d] - state.low[i, arm, d]) / 2.0
+        state.spread[i, d] = reach * math.sqrt(float(tally.counts[i, arm]))
 
 
 @kernel

@@ -43,7 +43,7 @@ def set_lead(state: State, tally: Tally, rule: LinearRule, duel: Duel, masks: In
             return False
         duel.ahead[0] += rule.weights[d] * (tally.sums[i, j, d] - state.before_sums[j, d]) / n
         for g in range(len(rule.precision)):
-            q = rule.precision[g]
+            q = rule.precision[g] * rule.fine[i, j]
             duel.lead[g, d] = 0.0
             if masks[d] > 0:
                 duel.lead[g, d] = rule.coefficient[masks[d]] * math.sqrt(n + q) / n
@@ -57,7 +57,7 @@ def set_rival(tally: Tally, rule: LinearRule, means: Floats, duel: Duel, k: int)
     for j in range(rule.sizes[k]):
         n = float(tally.counts[k, j])
         for g in range(len(rule.precision)):
-            q = rule.precision[g]
+            q = rule.precision[g] * rule.fine[k, j]
             duel.reach[g, j] = math.sqrt(n + q) / n
             duel.cost[g, j] = 0.5 * math.log(1.0 + n / q)
         for d in range(len(rule.weights)):

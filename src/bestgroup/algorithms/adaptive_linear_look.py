@@ -12,6 +12,7 @@ import math
 import numpy as np
 
 from bestgroup.algorithms.adaptive_linear_aim import aim, copy, means_of, variance
+from bestgroup.algorithms.adaptive_linear_costs import price_of, spare
 from bestgroup.algorithms.adaptive_linear_duel import make_duel, scan, set_rival
 from bestgroup.algorithms.adaptive_linear_state import LinearRule, State
 from bestgroup.core.arrays import Floats, Ints
@@ -76,12 +77,15 @@ def look(state: State, tally: Tally, rule: LinearRule, total: int) -> None:
     leader = int(np.argmax(worth))
     lead = np.zeros(D, np.int64)
     copy(state.hard[leader], lead)
+    ahead, toll = worth[leader], 0.0
+    if rule.priced:
+        ahead, toll = spare(rule, means, worth, leader, lead)
     masks = np.zeros(D, np.int64)
     if state.named[0] == 0:
         state.witness[0] = leader
         copy(lead, state.lead)
     ease = compare(state, tally, rule, means, masks)
-    if is_time(state, rule, means, worth, lead, ease, total):
+    if is_time(state, rule, means, worth, lead, ahead, toll, ease, total):
         name_witness(state, tally, rule, leader, lead, total)
     if state.named[0] > 0:
         work = make_work(D)
@@ -140,6 +144,8 @@ def is_time(
     means: Floats,
     worth: Floats,
     lead: Ints,
+    ahead: float,
+    toll: float,
     ease: float,
     total: int,
 ) -> bool:
@@ -155,7 +161,7 @@ def is_time(
         return True
     if total < _AGAIN * state.since[0]:
         return False
-    old, new, least = rule.slack, rule.slack + worth[leader], np.inf
+    old, new, least = rule.slack, rule.slack + ahead, np.inf
     for d in range(len(lead)):
         old += rule.weights[d] * means[w, state.lead[d], d]
     best_of_others, second = -np.inf, -np.inf
@@ -168,6 +174,8 @@ def is_time(
     old, new = old - best_of_others, new - second
     if old <= 0.0:
         return bool(new > old)
+    if rule.priced:
+        new *= (toll + price_of(rule, w, state.lead)) / (toll + price_of(rule, leader, lead))
     done = min(max(least / level_of(state, rule), 0.0), 0.95)
     return bool((1.07 - 0.5 * done) * old * old < (1.0 - done) * new * new)
 

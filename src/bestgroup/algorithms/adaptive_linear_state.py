@@ -15,7 +15,9 @@ class LinearRule(NamedTuple):
 
     exists: Bools  # [N, K]
     sizes: Ints  # [N]
-    cost: Floats  # [N, K]      of a pull
+    cost: Floats  # [N, K]      of a pull, in units of the least one
+    priced: bool  # whether costs differ
+    fine: Floats  # [N, K]      times a precision: that of the arm's mixture
     weights: Floats  # [D]
     scale: Floats  # [D]
     coefficient: Floats  # [2^D]  c_B; empty for boxes

@@ -11,8 +11,9 @@ counts the pulls after that moment only*. Let F be what is known then. The share
   p(i, j) for the rivals j of i, sum_j p(i, j) = 1.
 
 **Proving.** Write Ev(a, b, d, s) for the evidence (`core.evidence`) against mu_a^d + s <= mu_b^d,
-in units of the scale of dim d, from the pulls since scouting. At the end of a plan, with m the arm
-of the first group that has the largest mean in dim d:
+in units of the scale of dim d, from the pulls since scouting. At the end of a plan, with m an arm of
+the first group, that of the largest mean in dim d or, where costs differ, of the largest lead for its
+price (`adaptive_scores`):
 
 - `won[i, j, k, d]` is recorded, for good, once Ev((i, m), (j, k), d, epsilon_d) is at least
   log(1 / (delta r(i) y(i, j, d) q(i, d, m))); the pair (i, j) is settled once that is recorded for
@@ -212,9 +213,10 @@ def uses_boxes(setting: Setting) -> bool:
 
 
 def _costs(setting: Setting) -> Floats:
-    """Return the cost of a pull of each arm, [N, K]; ones by default."""
+    """Return the cost of a pull of each arm, in units of the least one, [N, K]."""
     cost = np.ones(setting.shape.exists.shape)
     if setting.costs is not None:
+        least = min(min(row) for row in setting.costs)
         for i, row in enumerate(setting.costs):
-            cost[i, : len(row)] = row
+            cost[i, : len(row)] = np.asarray(row) / least
     return cost

@@ -16,6 +16,7 @@ from bestgroup.algorithms.adaptive_certificates import (
     make_ledger,
     narrow_box,
     try_boxes,
+    try_fronts,
     try_group,
 )
 from bestgroup.algorithms.adaptive_scores import (
@@ -27,6 +28,7 @@ from bestgroup.algorithms.adaptive_scores import (
     arm_to_pull,
     choose,
     copy_view,
+    look_at_fronts,
     look_at_group,
     look_at_pairs,
     make_view,
@@ -81,7 +83,7 @@ def init(rule: AdaptiveRule) -> State:
     )
     return State(
         duties=duties,
-        ledger=make_ledger(rule.exists, D),
+        ledger=make_ledger(rule.exists, rule.cost, D),
         split=equal_split(rule.exists, D),
         seen=make_view(rule.cost, D),
         efficiency=np.zeros((N, D)),
@@ -142,6 +144,10 @@ def step(state: State, tally: Tally, rule: AdaptiveRule) -> None:
     for g in range(N):
         if everyone or state.moved[g]:
             note_turns(state, rule, turned, g)
+    if state.seen.priced[0]:
+        for g in range(N):
+            if state.moved[g]:
+                look_at_fronts(state.seen, rule.levels.epsilon, rule.exists, g)
     if state.phase[0] == PROVING and prove(state, rule, turned):
         everyone = True
     look(state, rule, everyone)
@@ -214,6 +220,8 @@ def prove(state: State, rule: AdaptiveRule, turned: Bools) -> bool:
             continue
         if levels.boxes:
             try_boxes(ledger, duties, levels.slack, rule.exists, g)
+        elif state.seen.priced[0]:
+            try_fronts(ledger, duties, state.split, levels, state.seen.front, rule.exists, g)
         else:
             leader, touched = state.seen.leader, state.touched
             try_group(ledger, duties, state.split, levels, leader, touched, turned, g)

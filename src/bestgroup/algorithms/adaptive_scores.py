@@ -17,8 +17,12 @@ The duel with the least score is pulled for: its arm with fewer pulls, and on th
 with the largest mean + b in that dim instead of the one with the best mean.
 
 **Costs.** To prove a gap g between arms of costs c and c' costs (sqrt c + sqrt c')^2 / g^2 times a
-constant, with n sqrt c = n' sqrt c'. So a dim or a rival is chosen by its width over sqrt c + sqrt
-c', and "fewer pulls" compares n sqrt c.
+constant, with n sqrt c = n' sqrt c'; "fewer pulls" compares n sqrt c. If one arm is to be shown above
+all arms k of a group the costs of these add up, those closest to it first: sqrt c' is then the *toll*
+sqrt(sum_k c_k (g / g_k)^2), g the gap to the best of them and g_k that to k. Where costs differ, the
+leader of i is replaced by its *front* against j, the arm with the largest gap over sqrt c + toll; the
+arm with the largest mean + b, the choice of a dim and that of a rival by the same ratio of widths. A
+cheap arm serves unless a dear one is so much better that fewer pulls make up for its cost.
 """
 
 from __future__ import annotations
@@ -47,6 +51,10 @@ class View(NamedTuple):
     """What the sampling rule looks at; all of it follows from counts, means and what is proven."""
 
     price: Floats  # [N, K]      square root of an arm's cost
+    priced: Bools  # [1]         whether costs differ; if not, the next three are not used
+    front: Ints  # [2, N, N, D]  the arm of i that is to be shown above j: with epsilon, without
+    toll: Floats  # [2, N, N, D] the price of an arm of j in such duels
+    probe: Ints  # [2, N, N, D]  the arm of i to pull when its front is due
     counts: Floats  # [N, K]     pulls
     mean: Floats  # [N, K, D]
     bonus: Floats  # [N, K]      b
@@ -63,7 +71,8 @@ class View(NamedTuple):
     rival: Ints  # [N]           who is to reject i; -1 before the next look
     fall: Floats  # [N]          least score of rejecting i by that one
     blow: Ints  # [N, 2]         its (k, d)
-    pick: Ints  # [5]            the duel (a, m, b, k, d) with the least score; a = -1 without one
+    pick: Ints  # [6]            the duel (a, m, b, k, d) with the least score; a = -1 without one;
+    #                            and the arm to pull when m is due
     least: Floats  # [1]         its score
 
 
@@ -79,8 +88,13 @@ class Duties(NamedTuple):
 def make_view(cost: Floats, dims: int) -> View:
     """Return a view before any pull."""
     N, K, D = *cost.shape, dims
+    fronts = (2, N, N, D)
     return View(
         price=np.sqrt(cost),
+        priced=np.full(1, bool((cost != cost[0, 0]).any())),
+        front=np.zeros(fronts, np.int64),
+        toll=np.ones(fronts),
+        probe=np.zeros(fronts, np.int64),
         counts=np.zeros((N, K)),
         mean=np.zeros((N, K, D)),
         bonus=np.zeros((N, K)),
@@ -97,7 +111,7 @@ def make_view(cost: Floats, dims: int) -> View:
         rival=np.full(N, -1, np.int64),
         fall=np.zeros(N),
         blow=np.zeros((N, 2), np.int64),
-        pick=np.full(5, -1, np.int64),
+        pick=np.full(6, -1, np.int64),
         least=np.zeros(1),
     )
 
@@ -107,6 +121,10 @@ def copy_view(view: View) -> View:
     """Return a copy, for looking ahead within a batch."""
     return View(
         view.price,
+        view.priced,
+        view.front,
+        view.toll,
+        view.probe.copy(),
         view.counts.copy(),
         view.mean,
         view.bonus.copy(),
@@ -161,6 +179,59 @@ def for_price(width: float, price: float) -> float:
 
 
 @kernel
+def look_at_fronts(view: View, epsilon: Floats, exists: Bools, g: int) -> None:
+    """Refresh the fronts of g against all other groups, and theirs against g."""
+    N, D = view.best.shape
+    for o in range(N):
+        for side in range(2):
+            i, j = (g, o) if side == 0 else (o, g)
+            if o == g:
+                continue
+            for kind in range(2):
+                for d in range(D):
+                    set_front(view, exists, kind, i, j, d, 0.0 if kind == 1 else epsilon[d])
+
+
+@kernel
+def set_front(view: View, exists: Bools, kind: int, i: int, j: int, d: int, shift: float) -> None:
+    """Set the arm of i whose lead over j, plus the shift, is largest for its price."""
+    K = exists.shape[1]
+    gap = view.best[i, d] + shift - view.best[j, d]
+    toll = view.price[j, view.leader[j, d]]
+    if gap > 0.0:
+        toll = 0.0
+        for k in range(K):
+            if exists[j, k]:
+                near = gap / (gap + view.best[j, d] - view.mean[j, k, d])
+                toll += near * near * view.price[j, k] * view.price[j, k]
+        toll = math.sqrt(toll)
+    view.toll[kind, i, j, d] = toll
+    most = -np.inf
+    for m in range(K):
+        if exists[i, m]:
+            lead = for_price(view.mean[i, m, d] + shift - view.best[j, d], view.price[i, m] + toll)
+            if lead > most:
+                most = lead
+                view.front[kind, i, j, d] = m
+
+
+@kernel
+def width_for_price(
+    view: View, exists: Bools, kind: int, i: int, j: int, d: int, shift: float
+) -> float:
+    """Return the largest U - L + shift for its price of any arm of i; sets that arm to be pulled."""
+    toll, most = view.toll[kind, i, j, d], -np.inf
+    for m in range(exists.shape[1]):
+        if exists[i, m]:
+            width = view.mean[i, m, d] + view.bonus[i, m] - view.lower[j, d] + shift
+            width = for_price(width, view.price[i, m] + toll)
+            if width > most:
+                most = width
+                view.probe[kind, i, j, d] = m
+    return most
+
+
+@kernel
 def look_at_pairs(
     view: View, duties: Duties, split: Split, level: float, epsilon: Floats, exists: Bools, g: int
 ) -> None:
@@ -181,21 +252,23 @@ def look_at_pairs(
             for d in range(D):
                 margin = min(margin, best[i, d] - best[j, d] - epsilon[d] / 2.0)
                 width = upper[i, d] - lower[j, d]
-                price = view.price[i, view.scout[i, d]] + view.price[j, view.leader[j, d]]
-                hope = min(hope, for_price(width, price))
-                wide = for_price(width + epsilon[d], price)
+                wide = width + epsilon[d]
+                if view.priced[0]:
+                    width = width_for_price(view, exists, 1, i, j, d, 0.0)
+                    wide = width_for_price(view, exists, 0, i, j, d, epsilon[d])
+                hope = min(hope, width)
                 if wide > reach:
                     reach, dim = wide, d
             view.margin[i, j], view.hope[i, j] = margin, hope
             least = np.inf
             if duties.status[i] == UNDECIDED and duties.status[j] != REJECTED:
                 if not duties.settled[i, j]:
-                    m = view.leader[i, dim]
+                    m = view.front[0, i, j, dim] if view.priced[0] else view.leader[i, dim]
                     wanted = level + split.group[i] + split.arm[i, m, dim] + split.dim[i, j, dim]
                     threat = -np.inf
                     for k in range(K):
                         if exists[j, k] and not duties.won[i, j, k, dim]:
-                            gap = best[i, dim] + epsilon[dim] - mean[j, k, dim]
+                            gap = mean[i, m, dim] + epsilon[dim] - mean[j, k, dim]
                             least = min(least, strength(gap, counts[i, m], counts[j, k]) / wanted)
                             if mean[j, k, dim] + view.bonus[j, k] > threat:
                                 threat = mean[j, k, dim] + view.bonus[j, k]
@@ -213,11 +286,11 @@ def look_at_fall(
     view.fall[i] = np.inf
     threat = -np.inf
     for d in range(D):
-        m = view.leader[j, d]
+        m = view.front[1, j, i, d] if view.priced[0] else view.leader[j, d]
         wanted = level + split.group[i] + split.rival[i, j] + split.arm[j, m, d]
         for k in range(K):
             if exists[i, k] and not duties.over[j, i, k, d]:
-                gap = view.best[j, d] - view.mean[i, k, d]
+                gap = view.mean[j, m, d] - view.mean[i, k, d]
                 score = strength(gap, view.counts[j, m], view.counts[i, k]) / wanted
                 view.fall[i] = min(view.fall[i], score)
                 rise = view.mean[i, k, d] + view.bonus[i, k] - view.lower[j, d]
@@ -256,14 +329,14 @@ def choose(view: View, duties: Duties, split: Split, level: float, exists: Bools
                 look_at_fall(view, duties, split, level, exists, i, j)
             if view.fall[i] < least:
                 least = view.fall[i]
-                set_pick(view, j, i, view.blow[i, 0], view.blow[i, 1])
+                set_pick(view, 1, j, i, view.blow[i, 0], view.blow[i, 1])
             continue
         for j in range(N):
             if j == i or (status[j] == UNDECIDED and view.lead[j] > 0.0):
                 continue
             if view.score[i, j] < least and status[j] != REJECTED:
                 least = view.score[i, j]
-                set_pick(view, i, j, view.duel[i, j, 0], view.duel[i, j, 1])
+                set_pick(view, 0, i, j, view.duel[i, j, 0], view.duel[i, j, 1])
     view.least[0] = least
 
 
@@ -278,10 +351,12 @@ def first_rival(view: View, status: Ints, i: int) -> int:
 
 
 @kernel
-def set_pick(view: View, a: int, b: int, k: int, d: int) -> None:
-    """Set the pick to the leader of a in dim d against arm k of b."""
+def set_pick(view: View, kind: int, a: int, b: int, k: int, d: int) -> None:
+    """Set the pick to the leader or front of a in dim d against arm k of b."""
     view.pick[0], view.pick[1], view.pick[2] = a, view.leader[a, d], b
-    view.pick[3], view.pick[4] = k, d
+    view.pick[3], view.pick[4], view.pick[5] = k, d, view.scout[a, d]
+    if view.priced[0]:
+        view.pick[1], view.pick[5] = view.front[kind, a, b, d], view.probe[kind, a, b, d]
 
 
 @kernel
@@ -301,10 +376,9 @@ def arm_to_pull(view: View, status: Ints, exists: Bools) -> tuple[int, int, floa
                 if status[i] != REJECTED and view.counts[i, j] < least:
                     least, group, arm = view.counts[i, j], i, j
     a, m, b = view.pick[0], view.pick[1], view.pick[2]
-    k, d = view.pick[3], view.pick[4]
+    k, scout = view.pick[3], view.pick[5]
     if a < 0 or least * arms < math.sqrt(total):
         return group, arm, least
     if view.counts[a, m] * view.price[a, m] <= view.counts[b, k] * view.price[b, k]:
-        scout = int(view.scout[a, d])
         return a, scout, float(min(view.counts[a, m], view.counts[a, scout]))
     return b, k, float(view.counts[b, k])

@@ -43,6 +43,17 @@ def precision(gap: float, n_a: float, n_b: float) -> float:
 
 
 @kernel
+def dearness(price: float, own: float) -> float:
+    """Return by how much an arm's precision changes with the prices of a pair; 1 if they agree.
+
+    The cheap arm is pulled more, n sqrt(cost) being alike, and has the smaller part of the variance:
+    the log of the mixture's cost, log(1 + n / q) / 2, then gains more by a larger q.
+    """
+    ratio = (price + own) / (2.0 * own)
+    return ratio * ratio
+
+
+@kernel
 def share_out(split: Split, view: View, epsilon: Floats, exists: Bools) -> None:
     """Set the shares from what scouting has seen."""
     N, K, D = view.mean.shape

@@ -97,7 +97,7 @@ class Naive:
         for arm in self.arms:
             total += counts[arm]
         look = Look(self, counts)
-        if look.pick is None or counts[poorest] * len(self.arms) < math.sqrt(total):
+        if look.pick is None or counts[poorest] * len(self.arms) < 0.1 * total:
             return poorest, counts[poorest]
         kind, a, b, k, d = look.pick
         m = look.front(kind, a, b, d)

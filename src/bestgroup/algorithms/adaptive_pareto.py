@@ -62,7 +62,7 @@ mean (D A bounds for A arms in all) or the upper bound of a best arm l(i, d) has
 bounds). Each fails at any time with probability at most delta / (D (A + N)) and is about one arm's
 own pulls. In raw units, where a scale is not known, sampling may be far from the best.
 
-**It ends.** The sampling rule keeps n >= sqrt(t) / A for every arm of a group that is not rejected,
+**It ends.** The sampling rule keeps n >= t / (10 A) for every arm of a group that is not rejected,
 so their estimates converge. With epsilon > 0, or with efficiencies that differ in every dim, from
 some time on every undecided group works on a certificate whose gaps are positive, and every
 evidence that is needed grows without bound: the run ends with probability 1.

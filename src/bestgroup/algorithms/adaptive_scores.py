@@ -37,6 +37,8 @@ from bestgroup.core.kernel import kernel
 
 UNDECIDED, ACCEPTED, REJECTED = 0, 1, 2
 
+_FLOOR = 0.1  # of the average number of pulls, for every arm that may still count
+
 
 class Split(NamedTuple):
     """How delta is shared out: minus the logs of shares; see `adaptive_pareto`."""
@@ -363,8 +365,9 @@ def set_pick(view: View, kind: int, a: int, b: int, k: int, d: int) -> None:
 def arm_to_pull(view: View, status: Ints, exists: Bools) -> tuple[int, int, float]:
     """Return the arm to pull next, and the least count that matters for how often.
 
-    No arm of a group that may still count falls behind sqrt(t) / arms, so that no estimate stays
-    wrong for ever.
+    No arm of a group that may still count falls behind a tenth of the average, so that no estimate
+    stays wrong for long: an arm with unlucky first pulls, beyond its bonus, may hide the certificate
+    that is easy to prove.
     """
     N, K = exists.shape
     total, arms, least, group, arm = 0.0, 0, np.inf, -1, -1
@@ -377,7 +380,7 @@ def arm_to_pull(view: View, status: Ints, exists: Bools) -> tuple[int, int, floa
                     least, group, arm = view.counts[i, j], i, j
     a, m, b = view.pick[0], view.pick[1], view.pick[2]
     k, scout = view.pick[3], view.pick[5]
-    if a < 0 or least * arms < math.sqrt(total):
+    if a < 0 or least * arms < _FLOOR * total:
         return group, arm, least
     if view.counts[a, m] * view.price[a, m] <= view.counts[b, k] * view.price[b, k]:
         return a, scout, float(min(view.counts[a, m], view.counts[a, scout]))

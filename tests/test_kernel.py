@@ -89,3 +89,19 @@ def test_a_compilation_that_fails_keeps_nobody_waiting(tmp_path, monkeypatch):
     for _ in range(2):
         with pytest.raises(NumbaError):
             bad.compiled(1.0)
+
+
+def test_a_kernel_taken_from_a_module_counts_in_the_digest():
+    import types
+
+    from bestgroup.core.kernel import kernel
+
+    digests = []
+    for text in ("2.0 * x", "x + x", "2.0 * x"):
+        inner = types.ModuleType("bestgroup.inner")
+        exec(f"def twice(x): return {text}", vars(inner))
+        inner.twice = kernel(inner.twice)
+        names = {"inner": inner, "__name__": "outer"}
+        exec("def body(x): return inner.twice(x)", names)
+        digests.append(kernel(names["body"]).digest)
+    assert digests[0] == digests[2] != digests[1]

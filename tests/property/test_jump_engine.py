@@ -5,22 +5,29 @@ import pytest
 
 import bestgroup as bg
 from bestgroup.algorithms import equal_effect as eecb
+from bestgroup.algorithms import te_plus
 from bestgroup.algorithms import triple_elimination as te
 from bestgroup.algorithms.protocol import Setting
+from bestgroup.algorithms.te_plus_radii import radii_at
 from bestgroup.core.laws import Bernoulli, FullyDependent, Normal
 from bestgroup.errors import InvalidInput
 from bestgroup.simulation.jump import run_many, supports
 from bestgroup.simulation.jump_clock import clock_of, set_clock
 from bestgroup.simulation.jump_layout import DIM_COUNT, PRESENT
-from bestgroup.simulation.jump_work import effect_draws, elimination_draws
+from bestgroup.simulation.jump_radii import set_radii, spare_place
+from bestgroup.simulation.jump_work import effect_draws, elimination_draws, plus_draws
 from bestgroup.simulation.replicate import choose_engine
 from reference.jump_paths import engine_for
 
 MEANS = np.random.default_rng(5).random((4, 3, 2))
-GOALS = {"te": bg.ParetoGroups(0.05), "eecb": bg.BestGroup([1.0, 0.4])}
+GOALS = {
+    "te": bg.ParetoGroups(0.05),
+    "te-plus": bg.ParetoGroups(0.05),
+    "eecb": bg.BestGroup([1.0, 0.4]),
+}
 
 
-@pytest.mark.parametrize("name", ["te", "eecb"])
+@pytest.mark.parametrize("name", list(GOALS))
 def test_results_depend_on_the_run_alone_and_keep_the_tolerance(name):
     instance, goal = bg.Instance(MEANS), GOALS[name]
     setting = Setting(instance.shape, goal, instance.noise, 0.05)
@@ -33,7 +40,7 @@ def test_results_depend_on_the_run_alone_and_keep_the_tolerance(name):
     assert len(set(whole.rounds.tolist())) > 1
 
 
-@pytest.mark.parametrize("name", ["te", "eecb"])
+@pytest.mark.parametrize("name", list(GOALS))
 def test_a_cap_stops_where_the_exact_engine_stops(name):
     # A cap cuts windows, so noise would be drawn in another order: without noise all is known.
     instance, goal = bg.Instance(MEANS, Normal(0.0)), GOALS[name]
@@ -98,7 +105,7 @@ def test_what_the_engine_cannot_do_it_says():
 def test_auto_takes_the_engine_with_less_work():
     hard = bg.Instance([[[0.0, 0.0]], [[0.01, 0.01]], [[0.5, -1.0]]])
     easy = bg.Instance([[[0.0, 0.0]], [[3.0, 3.0]], [[5.0, -6.0]]])
-    for name in ("te", "age", "ge"):
+    for name in ("te", "age", "ge", "te-plus"):
         for instance, wanted in ((hard, "jump"), (easy, "exact")):
             setting = Setting(instance.shape, bg.ParetoGroups(0.001), instance.noise, 0.01)
             assert choose_engine("auto", instance, setting, bg.algorithm(name)) == wanted
@@ -107,13 +114,14 @@ def test_auto_takes_the_engine_with_less_work():
         assert choose_engine("auto", instance, setting, bg.algorithm("eecb")) == wanted
 
 
-@pytest.mark.parametrize("name", ["te", "age", "ge", "eecb"])
+@pytest.mark.parametrize("name", ["te", "age", "ge", "te-plus", "eecb"])
 def test_predicted_draws_have_the_right_order(name):
     instance = bg.Instance.random(5, 4, 2, 2, min_gap=0.05, seed=2)
     goal = bg.BestGroup([1.0, 0.5]) if name == "eecb" else bg.ParetoGroups(0.02)
     algorithm = bg.algorithm(name)
     rule = algorithm.rule(Setting(instance.shape, goal, instance.noise, 0.01))
-    guess = (effect_draws if name == "eecb" else elimination_draws)(instance, rule)
+    predict = {"eecb": effect_draws, "te-plus": plus_draws}.get(name, elimination_draws)
+    guess = predict(instance, rule)
     sim = bg.simulate(instance, goal, algorithm, runs=20, engine="jump")
     pulls = sim.pulls.mean()
     assert pulls / 4 < guess < 4 * 2 * pulls
@@ -170,6 +178,46 @@ def test_accepted_groups_are_those_that_nothing_blocks_on_either_side():
                 if j != i
             )
             assert settled == free
+
+
+def test_signs_of_a_pair_are_those_of_its_margins():
+    rng = np.random.default_rng(2)
+    shape = bg.Instance(rng.random((2, 1, 3))).shape
+    setting = Setting(shape, bg.ParetoGroups(0.1), bg.SubGaussian([1.0, 0.5, 2.0]), 0.1)
+    rule = bg.algorithm("te-plus").rule(setting)
+    seen = set()
+    for _ in range(200):
+        state, R = te_plus.init(rule), rng.normal(size=(2, 3)) * 0.3
+        radii = rng.random(3) / 4
+        te_plus.record_pair(state, R, R, 0, 1, radii, rule, True)
+        for d in range(3):
+            behind, scale, epsilon = R[1, d] - R[0, d], rule.scale[d], rule.epsilon[d]
+            signs = (
+                te_plus.above_margin(behind, radii[0] * scale) >= 0,
+                te_plus.near_margin(-behind, radii[1] * scale, epsilon) >= 0,
+                te_plus.far_margin(behind, radii[0] * scale, epsilon) >= 0,
+            )
+            recorded = (state.above[1, 0, d], state.near[0, 1, d], state.far[1, 0, d])
+            assert signs == tuple(map(bool, recorded))
+            seen.add(signs)
+    assert len(seen) > 3
+
+
+def test_radii_of_a_window_are_below_all_its_rounds_and_tight():
+    instance = bg.Instance([[[0.0]], [[1.0]]])
+    engine = engine_for(instance, bg.ParetoGroups(0.1), bg.algorithm("te-plus"), 0.01)
+    Z, F, rule = engine.Z, engine.F, engine.rule
+    place, edges, radii = spare_place(Z), np.zeros(4), np.zeros(3)
+    rng = np.random.default_rng(3)
+    for now in [*range(140), *rng.integers(140, 5000, 60).tolist()]:
+        end = now + int(rng.integers(1, 70))
+        edges[0], least = 0.0, np.full(3, np.inf)
+        for r in range(now + 1, end + 1):
+            radii_at(edges, rule, r, radii)
+            least = np.minimum(least, radii)
+        set_radii(Z, F, place, now, end)
+        below = F[place : place + 3]
+        assert (below <= least).all() and (below > 0.999999 * least).all()
 
 
 @pytest.mark.parametrize("weights", [[1.0, 1.0, 1.0], [0.1, 1.0, 2.0], [1.0, 5.0], [0.001, 1.0]])

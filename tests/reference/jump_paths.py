@@ -110,6 +110,8 @@ def random_case(seed, name, law, groups=None):
     if groups > 10:  # many pairs: make the runs short
         epsilon, factor = max(epsilon, 0.1), min(factor, 0.2)
     options = {"radius": str(rng.choice(["paper", "mixture", "stitched"])), "radius_scale": factor}
+    if name == "te-plus":
+        del options["radius"]
     if name in ("eecb", "tel"):
         weights = rng.choice([0.1, 0.5, 1.0, 2.0, 5.0], dims)
         goal = bg.BestGroup(weights.tolist(), epsilon if name == "eecb" else 0.0)

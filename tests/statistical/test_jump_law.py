@@ -66,7 +66,7 @@ def small_instance(law, seed=0):
 
 
 @pytest.mark.parametrize("law", list(LAWS))
-@pytest.mark.parametrize("name", ["te", "age", "ge", "tel", "eecb"])
+@pytest.mark.parametrize("name", ["te", "age", "ge", "tel", "te-plus", "eecb"])
 def test_pulls_rounds_and_answers_have_the_same_law(name, law):
     best = name in ("tel", "eecb")
     goal = bg.BestGroup([1.0, 0.5]) if best else bg.ParetoGroups(0.1)
@@ -76,7 +76,7 @@ def test_pulls_rounds_and_answers_have_the_same_law(name, law):
     assert len(set(jump.answers)) > 1
 
 
-@pytest.mark.parametrize("name", ["te", "eecb"])
+@pytest.mark.parametrize("name", ["te", "te-plus", "eecb"])
 def test_the_same_with_the_radius_of_the_paper(name):
     goal = bg.BestGroup([1.0, 0.5], 0.1) if name == "eecb" else bg.ParetoGroups(0.2)
     compare(small_instance(Normal(1.0), seed=3), goal, bg.algorithm(name), 0.1, runs=1500)

@@ -104,13 +104,12 @@ def init(rule: PairRule) -> State:
     """Return the state before any pull: everything is active, nothing recorded."""
     N, K = rule.exists.shape
     D = len(rule.epsilon)
-    alone = N == 1  # nothing to compare: the only group is optimal
-    return State(
-        groups=np.full(N, not alone),
-        dims=np.full((N, D), not alone),
-        arms=np.repeat(rule.exists[:, :, None], D, axis=2),
+    state = State(
+        groups=np.zeros(N, np.bool_),
+        dims=np.zeros((N, D), np.bool_),
+        arms=np.zeros((N, K, D), np.bool_),
         efficiency=np.zeros((N, D)),
-        accepted=np.full(N, alone),
+        accepted=np.zeros(N, np.bool_),
         rejected=np.zeros(N, np.bool_),
         above=np.zeros((N, N, D), np.bool_),
         near=np.zeros((N, N, D), np.bool_),
@@ -118,6 +117,22 @@ def init(rule: PairRule) -> State:
         round=np.zeros(1, np.int64),
         edges=np.zeros(4),
     )
+    restart(state, rule)
+    return state
+
+
+@kernel
+def restart(state: State, rule: PairRule) -> None:
+    """Make a state the one before any pull."""
+    N, K, D = state.arms.shape
+    alone = N == 1  # nothing to compare: the only group is optimal
+    state.groups[:], state.accepted[:], state.dims[:] = not alone, alone, not alone
+    state.rejected[:], state.efficiency[:], state.round[:], state.edges[:] = False, 0.0, 0, 0.0
+    state.above[:], state.near[:], state.far[:] = False, False, False
+    for i in range(N):
+        for j in range(K):
+            for d in range(D):
+                state.arms[i, j, d] = rule.exists[i, j]
 
 
 @kernel
@@ -141,6 +156,24 @@ def lead(low: Floats, high: Floats, i: int, j: int, d: int) -> float:
 
 
 @kernel
+def above_margin(behind: float, rho: float) -> float:
+    """Return R_j^d - R_i^d - rho: j beats i."""
+    return behind - rho
+
+
+@kernel
+def near_margin(ahead: float, rho: float, epsilon: float) -> float:
+    """Return R_i^d - R_j^d + epsilon - rho': i is not beaten by epsilon by j."""
+    return (ahead + epsilon) - rho
+
+
+@kernel
+def far_margin(behind: float, rho: float, epsilon: float) -> float:
+    """Return R_j^d - R_i^d - epsilon - rho: j beats i by epsilon."""
+    return (behind - epsilon) - rho
+
+
+@kernel
 def stale_margin(high: float, mean: float, rho: float) -> float:
     """Return R_i^d - mean - rho: an arm leaves the dim at >= 0."""
     return (high - mean) - rho
@@ -153,6 +186,12 @@ def is_settled(state: State, i: int, j: int) -> bool:
         if state.near[i, j, d]:
             return True
     return False
+
+
+@kernel
+def is_open(state: State, i: int, j: int) -> bool:
+    """Return whether j could still keep an undecided i from acceptance."""
+    return not state.rejected[j] and not is_settled(state, i, j)
 
 
 @kernel
@@ -170,16 +209,17 @@ def record_pair(
 
     All dims are judged by what was recorded before; with `keep` False nothing is written.
     """
-    open_pair = not state.rejected[j] and not is_settled(state, i, j)
+    open_pair = is_open(state, i, j)
     found = False
     for d in range(len(rule.epsilon)):
         if not (state.dims[i, d] and state.dims[j, d]):
             continue
         scale, epsilon = rule.scale[d], rule.epsilon[d]
         behind, ahead = lead(low, high, j, i, d), lead(low, high, i, j, d)
-        above = not state.above[j, i, d] and behind - radii[0] * scale >= 0.0
-        near = open_pair and (ahead + epsilon) - radii[1] * scale >= 0.0
-        far = open_pair and not state.far[j, i, d] and (behind - epsilon) - radii[0] * scale >= 0.0
+        above = not state.above[j, i, d] and above_margin(behind, radii[0] * scale) >= 0.0
+        near = open_pair and near_margin(ahead, radii[1] * scale, epsilon) >= 0.0
+        far = open_pair and not state.far[j, i, d]
+        far = far and far_margin(behind, radii[0] * scale, epsilon) >= 0.0
         found = found or above or near or far
         if keep:
             state.above[j, i, d] = state.above[j, i, d] or above

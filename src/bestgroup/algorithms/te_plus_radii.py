@@ -38,6 +38,12 @@ def cell_end(r: int) -> int:
 
 
 @kernel
+def radius_from(edge: float, factor: float, r: int) -> float:
+    """Return the radius of round r in a cell with this edge."""
+    return factor * edge / r
+
+
+@kernel
 def radii_at(edges: Floats, rule: PairRule, r: int, radii: Floats) -> None:
     """Set the three radii of round r for scale 1; `edges` [4] is kept until r leaves its cell."""
     if not r <= edges[0]:
@@ -46,7 +52,7 @@ def radii_at(edges: Floats, rule: PairRule, r: int, radii: Floats) -> None:
         for k in range(3):
             edges[k + 1] = mixture_edge(rule.variance * end, rule.alphas[k])
     for k in range(3):
-        radii[k] = rule.factor * edges[k + 1] / r
+        radii[k] = radius_from(edges[k + 1], rule.factor, r)
 
 
 @kernel
@@ -54,7 +60,7 @@ def radii_below(rule: PairRule, r: int, radii: Floats) -> None:
     """Set three numbers below all radii up to round r."""
     for k in range(3):
         edge = mixture_edge(rule.variance * r, rule.alphas[k])
-        radii[k] = (1.0 - 1e-12) * (rule.factor * edge / r)
+        radii[k] = (1.0 - 1e-12) * radius_from(edge, rule.factor, r)
 
 
 def split(shape: Shape, delta: float) -> Floats:

@@ -123,13 +123,20 @@ def _digest(root: Kernel[Any, Any], seen: set[str]) -> str:
 
 
 def _globals_of(body: Any) -> Iterator[tuple[str, Any]]:
-    """Yield the module-level names that a body uses, and what they stand for."""
-    for name in body.__code__.co_names:
+    """Yield the module-level names that a body uses, and what they stand for.
+
+    For a module of ours that is what the body may take from it, so that `module.kernel` counts too.
+    """
+    names = body.__code__.co_names
+    for name in names:
         if name in body.__globals__:
             value = body.__globals__[name]
-            if isinstance(value, types.ModuleType):
-                continue
-            yield name, value
+            if not isinstance(value, types.ModuleType):
+                yield name, value
+            elif value.__name__.partition(".")[0] == __name__.partition(".")[0]:
+                for inner in names:
+                    if inner in vars(value):
+                        yield f"{name}.{inner}", vars(value)[inner]
 
 
 def _constant(value: Any) -> str:

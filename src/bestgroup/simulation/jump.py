@@ -8,6 +8,7 @@ of the algorithms.
 from __future__ import annotations
 
 import math
+import threading
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,34 +16,46 @@ import numpy as np
 from bestgroup.algorithms.equal_effect import EqualEffect
 from bestgroup.algorithms.pareto_then_weigh import ParetoThenWeigh
 from bestgroup.algorithms.protocol import Algorithm, Setting
-from bestgroup.algorithms.triple_elimination import TripleElimination
+from bestgroup.algorithms.te_plus import TePlus
+from bestgroup.algorithms.triple_elimination import GroupElimination, TripleElimination
 from bestgroup.algorithms.uniform import Uniform
 from bestgroup.core.arrays import Bools, Floats, Ints
 from bestgroup.core.laws import FullyDependent, Normal
 from bestgroup.core.problem import Instance
-from bestgroup.simulation.jump_certify import doubt_for
+from bestgroup.simulation.jump_cells import SURE
+from bestgroup.simulation.jump_certify import LOOSER, doubt_for
 from bestgroup.simulation.jump_effect import run_many as run_effect
 from bestgroup.simulation.jump_elimination import Results, make_results
 from bestgroup.simulation.jump_elimination import run_many as run_elimination
 from bestgroup.simulation.jump_layout import (
     BANDS,
+    EDGES,
     EPSILONS,
     LIFT,
     LOG,
     LOGGED,
     PACE,
+    PAIRED,
     POINT_SIZE,
+    RADIUS,
+    RISK,
     SCALES,
+    SPREADS,
     WEIGHTS,
     make_arrays,
 )
+from bestgroup.simulation.jump_plus import run_many as run_plus
+from bestgroup.simulation.jump_radii import FIRST_CELLS, edges_of
 from bestgroup.simulation.jump_screen import FEW
 from bestgroup.simulation.jump_uniform import run_uniform
 from bestgroup.simulation.jump_walks import OutOfRoom
 
-# Shorter windows make more boxes and leave fewer pairs of groups to look at.
-_MANY_PACE = 4
+# An outer window is as long as the rounds before it, divided by this: shorter ones make more boxes and
+# leave fewer tests to look at.
+_PACE, _MANY_PACE = 3, 4
 _SLICE = 64  # runs between two looks at the keyboard
+_SMALL = 2**17  # so many floats of an engine may be kept for the next piece of work
+_LAST = threading.local()
 
 
 class JumpRuns(NamedTuple):
@@ -64,7 +77,7 @@ def supports(instance: Instance, algorithm: Algorithm) -> str | None:
     'the jump engine draws Gaussian rewards only, and the law is Bernoulli()'
     """
     ours = type(algorithm).__module__.startswith("bestgroup.algorithms.")
-    if not ours or not isinstance(algorithm, TripleElimination | EqualEffect | Uniform):
+    if not ours or not isinstance(algorithm, TripleElimination | TePlus | EqualEffect | Uniform):
         return f"the jump engine does not know the algorithm {algorithm.name!r}"
     if not isinstance(instance.law, Normal | FullyDependent):
         return f"the jump engine draws Gaussian rewards only, and the law is {instance.law}"
@@ -93,7 +106,22 @@ def run_many(
         return JumpRuns(
             *run_uniform(means, roots, algorithm, rule, keys, max_pulls), np.zeros(count)
         )
-    return Engine(instance, setting, algorithm).run(seed, first, count, max_pulls)
+    return _engine_for(instance, setting, algorithm).run(seed, first, count, max_pulls)
+
+
+def _engine_for(instance: Instance, setting: Setting, algorithm: Algorithm) -> Engine:
+    """Return an engine: the last one of this thread, if it was made for these very objects.
+
+    The runs of a simulation come in pieces, and a small engine costs as much to make as a tenth of
+    a run.
+    """
+    made = (instance, setting, algorithm)
+    kept = getattr(_LAST, "kept", None)
+    if kept is not None and all(a is b for a, b in zip(kept[0], made, strict=True)):
+        return kept[1]
+    engine = Engine(*made)
+    _LAST.kept = (made, engine) if engine.F.size <= _SMALL else None
+    return engine
 
 
 class Engine:
@@ -108,25 +136,40 @@ class Engine:
         if not joint:
             self.drifts = self.drifts.reshape(-1, 1)
             self.factor = self.factor.sum(axis=1, keepdims=True)
-        walks = self.shape.total * self.shape.dims
-        self.doubt = doubt_for(2000.0 + 500.0 * walks)
-        self.items = 2 * walks + 64 * self.shape.groups + 64
+        walks, pairs = self.shape.total * self.shape.dims, 0
+        self.cells = 0  # of rounds, with a radius each
+        if isinstance(algorithm, TePlus):
+            pairs, self.cells = self.shape.groups**2 * self.shape.dims, FIRST_CELLS
+        self.doubt = doubt_for(2000.0 + 500.0 * (walks + pairs))
+        self.items = 2 * walks + 64 * self.shape.groups + 64 + pairs
         self.points, self.log = 6 * len(self.drifts) + 2048, log
         self._make()
 
     def _make(self) -> None:
         shape, rule = self.shape, self.rule
-        sizes, rooms = (shape.groups, shape.arms, shape.dims), (self.items, self.points, self.log)
+        sizes = (shape.groups, shape.arms, shape.dims)
+        rooms = (self.items, self.points, self.log, 3 * self.cells)
         Z, F = make_arrays(sizes, (self.drifts, self.factor), shape.exists, rooms)
+        pairs = self.doubt - LOOSER
         deviation = np.sqrt((self.factor**2).sum(axis=1))
         for slot, values in (
             (SCALES, rule.scale),
             (EPSILONS, rule.epsilon),
-            (WEIGHTS, rule.weights),
+            (WEIGHTS, getattr(rule, "weights", 0.0)),
             (BANDS, deviation * math.sqrt(self.doubt / 2.0)),
+            (SPREADS, deviation**2 * (pairs / 2.0)),
         ):
             F[Z[slot] : Z[slot] + shape.dims] = values
-        Z[PACE] = 1 if shape.groups <= FEW else _MANY_PACE
+        if self.cells:
+            Z[PAIRED], F[Z[RADIUS]] = 1, rule.factor
+            edges = edges_of(rule.variance, tuple(rule.alphas.tolist()), self.cells)
+            F[Z[EDGES] : Z[EDGES] + edges.size] = edges.ravel()
+        else:
+            F[Z[RADIUS] : Z[RADIUS] + 4] = rule.radius[:4]
+        Z[PACE] = _MANY_PACE
+        if shape.groups <= FEW:
+            Z[PACE] = 1 if isinstance(self.algorithm, EqualEffect | GroupElimination) else _PACE
+        F[Z[RISK]], F[Z[RISK] + 2] = pairs, math.exp(-SURE * pairs)
         F[Z[LIFT]] = math.sqrt(math.pi / (4.0 * self.doubt))
         self.Z, self.F = Z, F
 
@@ -136,15 +179,21 @@ class Engine:
         out = make_results(count, shape.groups, shape.arms, shape.dims)
         keys, done = np.array([seed, first, max_pulls, 0], np.int64), np.zeros(1, np.int64)
         state = self.algorithm.init(self.rule)
-        loop = run_effect if isinstance(self.algorithm, EqualEffect) else run_elimination
+        loop: Any = run_elimination
+        if isinstance(self.algorithm, EqualEffect | TePlus):
+            loop = run_plus if isinstance(self.algorithm, TePlus) else run_effect
         while done[0] < count:
             keys[3] = min(count, done[0] + _SLICE)
             try:
                 loop.compiled(self.Z, self.F, self.rule, state, keys, out, done)
             except OutOfRoom:
-                self.items, self.points = 2 * self.items, 2 * self.points
+                self.items, self.points, self.cells = (
+                    2 * self.items,
+                    2 * self.points,
+                    2 * self.cells,
+                )
                 self._make()
-        distance = out.certificates.astype(np.float64) * math.exp(-self.doubt)
+        distance = out.certificates.astype(np.float64) * math.exp(-self.doubt) + out.risk
         return JumpRuns(self._answers(out), out.counts, out.rounds, out.finished, distance)
 
     def _answers(self, out: Results) -> Bools:

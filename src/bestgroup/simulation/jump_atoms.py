@@ -8,6 +8,12 @@ the same dim, or above the mean of an arm. While all atoms of an item hold, the 
 * STALE arm j of i in dim d: R_i^d is less than 2 beta above the arm's mean;
 * ACCEPT of i, watching j on side 0 (i does not stand against j): in every dim R_i^d is less than 2
   beta - epsilon above R_j^d; on side 1 the same with i and j exchanged.
+
+Those of TE+, with its own radii:
+
+* ABOVE, the sign that j is above i in dim d: R_j^d is less than rho above R_i^d;
+* NEAR, that j does not beat i by epsilon there: R_i^d is less than rho' - epsilon above R_j^d;
+* FAR, that j does: R_j^d is less than rho + epsilon above R_i^d.
 """
 
 from __future__ import annotations
@@ -15,13 +21,16 @@ from __future__ import annotations
 from bestgroup.algorithms.triple_elimination import apart_wanted
 from bestgroup.simulation.jump_calendar import NEVER
 from bestgroup.simulation.jump_cells import (
+    ABOVE,
     ACCEPT,
+    FAR,
+    NEAR,
     NOBODY,
     REJECT,
     RESOLVE,
     STALE,
     fill_row,
-    lower_end,
+    lower_ends,
     stays_below,
 )
 from bestgroup.simulation.jump_kernel import bare
@@ -52,8 +61,10 @@ from bestgroup.simulation.jump_layout import (
     item_at,
     unit_of,
 )
-from bestgroup.simulation.jump_screen import beaten_by, may_reject, near_group
-from bestgroup.simulation.jump_walks import chord, reveal_stretch
+from bestgroup.simulation.jump_radii import sprint_place
+from bestgroup.simulation.jump_stretch import reveal_stretch
+from bestgroup.simulation.jump_walks import ends
+from bestgroup.simulation.jump_watch import beaten_by, may_reject, near_group
 
 
 @bare
@@ -65,6 +76,9 @@ def is_dead(Z: Words, item: int) -> bool:
         return True
     if kind == REJECT:
         return not Z[group_at(Z, Z[row + TWO]) + ACTIVE]
+    if kind >= ABOVE:
+        d = Z[row + THREE]
+        return not (Z[cell_at(Z, i, d) + OPEN] and Z[cell_at(Z, Z[row + TWO], d) + OPEN])
     if kind == RESOLVE:
         return not Z[cell_at(Z, i, Z[row + THREE]) + OPEN]
     if kind == STALE:
@@ -78,7 +92,7 @@ def has_watch(Z: Words, item: int) -> bool:
     """Return whether the group that an item watches, if it watches one, is in G."""
     row = item_at(Z, item)
     kind, watch = Z[row + KIND], Z[row + TWO]
-    if kind in (REJECT, STALE):
+    if kind in (REJECT, STALE) or kind >= ABOVE:
         return True
     return watch != NOBODY and Z[group_at(Z, watch) + ACTIVE] != 0
 
@@ -93,26 +107,30 @@ def atoms_of(Z: Words, item: int) -> int:
 
 
 @bare
-def atom(Z: Words, F: Reals, item: int, k: int, beta: float) -> tuple[int, int, int, int, float]:
+def atom(Z: Words, F: Reals, item: int, k: int, place: int) -> tuple[int, int, int, int, float]:
     """Return the upper group, the lower group, the dim, the arm if the lower one is an arm, the threshold."""
     row = item_at(Z, item)
     kind, i, j, d = Z[row + KIND], Z[row + ONE], Z[row + TWO], Z[row + THREE]
     if kind == ACCEPT:
         side, d = d, k
-        threshold = 2.0 * beta * F[Z[SCALES] + d] - F[Z[EPSILONS] + d]
+        threshold = 2.0 * F[place] * F[Z[SCALES] + d] - F[Z[EPSILONS] + d]
         return (i, j, d, NOBODY, threshold) if side == 0 else (j, i, d, NOBODY, threshold)
-    scale = F[Z[SCALES] + d]
-    if kind == RESOLVE:
-        threshold = apart_wanted(beta, scale, F[Z[EPSILONS] + d])
-        return (j, i, d, NOBODY, threshold) if k == 0 else (i, j, d, NOBODY, threshold)
+    scale, epsilon = F[Z[SCALES] + d], F[Z[EPSILONS] + d]
     if kind == STALE:
-        return i, i, d, j, 2.0 * beta * scale
-    return j, i, d, NOBODY, 2.0 * beta * scale
+        return i, i, d, j, F[place + 2] * scale
+    if kind == NEAR:
+        return i, j, d, NOBODY, F[place + 1] * scale - epsilon
+    if kind == RESOLVE:
+        threshold = apart_wanted(F[place], scale, epsilon)
+        return (j, i, d, NOBODY, threshold) if k == 0 else (i, j, d, NOBODY, threshold)
+    if kind == REJECT:
+        return j, i, d, NOBODY, 2.0 * F[place] * scale
+    return j, i, d, NOBODY, F[place] * scale + (epsilon if kind == FAR else 0.0)
 
 
 @bare
-def clears(Z: Words, F: Reals, item: int, now: int, end: int, beta: float) -> bool:
-    """Return whether an item cannot fire in (now, end]; `beta` is below the radius of these rounds.
+def clears(Z: Words, F: Reals, item: int, now: int, end: int, place: int) -> bool:
+    """Return whether an item cannot fire in (now, end]; at `place` are radii below those of these rounds.
 
     The boxes of the outer window are tried first, which costs no draw. A window much longer than
     what the last attempt made likely is not tried.
@@ -120,6 +138,7 @@ def clears(Z: Words, F: Reals, item: int, now: int, end: int, beta: float) -> bo
     row = item_at(Z, item)
     if end - now > 2 * Z[row + REACH]:
         return False
+    beta = F[place]
     if not has_watch(Z, item):
         if Z[row + KIND] == RESOLVE:
             Z[row + TWO] = near_group(Z, F, Z[row + ONE], Z[row + THREE], beta)
@@ -130,15 +149,15 @@ def clears(Z: Words, F: Reals, item: int, now: int, end: int, beta: float) -> bo
     if Z[row + KIND] == REJECT and not may_reject(Z, F, Z[row + ONE], Z[row + TWO], beta):
         return True
     for k in range(atoms_of(Z, item)):
-        i, j, d, arm, threshold = atom(Z, F, item, k, beta)
+        i, j, d, arm, threshold = atom(Z, F, item, k, place)
         low = F[box_at(Z, j, d) + (LOW if arm == NOBODY else ARM_LOW + arm)]
         if F[box_at(Z, i, d) + HIGH] - low < threshold:
             continue
         if arm == NOBODY:
-            moves, base = Z[cell_at(Z, j, d) + OPEN] != 0, lower_end(Z, F, j, d, now, end)
+            moves, base = Z[cell_at(Z, j, d) + OPEN] != 0, lower_ends(Z, F, j, d, now, end)
         else:
             moves = True
-            base = chord(Z, F, unit_of(Z, j, arm, d), column_of(Z, d), now, end)[0]
+            base = ends(Z, F, unit_of(Z, j, arm, d), column_of(Z, d), now, end)
         reach = stays_below(Z, F, i, d, arm, base, moves, threshold, now, end)
         if reach < NEVER:
             Z[row + REACH] = int(reach)
@@ -148,11 +167,12 @@ def clears(Z: Words, F: Reals, item: int, now: int, end: int, beta: float) -> bo
 
 
 @bare
-def next_candidate(Z: Words, F: Reals, item: int, start: int, beta: float) -> int:
+def next_candidate(Z: Words, F: Reals, item: int, start: int) -> int:
     """Return the first round from `start` on, in the sprint, at which an item may fire.
 
-    `beta` is below the radii of the sprint. A watch that has left G makes every round a candidate.
+    A watch that has left G makes every round a candidate.
     """
+    place = sprint_place(Z)
     if start > Z[TO]:
         return NEVER
     if not has_watch(Z, item):
@@ -160,7 +180,7 @@ def next_candidate(Z: Words, F: Reals, item: int, start: int, beta: float) -> in
     stop = Z[TO] - Z[FROM]
     found = stop
     for k in range(atoms_of(Z, item)):
-        i, j, d, arm, threshold = atom(Z, F, item, k, beta)
+        i, j, d, arm, threshold = atom(Z, F, item, k, place)
         low = F[box_at(Z, j, d) + (LOW if arm == NOBODY else ARM_LOW + arm)]
         if F[box_at(Z, i, d) + HIGH] - low < threshold:
             continue

@@ -11,6 +11,8 @@ import math
 
 from bestgroup.simulation.jump_kernel import bare
 from bestgroup.simulation.jump_layout import (
+    ARM_COUNT,
+    ARM_LOW,
     BANDS,
     DIM_COUNT,
     ENDS,
@@ -20,16 +22,21 @@ from bestgroup.simulation.jump_layout import (
     NEXT,
     OPEN,
     PASSED,
+    RISK,
     RIVAL,
     RIVALS,
     ROW,
+    SPREADS,
+    SPRINT,
     STAMPS,
     STRETCH,
+    SUM,
     TIME,
     TO,
     VALUES,
     Reals,
     Words,
+    box_at,
     cell_at,
     column_of,
     dense_at,
@@ -37,15 +44,15 @@ from bestgroup.simulation.jump_layout import (
     row_at,
     unit_of,
 )
-from bestgroup.simulation.jump_walks import advance, bounds, chord, reveal, reveal_stretch
+from bestgroup.simulation.jump_stretch import reveal_stretch
+from bestgroup.simulation.jump_walks import advance, bounds, ends, reveal
 
-REJECT, RESOLVE, STALE, ACCEPT = 0, 1, 2, 3  # kinds of items, in the order of a round
+# Kinds of items: of TE in the order of a round, then the signs of TE+.
+REJECT, RESOLVE, STALE, ACCEPT, ABOVE, NEAR, FAR = range(7)
 NOBODY, ITEM = -1, -2  # a watch that is nobody's, or that an item keeps
 
-# The difference of two independent bridges is a bridge with twice the variance: each counts by this
-# share.
-_PAIR = math.sqrt(0.5)
-_ROUNDING = 1e-13  # share of a mean by which a certificate stays clear of rounding
+SURE = 1.3  # what is so many times as sure as p0 asks is counted as if it were just that sure
+ROUNDING = 1e-13  # share of a mean by which a certificate stays clear of rounding
 
 
 @bare
@@ -55,60 +62,124 @@ def value_at(Z: Words, i: int, d: int) -> int:
 
 
 @bare
-def lower_end(Z: Words, F: Reals, i: int, d: int, now: int, end: int) -> float:
-    """Return the least mean on the chord of a cell's lead, or the cell's value."""
+def front(Z: Words, F: Reals, i: int, d: int, skip: int) -> int:
+    """Return the rival, not `skip`, with the largest mean at its first known point; -1 if there is none.
+
+    A guess at who attains the efficiency.
+    """
+    cell = cell_at(Z, i, d)
+    if Z[cell + RIVALS] == 1:
+        return Z[cell + RIVAL] if Z[cell + RIVAL] != skip else -1
+    best, most = -1, -math.inf
+    for k in range(Z[cell + RIVALS]):
+        rival = Z[cell + RIVAL + k]
+        if rival != skip:
+            u = unit_of(Z, i, rival, d)
+            p = point_at(Z, u)
+            mean = F[p + SUM + column_of(Z, d)] / max(F[p + TIME], 1.0)
+            if mean > most:
+                best, most = rival, mean
+    return best
+
+
+@bare
+def lower_ends(Z: Words, F: Reals, i: int, d: int, now: int, end: int) -> tuple[float, float]:
+    """Return the sums of a cell's lead at both ends of a window, or those of the cell's value."""
     cell = cell_at(Z, i, d)
     if not Z[cell + OPEN]:
-        return F[value_at(Z, i, d)]
-    u = unit_of(Z, i, Z[cell + LEAD], d)
-    return chord(Z, F, u, column_of(Z, d), now, end)[0]
+        value = F[value_at(Z, i, d)]
+        return now * value, end * value
+    u = unit_of(Z, i, front(Z, F, i, d, NOBODY), d)
+    return ends(Z, F, u, column_of(Z, d), now, end)
 
 
 @bare
 def stays_below(
     Z: Words, F: Reals, i: int, d: int, skip: int,
-    base: float, moves: bool, threshold: float, now: int, end: int,
+    base: tuple[float, float], moves: bool, threshold: float, now: int, end: int,
 ) -> float:  # fmt: skip
     """Return infinity if the efficiency of a cell, without arm `skip`, surely stays below something.
 
-    That is, for all rounds of (now, end] it is less than `threshold` above a walk whose chord has
-    least mean `base`, and which `moves` around it, or above the constant `base`. The lead's chord
-    and band decide; a rival that its known points keep low enough needs no further point. If it is
-    not sure, a length of window that may be short enough.
+    That is, for all rounds of (now, end] it is less than `threshold` above a walk whose sums at the
+    ends of the window are `base`, and which `moves` between them, or is a constant times the count.
+    A rival that its known points keep low enough needs no further point. If it is not sure, a
+    length of window that may be short enough.
     """
     cell, column = cell_at(Z, i, d), column_of(Z, d)
-    level = base + threshold - _ROUNDING * (abs(base) + abs(threshold))
-    room = F[Z[BANDS] + d] * math.sqrt(end - now) / (now + 1) if end - now > 1 else 0.0
+    first = base[0] + now * threshold - ROUNDING * (abs(base[0]) + now * abs(threshold))
+    last = base[1] + end * threshold - ROUNDING * (abs(base[1]) + end * abs(threshold))
+    spread = F[Z[SPREADS] + d]
     if not Z[cell + OPEN]:
-        Z[PASSED] += 1
-        return _reach(level - F[value_at(Z, i, d)], room if moves else 0.0, now, end)
-    share = 2.0 * _PAIR * room if moves else room
+        value = F[value_at(Z, i, d)]
+        size = spread if moves else 0.0
+        return reach_of(Z, F, first - now * value, last - end * value, size, end - now)
+    spread = 2.0 * spread if moves else spread
     lead = Z[cell + LEAD]
     if lead != skip:
-        high = chord(Z, F, unit_of(Z, i, lead, d), column, now, end)[1]
-        if high + share >= level:
-            return _reach(level - high, share, now, end)
-    alone = level - room if moves else level
-    for k in range(Z[cell + RIVALS]):
-        rival = Z[cell + RIVAL + k]
-        if rival != lead and rival != skip:
-            u = unit_of(Z, i, rival, d)
-            if not keeps_below(Z, F, u, d, alone, now, end):
-                high = chord(Z, F, u, column, now, end)[1]
-                if high + share >= level:
-                    return _reach(level - high, share, now, end)
-    Z[PASSED] += Z[cell + RIVALS]
+        one, two = ends(Z, F, unit_of(Z, i, lead, d), column, now, end)
+        reach = reach_of(Z, F, first - one, last - two, spread, end - now)
+        if reach < math.inf:
+            return reach
+    if Z[cell + RIVALS] > 1:
+        return others_stay_below(Z, F, i, d, lead, skip, first, last, moves, now, end)
     return math.inf
 
 
 @bare
-def _reach(distance: float, band: float, now: int, end: int) -> float:
-    """Return infinity if a distance is more than a band, else a length with a band that fits."""
-    if distance > band:
+def others_stay_below(
+    Z: Words, F: Reals, i: int, d: int, lead: int, skip: int,
+    first: float, last: float, moves: bool, now: int, end: int,
+) -> float:  # fmt: skip
+    """Return infinity if the rivals besides two arms surely stay below a line, else a shorter length.
+
+    The line is at `first` and `last` at the ends of the window, and its difference to the count
+    times a constant is a walk if it `moves`.
+    """
+    cell, column = cell_at(Z, i, d), column_of(Z, d)
+    highs = box_at(Z, i, d) + ARM_LOW + Z[ARM_COUNT]
+    spread = F[Z[SPREADS] + d]
+    spread = 2.0 * spread if moves else spread
+    alone = last / end
+    if end - now > 1:
+        alone = min(alone, first / now)
+        if moves:
+            alone -= F[Z[BANDS] + d] * math.sqrt(end - now) / (now + 1)
+            Z[PASSED] += 1
+    for k in range(Z[cell + RIVALS]):
+        rival = Z[cell + RIVAL + k]
+        if rival != lead and rival != skip:
+            u = unit_of(Z, i, rival, d)
+            if F[highs + rival] >= alone and not keeps_below(Z, F, u, d, alone, now, end):
+                one, two = ends(Z, F, u, column, now, end)
+                reach = reach_of(Z, F, first - one, last - two, spread, end - now)
+                if reach < math.inf:
+                    return reach
+    return math.inf
+
+
+@bare
+def reach_of(Z: Words, F: Reals, before: float, after: float, spread: float, length: int) -> float:
+    """Return infinity if a bridge surely stays above 0 between two values, else a length that may fit.
+
+    `spread` is the square of its band over one step; of a window of one round only the last value
+    matters.
+    """
+    if after > 0.0 and (length == 1 or (before > 0.0 and before * after > spread * length)):
+        if length > 1 and spread > 0.0:
+            add_risk(Z, F, before * after / (spread * length))
         return math.inf
-    if distance <= 0.0:
-        return (end - now) / 2.0
-    return (end - now) * max((distance / band) ** 2, 0.5)
+    if before <= 0.0:
+        return length / 2.0
+    return max(min(before * before / spread if spread > 0.0 else length, length / 2.0), SPRINT)
+
+
+@bare
+def add_risk(Z: Words, F: Reals, times: float) -> None:
+    """Count the probability exp(-times L) that a comparison of a pair is wrong, or more."""
+    if times < SURE:
+        F[Z[RISK] + 1] += math.exp(-F[Z[RISK]] * times)
+    else:
+        F[Z[RISK] + 1] += F[Z[RISK] + 2]
 
 
 @bare

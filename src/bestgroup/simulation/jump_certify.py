@@ -7,13 +7,21 @@ looked at on the integers, so for h > 0
     P(the walk is ever h above its chord) <= exp(-2 h^2 / (s^2 (b - a)))    (reflection principle),
 
 and the same below. With L = log(1 / p0), the *band* h = s sqrt(L (b - a) / 2) is left upwards with
-probability at most p0. The difference of two independent walks that are known at a and b is such a
-walk with s^2 doubled: its band is sqrt(2) h, not 2 h. A sum of m bridges (of any clocks) X has E
-sup X <= sum of sqrt(pi / 8) s sqrt(b - a) and leaves E sup X + u with probability at most exp(-u^2
-/ (2 v)), v its largest variance (Borell, Tsirelson, Ibragimov, Sudakov; e.g. Adler and Taylor 2007,
-Theorem 2.1.1); s^2 (b - a) / 4 is the largest variance of one bridge. EECB's sums of efficiencies
-are bounded that way, once for every choice of the arms that may attain them; variances add up over
-independent walks, deviations over the dims of a group if dims depend on each other.
+probability at most p0. The same principle for a line: if the walk is y0 below a straight line at a
+and y1 below it at b, then
+
+    P(the walk ever reaches the line between) <= exp(-2 y0 y1 / (s^2 (b - a))).
+
+The difference of two independent walks that are known at a and b is such a walk with s^2 doubled.
+So two efficiencies are compared: "the mean of one arm is less than theta above that of another one"
+says that the difference of their sums is below the line r theta.
+
+A sum of m bridges (of any clocks) X has E sup X <= sum of sqrt(pi / 8) s sqrt(b - a) and leaves E
+sup X + u with probability at most exp(-u^2 / (2 v)), v its largest variance (Borell, Tsirelson,
+Ibragimov, Sudakov; e.g. Adler and Taylor 2007, Theorem 2.1.1); s^2 (b - a) / 4 is the largest
+variance of one bridge. EECB's sums of efficiencies are bounded that way, once for every choice of
+the arms that may attain them; variances add up over independent walks, deviations over the dims of
+a group if dims depend on each other.
 
 A mean S(r) / r lies between the chord's value plus and minus the band, divided by r; both are
 monotone in r. The radius decreases, so a test that cannot fire with these bounds and the radius at
@@ -26,9 +34,9 @@ revealed before: the array has the right law. The engine's output differs from t
 if some certificate is false. Each holds with conditional probability at least 1 - p0 given what was
 revealed when it was made, so the probability that any fails is at most the expectation of p0 times
 their number; that bounds the total variation distance to the exact law. Counted are, for every
-revealed point, the two bands of the two gaps that it makes, and one for every pair of walks in a
-certificate of their difference. Rounding (normals with 53 bits, sums in double precision) is not
-counted.
+revealed point, the two bands of the two gaps that it makes. Of a comparison of two walks its own
+probability counts, which is nearly always far less than what is asked: so p0 may be larger there by
+a factor exp(LOOSER). Rounding (normals with 53 bits, sums in double precision) is not counted.
 """
 
 from __future__ import annotations
@@ -36,6 +44,7 @@ from __future__ import annotations
 import math
 
 TOLERANCE = 1e-9  # the bound on the total variation distance that a run is meant to keep
+LOOSER = 6.5  # L is less by this in comparisons of two walks
 _SPARE = 32.0  # a run may use so many times the predicted number of certificates
 
 

@@ -77,6 +77,7 @@ from bestgroup.simulation.jump_layout import (
     item_at,
 )
 from bestgroup.simulation.jump_walks import reset_walks
+from bestgroup.simulation.jump_windows import end_sprint
 
 
 @kernel
@@ -256,12 +257,7 @@ def sprint(Z: Words, F: Reals, rule: Rule, state: eecb.State, now: int, end: int
             fire(Z, F, state, item, when)
         else:
             schedule(Z, item, next_candidate(Z, F, item, when + 1))
-    Z[STRETCH] += 1
-    item = first_live(Z)
-    while item >= 0:
-        after = Z[item_at(Z, item) + AFTER]
-        move(Z, item, Z[LEVEL])
-        item = after
+    end_sprint(Z)
 
 
 @bare

@@ -70,7 +70,8 @@ from bestgroup.simulation.jump_layout import (
     unit_of,
 )
 from bestgroup.simulation.jump_spans import NOBODY, bracket_span, stays_under
-from bestgroup.simulation.jump_walks import insert, reveal, reveal_stretch
+from bestgroup.simulation.jump_stretch import reveal_stretch
+from bestgroup.simulation.jump_walks import insert, reveal
 
 _CLEAR = 1e-13  # share of a value by which candidates are looked for too early
 

@@ -9,18 +9,14 @@ import numpy as np
 from bestgroup.algorithms.protocol import Rule
 from bestgroup.algorithms.triple_elimination import State, is_stuck
 from bestgroup.core.arrays import Bools, Floats, Ints
-from bestgroup.core.confidence import radius_at, radius_below
+from bestgroup.core.confidence import radius_at
 from bestgroup.core.kernel import kernel
-from bestgroup.simulation.jump_atoms import clears, is_dead, next_candidate
+from bestgroup.simulation.jump_atoms import next_candidate
 from bestgroup.simulation.jump_calendar import (
     NEVER,
     UNUSED,
-    end_window,
-    first_live,
-    halve_window,
     move,
     schedule,
-    top_end,
 )
 from bestgroup.simulation.jump_cells import ACCEPT, NOBODY, REJECT, RESOLVE, STALE
 from bestgroup.simulation.jump_events import leave_out_arm, remove_group, resolve_dim
@@ -28,7 +24,6 @@ from bestgroup.simulation.jump_kernel import bare
 from bestgroup.simulation.jump_layout import (
     ACCEPTED,
     ACTIVE,
-    AFTER,
     AGAIN,
     ARM_COUNT,
     COLUMNS,
@@ -36,25 +31,22 @@ from bestgroup.simulation.jump_layout import (
     COVER,
     DIM_COUNT,
     ENDS,
-    FROM,
     GROUP_COUNT,
     GUARD,
     KIND,
-    LEVEL,
     NOW,
     ONE,
     OPEN,
-    PACE,
     PASSED,
     RETIRED,
     REVEALED,
+    RISK,
     ROUND,
     ROW,
-    SPRINT,
-    STRETCH,
     THREE,
     TO,
     TWO,
+    USED,
     VALUES,
     WATCH,
     WHEN,
@@ -69,6 +61,15 @@ from bestgroup.simulation.jump_layout import (
 from bestgroup.simulation.jump_screen import screen
 from bestgroup.simulation.jump_sprint import earliest, fires
 from bestgroup.simulation.jump_walks import reset_walks
+from bestgroup.simulation.jump_windows import (
+    begin_sprint,
+    end_sprint,
+    find_candidates,
+    find_sprint,
+    forget_rows,
+    outer_length,
+    start_window,
+)
 
 DONE, CAPPED, STUCK = 0, 1, 2
 
@@ -81,6 +82,7 @@ class Results(NamedTuple):
     rounds: Ints  # [runs]
     finished: Bools  # [runs]
     certificates: Ints  # [runs]
+    risk: Floats  # [runs]  of comparisons of pairs
     efficiency: Floats  # [runs, N, D]  as last known
 
 
@@ -92,6 +94,7 @@ def make_results(runs: int, groups: int, arms: int, dims: int) -> Results:
         np.zeros(runs, np.int64),
         np.zeros(runs, np.bool_),
         np.zeros(runs, np.int64),
+        np.zeros(runs),
         np.zeros((runs, groups, dims)),
     )
 
@@ -101,28 +104,35 @@ def run_many(
     Z: Words, F: Reals, rule: Rule, state: State, keys: Ints, out: Results, done: Ints
 ) -> None:
     """Do runs with keys (seed, first run, largest number of pulls, stop); done[0] counts them."""
-    N, K, D = Z[GROUP_COUNT], Z[ARM_COUNT], Z[DIM_COUNT]
     while done[0] < keys[3]:
         k = done[0]
-        begin(Z, F, rule, keys[0], keys[1] + k)
-        out.finished[k] = run(Z, F, rule, state, keys[2]) == DONE
-        out.rounds[k] = Z[ROUND]
-        out.certificates[k] = 4 * Z[COLUMNS] * Z[REVEALED] + Z[PASSED]
-        for i in range(N):
-            out.accepted[k, i] = Z[group_at(Z, i) + ACCEPTED] != 0
-            for j in range(K):
-                out.counts[k, i, j] = max(0, Z[Z[COUNTS] + i * K + j])
-            for d in range(D):
-                out.efficiency[k, i, d] = F[Z[VALUES] + i * D + d]
+        begin(Z, F, rule.exists, keys[0], keys[1] + k)
+        finished = run(Z, F, rule, state, keys[2]) == DONE
+        keep_result(Z, F, out, k, finished)
         done[0] = k + 1
 
 
+@bare
+def keep_result(Z: Words, F: Reals, out: Results, k: int, finished: bool) -> None:
+    """Write the outcome of a run."""
+    N, K, D = Z[GROUP_COUNT], Z[ARM_COUNT], Z[DIM_COUNT]
+    out.finished[k], out.rounds[k], out.risk[k] = finished, Z[ROUND], F[Z[RISK] + 1]
+    out.certificates[k] = 4 * Z[COLUMNS] * Z[REVEALED] + Z[PASSED]
+    for i in range(N):
+        out.accepted[k, i] = Z[group_at(Z, i) + ACCEPTED] != 0
+        for j in range(K):
+            out.counts[k, i, j] = max(0, Z[Z[COUNTS] + i * K + j])
+        for d in range(D):
+            out.efficiency[k, i, d] = F[Z[VALUES] + i * D + d]
+
+
 @kernel
-def begin(Z: Words, F: Reals, rule: Rule, seed: int, index: int) -> None:
+def begin(Z: Words, F: Reals, existing: Bools, seed: int, index: int) -> None:
     """Set everything to the start of a run."""
     N, K, D = Z[GROUP_COUNT], Z[ARM_COUNT], Z[DIM_COUNT]
     reset_walks(Z, F, seed, index)
-    Z[PASSED] = Z[RETIRED] = Z[WIDTH] = Z[AGAIN] = Z[ROUND] = 0
+    Z[PASSED] = Z[RETIRED] = Z[WIDTH] = Z[AGAIN] = Z[ROUND] = Z[USED] = 0
+    F[Z[RISK] + 1] = 0.0
     for i in range(N):
         group = group_at(Z, i)
         Z[group + ACTIVE], Z[group + ACCEPTED], Z[group + GUARD] = 1, 0, NOBODY
@@ -131,7 +141,7 @@ def begin(Z: Words, F: Reals, rule: Rule, seed: int, index: int) -> None:
             cell = cell_at(Z, i, d)
             Z[cell + OPEN], Z[cell + WATCH], Z[cell + ROW] = 1, NOBODY, -1
         for j in range(K):
-            exists = 1 if rule.exists[i, j] else 0
+            exists = 1 if existing[i, j] else 0
             Z[Z[COUNTS] + i * K + j] = exists - 1
             Z[WIDTH] += exists
             for d in range(D):
@@ -144,7 +154,7 @@ def run(Z: Words, F: Reals, rule: Rule, state: State, limit: int) -> int:
     Z[NOW] = 0
     now = Z[NOW]
     while anybody(Z):
-        end = now + max(1, now // Z[PACE])
+        end = now + outer_length(Z, now)
         if Z[WIDTH] > 0:
             end = min(end, (limit - Z[RETIRED]) // Z[WIDTH])
             if end <= now:
@@ -190,110 +200,68 @@ def write_state(Z: Words, F: Reals, state: State) -> bool:
 @kernel
 def open_window(Z: Words, F: Reals, rule: Rule, now: int, end: int) -> None:
     """Go through an outer window."""
-    Z[NOW], Z[LEVEL], Z[Z[ENDS]] = now, 0, end
+    start_window(Z, F, now, end)
     screen(Z, F, rule, now, end)
-    while Z[LEVEL] >= 0:
-        now, end = Z[NOW], top_end(Z)
-        if first_live(Z) >= 0:
-            _clear_live(Z, F, now, end, radius_below(rule.radius, end))
-        if first_live(Z) < 0:
-            end_window(Z)
-        elif end - now > SPRINT:
-            halve_window(Z)
-        else:
-            sprint(Z, F, rule, now, end)
-            if not anybody(Z):
-                return
-
-
-@bare
-def _clear_live(Z: Words, F: Reals, now: int, end: int, beta: float) -> None:
-    """Move the live items that cannot fire up to `end` to its list."""
-    item = first_live(Z)
-    while item >= 0:
-        after = Z[item_at(Z, item) + AFTER]
-        if is_dead(Z, item):
-            move(Z, item, UNUSED)
-        elif clears(Z, F, item, now, end, beta):
-            move(Z, item, Z[LEVEL])
-        item = after
+    while find_sprint(Z, F):
+        sprint(Z, F, rule)
+        if not anybody(Z):
+            return
 
 
 @kernel
-def sprint(Z: Words, F: Reals, rule: Rule, now: int, end: int) -> None:
+def sprint(Z: Words, F: Reals, rule: Rule) -> None:
     """Go through a short window round by round; then all items are cleared up to its end."""
-    Z[STRETCH] += 1
-    Z[FROM], Z[TO] = now, end
-    below = radius_below(rule.radius, end)
-    _find_candidates(Z, F, now + 1, below)
+    begin_sprint(Z, F)
     pending = NEVER
     while True:
         item = earliest(Z)
         when = Z[item_at(Z, item) + WHEN] if item >= 0 else NEVER
         if when > pending:
-            _accept_pending(Z, F, rule, pending)
+            _accept_pending(Z, F, pending)
             pending = NEVER
         elif Z[AGAIN] and when > Z[ROUND]:
-            _screen_again(Z, F, rule, Z[ROUND], below)
-        elif when > end:
+            _screen_again(Z, F, rule, Z[ROUND])
+        elif when > Z[TO]:
             break
         elif fires(Z, F, rule, item, when, radius_at(rule.radius, when)):
             Z[ROUND] = when
             if Z[item_at(Z, item) + KIND] == ACCEPT:
                 pending = when
-            _fire(Z, F, rule, item, when, below)
+            _fire(Z, F, item, when)
         else:
-            schedule(Z, item, next_candidate(Z, F, item, when + 1, below))
-    Z[STRETCH] += 1
-    item = first_live(Z)
-    while item >= 0:
-        after = Z[item_at(Z, item) + AFTER]
-        move(Z, item, Z[LEVEL])
-        item = after
+            schedule(Z, item, next_candidate(Z, F, item, when + 1))
+    end_sprint(Z)
 
 
 @bare
-def _find_candidates(Z: Words, F: Reals, start: int, below: float) -> None:
-    """Set for every live item the first round at which it may fire."""
-    item = first_live(Z)
-    while item >= 0:
-        after = Z[item_at(Z, item) + AFTER]
-        schedule(Z, item, next_candidate(Z, F, item, start, below))
-        item = after
-
-
-@bare
-def _fire(Z: Words, F: Reals, rule: Rule, item: int, when: int, below: float) -> None:
+def _fire(Z: Words, F: Reals, item: int, when: int) -> None:
     """Change the sets as the algorithm does when this test fires."""
     row = item_at(Z, item)
     kind, i, j, d = Z[row + KIND], Z[row + ONE], Z[row + TWO], Z[row + THREE]
     move(Z, item, UNUSED)
     if kind == REJECT:
-        remove_group(Z, F, rule, i, when, when)
+        remove_group(Z, F, i, when, when)
     elif kind == RESOLVE:
-        resolve_dim(Z, F, i, d, when, below)
+        resolve_dim(Z, F, i, d, when)
     elif kind == STALE:
-        leave_out_arm(Z, F, i, j, d, when, below)
+        leave_out_arm(Z, F, i, j, d, when)
     else:
         Z[group_at(Z, i) + ACCEPTED] = 1
 
 
 @bare
-def _accept_pending(Z: Words, F: Reals, rule: Rule, when: int) -> None:
+def _accept_pending(Z: Words, F: Reals, when: int) -> None:
     """Take the groups accepted at a round out of G, all at once."""
     for i in range(Z[GROUP_COUNT]):
         if Z[group_at(Z, i) + ACCEPTED] and Z[group_at(Z, i) + ACTIVE]:
-            remove_group(Z, F, rule, i, when, when + 1)
+            remove_group(Z, F, i, when, when + 1)
 
 
 @bare
-def _screen_again(Z: Words, F: Reals, rule: Rule, when: int, below: float) -> None:
+def _screen_again(Z: Words, F: Reals, rule: Rule, when: int) -> None:
     """Screen the rest of the outer window anew, within a sprint."""
     Z[AGAIN] = 0
-    if when == Z[Z[ENDS]]:
-        return
-    for i in range(Z[GROUP_COUNT]):
-        for d in range(Z[DIM_COUNT]):
-            Z[cell_at(Z, i, d) + ROW] = -1
-    screen(Z, F, rule, when, Z[Z[ENDS]])
-    _find_candidates(Z, F, when + 1, below)
+    if when < Z[Z[ENDS]]:
+        forget_rows(Z)
+        screen(Z, F, rule, when, Z[Z[ENDS]])
+        find_candidates(Z, F, when + 1)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from bestgroup.algorithms.protocol import Rule
-from bestgroup.core.confidence import radius_below
 from bestgroup.simulation.jump_atoms import next_candidate
 from bestgroup.simulation.jump_calendar import LIVE, UNUSED, move, schedule
-from bestgroup.simulation.jump_cells import RESOLVE, STALE, value_at
+from bestgroup.simulation.jump_cells import ACCEPT, REJECT, value_at
 from bestgroup.simulation.jump_kernel import bare
 from bestgroup.simulation.jump_layout import (
     ACTIVE,
@@ -16,7 +14,6 @@ from bestgroup.simulation.jump_layout import (
     COUNTS,
     COVER,
     DIM_COUNT,
-    ENDS,
     FROM,
     GROUP_COUNT,
     GUARD,
@@ -52,12 +49,9 @@ from bestgroup.simulation.jump_layout import (
     item_at,
     row_at,
 )
-from bestgroup.simulation.jump_screen import (
-    COVERS,
-    has_wide_box,
-    watch_acceptance,
-    watch_resolution,
-)
+from bestgroup.simulation.jump_radii import outer_place
+from bestgroup.simulation.jump_screen import COVERS
+from bestgroup.simulation.jump_watch import has_wide_box, watch_acceptance, watch_resolution
 
 
 @bare
@@ -77,7 +71,7 @@ def retire_arms(Z: Words, i: int, when: int) -> None:
 
 
 @bare
-def remove_group(Z: Words, F: Reals, rule: Rule, i: int, when: int, look: int) -> None:
+def remove_group(Z: Words, F: Reals, i: int, when: int, look: int) -> None:
     """Take a group out of G; what it blocked is looked at again from round `look` on."""
     Z[group_at(Z, i) + ACTIVE] = 0
     retire_arms(Z, i, when)
@@ -89,7 +83,7 @@ def remove_group(Z: Words, F: Reals, rule: Rule, i: int, when: int, look: int) -
                 Z[row + WHEN] = look
             move(Z, item, LIVE)
         item = Z[row + SAME_TWO]
-    beta = radius_below(rule.radius, Z[Z[ENDS]])
+    beta = F[outer_place(Z)]
     if Z[group_at(Z, i) + COVER] == COVERS and (look > when or _any_wide_box(Z, F, beta)):
         Z[AGAIN] = 1
     for g in range(Z[GROUP_COUNT]):
@@ -111,7 +105,7 @@ def _any_wide_box(Z: Words, F: Reals, beta: float) -> bool:
 
 
 @bare
-def resolve_dim(Z: Words, F: Reals, i: int, d: int, when: int, beta: float) -> None:
+def resolve_dim(Z: Words, F: Reals, i: int, d: int, when: int) -> None:
     """Take a dim out of D_i; its efficiency keeps the value of this round."""
     cell, box, row = cell_at(Z, i, d), box_at(Z, i, d), row_at(Z, i, d)
     value = F[value_at(Z, i, d)]
@@ -121,11 +115,11 @@ def resolve_dim(Z: Words, F: Reals, i: int, d: int, when: int, beta: float) -> N
         for k in range(when - Z[FROM], Z[TO] - Z[FROM]):
             F[row + k] = value
     retire_arms(Z, i, when)
-    look_again(Z, F, i, d, when, beta)
+    look_again(Z, F, i, d, when)
 
 
 @bare
-def leave_out_arm(Z: Words, F: Reals, i: int, j: int, d: int, when: int, beta: float) -> None:
+def leave_out_arm(Z: Words, F: Reals, i: int, j: int, d: int, when: int) -> None:
     """Take an arm out of A_{i,d}; if it was a rival, what looks at the cell is looked at again."""
     cell = cell_at(Z, i, d)
     Z[arm_at(Z, i, j, d)] = 0
@@ -144,7 +138,7 @@ def leave_out_arm(Z: Words, F: Reals, i: int, j: int, d: int, when: int, beta: f
     if Z[cell + LEAD] == j:
         Z[cell + LEAD] = best_rival(Z, F, i, d)
     Z[cell + ROW] = -1
-    look_again(Z, F, i, d, when, beta)
+    look_again(Z, F, i, d, when)
 
 
 @bare
@@ -159,29 +153,29 @@ def best_rival(Z: Words, F: Reals, i: int, d: int) -> int:
 
 
 @bare
-def look_again(Z: Words, F: Reals, i: int, d: int, when: int, beta: float) -> None:
+def look_again(Z: Words, F: Reals, i: int, d: int, when: int) -> None:
     """Make the items that look at a cell live from the next round on."""
     item = Z[Z[ONES] + i]
     while item >= 0:
-        _look_at(Z, F, item, d, when, beta)
+        _look_at(Z, F, item, d, when)
         item = Z[item_at(Z, item) + SAME_ONE]
     item = Z[Z[TWOS] + i]
     while item >= 0:
-        _look_at(Z, F, item, d, when, beta)
+        _look_at(Z, F, item, d, when)
         item = Z[item_at(Z, item) + SAME_TWO]
     item = Z[WATCHERS]
     while item >= 0:
         if Z[item_at(Z, item) + TWO] == i:
-            _look_at(Z, F, item, d, when, beta)
+            _look_at(Z, F, item, d, when)
         item = Z[item_at(Z, item) + SAME_TWO]
 
 
 @bare
-def _look_at(Z: Words, F: Reals, item: int, d: int, when: int, beta: float) -> None:
+def _look_at(Z: Words, F: Reals, item: int, d: int, when: int) -> None:
     row = item_at(Z, item)
     live = Z[row + LIST] == LIVE
     if Z[row + LIST] == UNUSED or (live and Z[row + WHEN] <= when):
         return
-    if Z[row + KIND] in (RESOLVE, STALE) and Z[row + THREE] != d:
+    if Z[row + KIND] != REJECT and Z[row + KIND] != ACCEPT and Z[row + THREE] != d:
         return
-    schedule(Z, item, next_candidate(Z, F, item, when + 1, beta))
+    schedule(Z, item, next_candidate(Z, F, item, when + 1))

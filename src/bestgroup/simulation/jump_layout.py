@@ -48,7 +48,15 @@ CLOCKS, OWN, BASES, RADII, BASE_MEANS, WEIGHTS, LIFT, ENDED = range(48, 56)
 PACE = 56  # an outer window is as long as the rounds before it, divided by this
 # Chains of items: by the group they are about, by the rejecting group, and those that watch a group.
 ONES, TWOS, WATCHERS = range(57, 60)
-HEADER = 60
+# Tables in F: of a duel; for each dim the square of the band of one bridge in
+# comparisons of pairs, over one step. L of such comparisons, the probability that any was wrong, and
+# how much a sure one adds to it. Radii up to the ends of windows, of a sprint, of nothing in
+# particular; the radius; edges of cells of rounds.
+DUEL, SPREADS, RISK, LEVEL_RADII, RADIUS, EDGES = range(60, 66)
+# Of a duel: the atom, the units above and below, the arm above. Whether radii are those of TE+, and
+# room for edges.
+DUEL_ATOM, UPPER, LOWER, CHAMPION, PAIRED, EDGE_ROOM = range(66, 72)
+HEADER = 72
 PRESENT = DEPTH  # the row of the clock at NOW; the rows of a sprint follow
 
 # A group: whether it is in G, was accepted, who blocks its acceptance, and on which side; whether
@@ -64,6 +72,9 @@ LOW, HIGH, ARM_LOW = range(3)
 # An item: its kind, what it is about, the round at which it may fire, the length of window that may
 # clear it, its neighbours and its list, and the next ones in its two chains.
 KIND, ONE, TWO, THREE, WHEN, REACH, AFTER, BEFORE, LIST, SAME_ONE, SAME_TWO, ITEM_SIZE = range(12)
+# A duel in F: values of closed cells, the deviation of a step, the square of the band, sums
+# at the beginning, the ladder of ends.
+VALUE_UP, VALUE_LOW, STEP, SPREAD, SUM_UP, SUM_LOW, LADDER = range(7)
 # A point of a walk: its count, the row of the next point, and the sums.
 TIME, NEXT, SUM = range(3)
 
@@ -72,9 +83,12 @@ def make_arrays(
     sizes: tuple[int, int, int],
     law: tuple[Floats, Floats],
     exists: Bools,
-    rooms: tuple[int, int, int],
+    rooms: tuple[int, int, int, int],
 ) -> tuple[Ints, Floats]:
-    """Return Z and F for (N, K, D), (drifts [U, W], factor [D, M]) and room for items, points, logs."""
+    """Return Z and F for (N, K, D) and (drifts [U, W], factor [D, M]).
+
+    There is room for so many items, points, logged points, edges.
+    """
     groups, arms, dims = sizes
     drifts, factor = law
     units, columns = drifts.shape
@@ -86,7 +100,7 @@ def make_arrays(
         ARM_LOW + 2 * arms + SPRINT,
         SUM + columns,
     )
-    header[[ITEM_ROOM, POINT_ROOM, LOG_ROOM]] = rooms
+    header[[ITEM_ROOM, POINT_ROOM, LOG_ROOM, EDGE_ROOM]] = rooms
     ints = {
         GROUPS: groups * GROUP_SIZE, CELLS: cells * header[CELL_SIZE], COUNTS: groups * arms,
         STAMPS: units, ITEMS: rooms[0] * ITEM_SIZE, HEADS: LISTS, ENDS: DEPTH, STREAM: 4, OWN: groups * arms,
@@ -97,7 +111,8 @@ def make_arrays(
         FACTORS: factor.size, DRIFTS: drifts.size, DENSE: units * columns * SPRINT,
         POINTS: rooms[1] * header[POINT_SIZE], NORMALS: BUFFER, LOG: rooms[2] * header[POINT_SIZE],
         TOPS: dims, RADII: (DEPTH + SPRINT + 1) * dims, BASE_MEANS: units * columns,
-        WEIGHTS: dims, LIFT: 1,
+        WEIGHTS: dims, LIFT: 1, DUEL: LADDER + 3 * DEPTH,
+        SPREADS: dims, RISK: 3, LEVEL_RADII: 3 * (DEPTH + 2), RADIUS: 4, EDGES: rooms[3],
     }  # fmt: skip
     Z = np.zeros(_place(header, ints, HEADER), np.int64)
     F = np.zeros(_place(header, floats, 0))

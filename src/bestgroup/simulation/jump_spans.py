@@ -12,6 +12,7 @@ import math
 
 import numpy as np
 
+from bestgroup.simulation.jump_cells import front
 from bestgroup.simulation.jump_clock import count_at
 from bestgroup.simulation.jump_kernel import bare
 from bestgroup.simulation.jump_layout import (
@@ -148,7 +149,7 @@ def worth_apart(Z: Words, F: Reals, i: int, j: int, level: float, end: int) -> t
                 total += weight * chord
                 arms *= many
             else:
-                chord, _, spread, rise = span(Z, F, j, Z[cell_at(Z, j, d) + LEAD], d, end)
+                chord, _, spread, rise = span(Z, F, j, front(Z, F, j, d, NOBODY), d, end)
                 total -= weight * chord
             size += weight * abs(chord)
             rises += factor * rise

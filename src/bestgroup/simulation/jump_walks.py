@@ -24,6 +24,7 @@ from bestgroup.simulation.jump_layout import (
     DIM_COUNT,
     DRAWN,
     DRIFTS,
+    ENDS,
     FACTORS,
     FREE,
     FRESH,
@@ -33,10 +34,10 @@ from bestgroup.simulation.jump_layout import (
     NEXT,
     NOISES,
     NORMALS,
+    NOW,
     POINT_ROOM,
     POINT_SIZE,
     REVEALED,
-    SPRINT,
     STAMPS,
     STREAM,
     STRETCH,
@@ -52,10 +53,6 @@ from bestgroup.simulation.streams import fill_normals, seed_stream
 
 _KEY = 2**62  # sets the streams of this engine apart from those of single arms
 _GUARD = 1e-14  # share of a sum that rounding can move a chord by, generously
-
-# A bridge with n steps left: the share of the way that the next step makes, and its deviation.
-_SHARE = np.array([0.0] + [1.0 / n for n in range(1, SPRINT + 1)])
-_ROOT = np.array([0.0] + [math.sqrt((n - 1.0) / n) for n in range(1, SPRINT + 1)])
 
 
 class OutOfRoom(Exception):
@@ -101,8 +98,9 @@ def advance(Z: Words, F: Reals, u: int, now: int) -> None:
     row = int(F[head + NEXT])
     while row != 0 and F[point_at(Z, row) + TIME] <= now:
         p = point_at(Z, row)
-        for field in range(Z[POINT_SIZE]):
-            F[head + field] = F[p + field]
+        F[head + TIME], F[head + NEXT], F[head + SUM] = F[p + TIME], F[p + NEXT], F[p + SUM]
+        for c in range(1, Z[COLUMNS]):
+            F[head + SUM + c] = F[p + SUM + c]
         F[p + NEXT] = Z[FREE]
         Z[FREE] = row
         row = int(F[head + NEXT])
@@ -116,27 +114,40 @@ def reveal(Z: Words, F: Reals, u: int, when: int) -> None:
     while after != 0 and F[point_at(Z, after) + TIME] <= when:
         p = point_at(Z, after)
         after = int(F[p + NEXT])
-    if F[p + TIME] == when:
-        return
+    if F[p + TIME] != when:
+        _add_point(Z, F, u, p, when)
+
+
+@bare
+def _add_point(Z: Words, F: Reals, u: int, p: int, when: int) -> None:
+    """Draw the point of a unit at count `when`, between the point at `p` and the next one."""
     new = _take_row(Z, F)
-    q = point_at(Z, new)
-    Z[REVEALED] += 1
-    F[q + TIME] = when
-    F[q + NEXT] = after
+    _draw_point(Z, F, u, p, point_at(Z, new), when)
     F[p + NEXT] = new
+
+
+@bare
+def _draw_point(Z: Words, F: Reals, u: int, p: int, q: int, when: int) -> None:
+    """Write the point at count `when`, after the point at `p` and before the next one, to `q`.
+
+    `q` may be `p` itself, which is then forgotten.
+    """
+    after = int(F[p + NEXT])
     steps = when - F[p + TIME]
+    Z[REVEALED] += 1
     if after == 0:
-        _set_noise(Z, F, u, q + SUM, math.sqrt(steps))
         for c in range(Z[COLUMNS]):
-            F[q + SUM + c] += F[p + SUM + c] + steps * F[Z[DRIFTS] + u * Z[COLUMNS] + c]
+            F[q + SUM + c] = F[p + SUM + c] + steps * F[Z[DRIFTS] + u * Z[COLUMNS] + c]
+        _add_noise(Z, F, u, q + SUM, math.sqrt(steps))
     else:
         s = point_at(Z, after)
         share = steps / (F[s + TIME] - F[p + TIME])
-        _set_noise(Z, F, u, q + SUM, math.sqrt(steps * (1.0 - share)))
         for c in range(Z[COLUMNS]):
-            F[q + SUM + c] += F[p + SUM + c] + share * (F[s + SUM + c] - F[p + SUM + c])
+            F[q + SUM + c] = F[p + SUM + c] + share * (F[s + SUM + c] - F[p + SUM + c])
+        _add_noise(Z, F, u, q + SUM, math.sqrt(steps * (1.0 - share)))
+    F[q + TIME], F[q + NEXT] = when, after
     if Z[LOGGED] < Z[LOG_ROOM]:
-        _log(Z, F, u, when, q + SUM)
+        log_point(Z, F, u, when, q + SUM)
 
 
 @bare
@@ -171,21 +182,20 @@ def _take_row(Z: Words, F: Reals) -> int:
 
 
 @bare
-def _set_noise(Z: Words, F: Reals, u: int, place: int, size: float) -> None:
-    """Write noise of the given size for each column of a unit."""
+def _add_noise(Z: Words, F: Reals, u: int, place: int, size: float) -> None:
+    """Add noise of the given size to each column of a unit."""
     columns, noises = Z[COLUMNS], Z[NOISES]
     normals = reserve_noise(Z, F, noises)
     if columns == 1:
-        F[place] = size * F[Z[FACTORS] + u % Z[DIM_COUNT]] * F[normals]
+        F[place] += size * F[Z[FACTORS] + u % Z[DIM_COUNT]] * F[normals]
         return
     for c in range(columns):
-        F[place + c] = 0.0
         for m in range(noises):
             F[place + c] += size * F[Z[FACTORS] + c * noises + m] * F[normals + m]
 
 
 @bare
-def _log(Z: Words, F: Reals, u: int, when: int, place: int) -> None:
+def log_point(Z: Words, F: Reals, u: int, when: int, place: int) -> None:
     """Log a point: its unit, its count, its sums."""
     q = Z[LOG] + Z[LOGGED] * Z[POINT_SIZE]
     Z[LOGGED] += 1
@@ -195,90 +205,57 @@ def _log(Z: Words, F: Reals, u: int, when: int, place: int) -> None:
 
 
 @bare
-def reveal_stretch(Z: Words, F: Reals, u: int, now: int, end: int) -> None:
-    """Make all points of a unit after `now` up to `end` known, and write its means.
-
-    No point in between may be known. Only the ends go into the list: the stretch is used up before
-    it is left.
-    """
-    if Z[Z[STAMPS] + u] == Z[STRETCH]:
-        return
-    Z[Z[STAMPS] + u] = Z[STRETCH]
-    bracket(Z, F, u, now, end)
-    head = point_at(Z, u)
-    last = point_at(Z, int(F[head + NEXT]))
-    if Z[COLUMNS] > 1:
-        _stretch_jointly(Z, F, u, now, end)
-        return
-    place = dense_at(Z, u, 0)
-    value, goal = F[head + SUM], F[last + SUM]
-    size, n = F[Z[FACTORS] + u % Z[DIM_COUNT]], end - now
-    normals = reserve_noise(Z, F, n - 1)
-    for k in range(n - 1):
-        value += (goal - value) * _SHARE[n - k] + _ROOT[n - k] * size * F[normals + k]
-        F[place + k] = value
-    if Z[LOGGED] < Z[LOG_ROOM]:
-        for k in range(n - 1):
-            _log(Z, F, u, now + k + 1, place + k)
-    F[place + n - 1] = goal
-    for k in range(n):
-        F[place + k] /= now + k + 1
-
-
-@bare
-def _stretch_jointly(Z: Words, F: Reals, u: int, now: int, end: int) -> None:
-    """Write the means of a unit with several columns."""
-    columns, noises, n = Z[COLUMNS], Z[NOISES], end - now
-    head = point_at(Z, u)
-    last = point_at(Z, int(F[head + NEXT]))
-    for k in range(n - 1):
-        normals = reserve_noise(Z, F, noises)
-        for c in range(columns):
-            place = dense_at(Z, u, c)
-            value = F[place + k - 1] if k > 0 else F[head + SUM + c]
-            value += (F[last + SUM + c] - value) * _SHARE[n - k]
-            for m in range(noises):
-                value += F[Z[FACTORS] + c * noises + m] * _ROOT[n - k] * F[normals + m]
-            F[place + k] = value
-        if Z[LOGGED] < Z[LOG_ROOM]:
-            q = Z[LOG] + Z[LOGGED] * Z[POINT_SIZE]
-            Z[LOGGED] += 1
-            F[q], F[q + 1] = u, now + k + 1
-            for c in range(columns):
-                F[q + SUM + c] = F[dense_at(Z, u, c) + k]
-    for c in range(columns):
-        place = dense_at(Z, u, c)
-        F[place + n - 1] = F[last + SUM + c]
-        for k in range(n):
-            F[place + k] /= now + k + 1
-
-
-@bare
 def bracket(Z: Words, F: Reals, u: int, now: int, end: int) -> None:
     """Make a unit known at both ends of a window, and forget what lies before it."""
     head = point_at(Z, u)
-    advance(Z, F, u, now)
-    if F[head + TIME] != now:
-        reveal(Z, F, u, now)
+    row = int(F[head + NEXT])
+    if row != 0 and F[point_at(Z, row) + TIME] <= now:
         advance(Z, F, u, now)
-    after = int(F[head + NEXT])
-    if after == 0 or F[point_at(Z, after) + TIME] != end:
-        reveal(Z, F, u, end)
+        row = int(F[head + NEXT])
+    if F[head + TIME] != now:
+        _draw_point(Z, F, u, head, head, now)
+    if row == 0 or F[point_at(Z, row) + TIME] != end:
+        _add_point(Z, F, u, head, end)
 
 
 @bare
-def chord(Z: Words, F: Reals, u: int, c: int, now: int, end: int) -> tuple[float, float]:
-    """Return the least and the largest mean on the chord of a column over (now, end], bracketed first.
+def settle(Z: Words, F: Reals, u: int, place: int, levels: tuple[int, int], total: float) -> None:
+    """Make the sum of a unit at NOW its first point, and add those at the ends of some windows.
 
-    A chord divided by the count is monotone in it, so these are the means at the ends.
+    These are drawn already; `place` is where they lie in F, level by level. They come before all
+    later points that are known.
     """
+    now, head = Z[NOW], point_at(Z, u)
+    advance(Z, F, u, now)
+    F[head + TIME], F[head + SUM] = now, total
+    Z[REVEALED] += 1
+    for level in range(levels[0], levels[1]):
+        Z[REVEALED] += 1
+        new = _take_row(Z, F)
+        q = point_at(Z, new)
+        F[q + TIME], F[q + NEXT], F[q + SUM] = (
+            Z[Z[ENDS] + level],
+            F[head + NEXT],
+            F[place + 3 * level],
+        )
+        F[head + NEXT] = new
+
+
+@bare
+def log_value(Z: Words, F: Reals, u: int, when: int, value: float) -> None:
+    """Log a point of a unit with one column, if there is room."""
+    if Z[LOGGED] < Z[LOG_ROOM]:
+        q = Z[LOG] + Z[LOGGED] * Z[POINT_SIZE]
+        Z[LOGGED] += 1
+        F[q], F[q + 1], F[q + SUM] = u, when, value
+
+
+@bare
+def ends(Z: Words, F: Reals, u: int, c: int, now: int, end: int) -> tuple[float, float]:
+    """Return the sums of a column at both ends of a window, made known first."""
     bracket(Z, F, u, now, end)
     head = point_at(Z, u)
-    after = F[point_at(Z, int(F[head + NEXT])) + SUM + c] / end
-    if end - now == 1:
-        return after, after
-    before = F[head + SUM + c] / now
-    return min(before, after), max(before, after)
+    return F[head + SUM + c], F[point_at(Z, int(F[head + NEXT])) + SUM + c]
 
 
 @bare

@@ -6,35 +6,47 @@ noise; they choose an engine and promise nothing.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from bestgroup.algorithms.protocol import Algorithm, Rule, Setting
+from bestgroup.algorithms.te_plus import TePlus
+from bestgroup.algorithms.te_plus_radii import PairRule
 from bestgroup.algorithms.triple_elimination import TripleElimination
 from bestgroup.algorithms.uniform import Uniform
 from bestgroup.core.arrays import Floats
-from bestgroup.core.confidence import Radius, radius_at
+from bestgroup.core.confidence import radius_at
+from bestgroup.core.evidence import mixture_edge
 from bestgroup.core.gaps import group_gaps
 from bestgroup.core.problem import Instance
 
 # Measured: normals that the engines' time is worth, for a reward drawn and for a walk.
-_EXACT_DRAW, _JUMP_WALK, _JUMP_PAIR = 2.0, 3000.0, 20.0
+_EXACT_DRAW, _JUMP_WALK, _JUMP_PAIR = 2.0, 2000.0, 20.0
 _JUMP_EFFECT_WALK = 11000.0
-_JUMP_GROUP_WALK = 700.0  # without the elimination of arms and dims
+_JUMP_SIGN = 1500.0  # TE+, for a pair of groups and a dim
+_EXACT_PLUS_DRAW, _EXACT_PLUS_GROUP = 6.0, 0.6  # TE+ looks at all pairs of groups
+_JUMP_GROUP_WALK = 400.0  # without the elimination of arms and dims
+
+_GRID = np.floor(2.0 ** np.arange(0.0, 50.25, 0.25))
 
 
 def is_jump_quicker(instance: Instance, setting: Setting, algorithm: Algorithm) -> bool:
     """Return whether the jump engine is expected to be quicker than the exact one."""
     if isinstance(algorithm, Uniform):
         return True
-    rule = algorithm.rule(setting)
-    shape = instance.shape
+    rule: Any = algorithm.rule(setting)
+    shape, draw, pair = instance.shape, _EXACT_DRAW, _JUMP_PAIR
     if isinstance(algorithm, TripleElimination):
         draws = elimination_draws(instance, rule)
         walk = _JUMP_WALK if rule.options.arms else _JUMP_GROUP_WALK
+    elif isinstance(algorithm, TePlus):
+        draws, walk, pair = plus_draws(instance, rule), _JUMP_WALK, _JUMP_SIGN * shape.dims
+        draw = _EXACT_PLUS_DRAW + _EXACT_PLUS_GROUP * shape.groups
     else:
         draws, walk = effect_draws(instance, rule), _JUMP_EFFECT_WALK
-    cost = walk * shape.total * shape.dims + _JUMP_PAIR * shape.groups**2
-    return _EXACT_DRAW * draws > cost
+    cost = walk * shape.total * shape.dims + pair * shape.groups**2
+    return draw * draws > cost
 
 
 def elimination_draws(instance: Instance, rule: Rule) -> float:
@@ -43,13 +55,25 @@ def elimination_draws(instance: Instance, rule: Rule) -> float:
     A group leaves when 2 beta = Delta_i + epsilon, an arm leaves a dim when 2 beta is its distance
     to the best one there; all in units of the noise.
     """
+    radii = np.array([radius_at(rule.radius, int(r)) for r in _GRID])
+    return _lockstep_draws(instance, rule, 2.0 * radii, rule.options.arms)
+
+
+def plus_draws(instance: Instance, rule: PairRule) -> float:
+    """Return about how many rewards TE+ draws, as `elimination_draws` with its radius of pairs."""
+    radii = [rule.factor * mixture_edge(rule.variance * r, rule.alphas[0]) / r for r in _GRID]
+    return _lockstep_draws(instance, rule, np.array(radii), True)
+
+
+def _lockstep_draws(instance: Instance, rule: Rule | PairRule, radii: Floats, drops: bool) -> float:
+    """Return the sum of the rounds of all walks, if `radii` of `_GRID` are compared with distances."""
     scaled = instance.efficiency / rule.scale
     group, _, _ = group_gaps(scaled)
-    leave = rounds_until(0.5 * (group + (rule.epsilon / rule.scale).min()), rule.radius)
+    leave = _rounds_until(group + (rule.epsilon / rule.scale).min(), radii)
     lacks = (instance.efficiency[:, None, :] - instance.padded_means) / rule.scale
     stay = np.broadcast_to(leave[:, None, None], lacks.shape)
-    if rule.options.arms:
-        stay = np.minimum(stay, rounds_until(0.5 * np.nan_to_num(lacks), rule.radius))
+    if drops:
+        stay = np.minimum(stay, _rounds_until(np.nan_to_num(lacks), radii))
     return float(stay[rule.exists].sum())
 
 
@@ -59,23 +83,22 @@ def effect_draws(instance: Instance, rule: Rule) -> float:
     A group leaves when 2 sum_d w^d beta(n^d) is the distance of its worth to the best one's, with
     equal terms; an arm leaves a dim as in `elimination_draws`, and is pulled by the slowest dim.
     """
+    radii = np.array([radius_at(rule.radius, int(r)) for r in _GRID])
     share, dims = rule.weights * rule.scale, len(rule.scale)
     worth = instance.efficiency @ rule.weights
     distance = worth.max() - worth
     others = np.delete(distance, int(worth.argmax()))
     distance[worth.argmax()] = others.min(initial=np.inf)
     slack = float(rule.epsilon @ rule.weights)
-    leave = rounds_until((distance + slack)[:, None] / (2.0 * dims * share), rule.radius)
+    leave = _rounds_until((distance + slack)[:, None] / (2.0 * dims * share), radii)
     lacks = (instance.efficiency[:, None, :] - instance.padded_means) / rule.scale
-    stay = rounds_until(0.5 * np.nan_to_num(lacks), rule.radius)
+    stay = _rounds_until(0.5 * np.nan_to_num(lacks), radii)
     pulls = np.minimum(stay, leave[:, None, :]).max(axis=2)
     return float(pulls[rule.exists].sum()) * dims
 
 
-def rounds_until(levels: Floats, radius: Radius) -> Floats:
-    """Return the round at which the radius comes down to each level; at most 2^50."""
-    grid = 2.0 ** np.arange(0.0, 50.25, 0.25)
-    values = np.array([radius_at(radius, int(r)) for r in grid])
-    order = np.argsort(values)
+def _rounds_until(levels: Floats, radii: Floats) -> Floats:
+    """Return the round at which a radius, given on `_GRID`, comes down to each level; at most 2^50."""
+    order = np.argsort(radii)
     safe = np.maximum(levels, 1e-300)
-    return np.exp(np.interp(np.log(safe), np.log(values[order]), np.log(grid[order])))
+    return np.exp(np.interp(np.log(safe), np.log(radii[order]), np.log(_GRID[order])))

@@ -85,6 +85,7 @@ class PackageCache(caching.FunctionCache):
             self._held = os.open(f"{self._cache_file._index_path}.lock", os.O_RDWR | os.O_CREAT)
         except OSError:  # a folder that cannot be written: nothing will be kept there either
             return False
+        assert fcntl is not None
         until, waited = time.monotonic() + WAIT, False
         while True:
             try:

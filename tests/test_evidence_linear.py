@@ -9,9 +9,9 @@ from scipy.integrate import quad
 from scipy.optimize import brentq, minimize_scalar
 from scipy.special import erfcx, log_ndtr
 
-from bestgroup.algorithms.adaptive_linear import coefficients
 from bestgroup.core import evidence_prove as ep
 from bestgroup.core import evidence_search as es
+from bestgroup.core.certificate_best import coefficients
 from bestgroup.core.evidence_linear import climb, conjugate, conjugate_above
 
 

@@ -79,21 +79,15 @@ from bestgroup.algorithms.adaptive_linear_look import look, next_look
 from bestgroup.algorithms.adaptive_linear_state import LinearRule, State, init
 from bestgroup.algorithms.protocol import Algorithm, Setting, pac_statement
 from bestgroup.core.arrays import Floats, Ints
+from bestgroup.core.certificate_best import MOST_DIMS, PRECISIONS, PRIOR, coefficients
 from bestgroup.core.goals import BestGroup
 from bestgroup.core.guarantee import Guarantee
 from bestgroup.core.kernel import kernel
 from bestgroup.core.noise import SubGaussian
 from bestgroup.core.tally import Tally
 
-MOST_DIMS = 8  # the bound over selections takes 2^D K values of psi*
-
 _FIRST = 4  # pulls of every arm before the first look
 _EVEN = 0.04  # of all pulls go to all arms alike, at least: no arm stays unlucky for long
-
-# The precisions are those of effects from 0.4 down to 0.002 standard deviations; most problems lie in
-# the middle.
-_PRECISIONS = tuple(2.0**k for k in (3, 6, 9, 12, 15, 18))
-_PRIOR = tuple(p / 12.0 for p in (1.0, 3.0, 3.0, 3.0, 1.0, 1.0))
 
 
 @kernel
@@ -195,8 +189,8 @@ class AdaptiveLinear(Algorithm):
             coefficient=np.zeros(0) if boxes else coefficients(weights * scale, independent),
             slack=goal.epsilon * float(weights.sum()),
             delta=setting.delta,
-            precision=np.array(_PRECISIONS),
-            log_prior=np.log(np.array(_PRIOR)),
+            precision=np.array(PRECISIONS),
+            log_prior=np.log(np.array(PRIOR)),
             batch=self.batch if isinstance(self.batch, int) else 1,
             share=0.0 if isinstance(self.batch, int) else self.batch,
             boxes=boxes,
@@ -269,14 +263,3 @@ def costs_of(setting: Setting) -> Floats:
         for i, row in enumerate(setting.costs):
             cost[i, : len(row)] = np.asarray(row) / least
     return cost
-
-
-def coefficients(scales: Floats, independent: bool) -> Floats:
-    """Return c_B for every set B of dims, [2^D], from w^d sigma_d.
-
-    >>> coefficients(np.array([3.0, 4.0]), True), coefficients(np.array([3.0, 4.0]), False)
-    (array([0., 3., 4., 5.]), array([0., 3., 4., 7.]))
-    """
-    power = 2.0 if independent else 1.0
-    sets = np.arange(1 << len(scales))[:, None] >> np.arange(len(scales)) & 1
-    return (sets * scales**power).sum(axis=1) ** (1.0 / power)

@@ -77,9 +77,9 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from bestgroup.algorithms.adaptive import check_batch
-from bestgroup.algorithms.adaptive_certificates import Levels
+from bestgroup.algorithms.adaptive_ledger import Levels
 from bestgroup.algorithms.adaptive_pareto_steps import AdaptiveRule, State, init, plan, step
-from bestgroup.algorithms.adaptive_scores import ACCEPTED, REJECTED, UNDECIDED
+from bestgroup.algorithms.adaptive_view import ACCEPTED, REJECTED, UNDECIDED
 from bestgroup.algorithms.protocol import Algorithm, Setting, pac_statement
 from bestgroup.algorithms.te_plus import pair_assumptions
 from bestgroup.core.arrays import Floats, Ints

@@ -7,33 +7,32 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bestgroup.algorithms.adaptive_certificates import (
+from bestgroup.algorithms.adaptive_certificates import decide, try_boxes, try_fronts, try_group
+from bestgroup.algorithms.adaptive_ledger import (
     Ledger,
     Levels,
     begin_ledger,
-    decide,
     enter_arm,
     make_ledger,
     narrow_box,
-    try_boxes,
-    try_fronts,
-    try_group,
 )
 from bestgroup.algorithms.adaptive_scores import (
+    arm_to_pull,
+    choose,
+    look_at_fronts,
+    look_at_group,
+    look_at_pairs,
+)
+from bestgroup.algorithms.adaptive_split import equal_split, share_out
+from bestgroup.algorithms.adaptive_view import (
     ACCEPTED,
     UNDECIDED,
     Duties,
     Split,
     View,
-    arm_to_pull,
-    choose,
     copy_view,
-    look_at_fronts,
-    look_at_group,
-    look_at_pairs,
     make_view,
 )
-from bestgroup.algorithms.adaptive_split import equal_split, share_out
 from bestgroup.core.arrays import Bools, Floats, Ints
 from bestgroup.core.kernel import kernel
 from bestgroup.core.tally import Tally

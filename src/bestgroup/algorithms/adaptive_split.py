@@ -14,7 +14,7 @@ import math
 
 import numpy as np
 
-from bestgroup.algorithms.adaptive_scores import Split, View
+from bestgroup.algorithms.adaptive_view import Split, View
 from bestgroup.core.arrays import Bools, Floats
 from bestgroup.core.kernel import kernel
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from bestgroup.algorithms.adaptive import is_pareto_rule
 from bestgroup.algorithms.adaptive_pareto_steps import AdaptiveRule, State, plan, step
-from bestgroup.algorithms.adaptive_scores import UNDECIDED
+from bestgroup.algorithms.adaptive_view import UNDECIDED
 from bestgroup.core.arrays import Bools, Floats, Ints
 from bestgroup.core.kernel import kernel
 from bestgroup.core.tally import Tally

@@ -1,0 +1,106 @@
+"""What the certificates of `adaptive_pareto` rest on: pulls since scouting, boxes, and what is recorded."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from bestgroup.core.arrays import Bools, Floats, Ints
+from bestgroup.core.kernel import kernel
+from bestgroup.core.sequences import BoxRule, box
+from bestgroup.core.tally import Tally
+
+_GAIN = 2.0 * math.log(2.0) + 1e-6  # no evidence exceeds the strength of its duel by more
+
+
+class Ledger(NamedTuple):
+    """What the proofs rest on: pulls since scouting, and what scouting saw, in units of scales."""
+
+    price: Floats  # [N, K]           square root of an arm's cost
+    base_counts: Floats  # [N, K]     pulls in scouting; zeros before its end, and for boxes
+    base_sums: Floats  # [N, K, D]
+    base_mean: Floats  # [N, K, D]
+    counts: Floats  # [N, K]          pulls since
+    mean: Floats  # [N, K, D]         their means
+    low: Floats  # [N, K, D]          for boxes: the box of an arm's mean, in the dims' own units
+    high: Floats  # [N, K, D]
+    missing: Ints  # [N, N, D]        arms of j, in dim d, without `won[i, j, k, d]`
+    standing: Ints  # [N, N]          (arm of i, dim) pairs without `over[j, i, k, d]`, at [j, i]
+    won_wait: Floats  # [N, N, K, D]  by how much a strength must exceed its level before a test
+    over_wait: Floats  # [N, N, K, D]
+    won_by: Ints  # [N, N, K, D]      the arm m of i that `won[i, j, k, d]` rests on; -1 without
+    over_by: Ints  # [N, N, K, D]     the arm m of j that `over[j, i, k, d]` rests on
+    beaten_by: Ints  # [N]            who rejected i; -1 for none
+    news: Bools  # [1]                whether a pair was settled or a group beaten in this step
+
+
+class Levels(NamedTuple):
+    """The levels of the tests, and their kind."""
+
+    level: float  # log(1 / delta)
+    epsilon: Floats  # [D]      in units of the scales
+    slack: Floats  # [D]        epsilon in the dims' own units, for boxes
+    boxes: bool  # boxes of single arms instead of evidence on pairs
+    box: BoxRule  # what they are
+
+
+def make_ledger(exists: Bools, cost: Floats, dims: int) -> Ledger:
+    """Return a ledger before any pull."""
+    N, K = exists.shape
+    sizes = exists.sum(axis=1).astype(np.int64)
+    duels = (N, N, K, dims)
+    return Ledger(
+        price=np.sqrt(cost),
+        base_counts=np.zeros((N, K)),
+        base_sums=np.zeros((N, K, dims)),
+        base_mean=np.zeros((N, K, dims)),
+        counts=np.zeros((N, K)),
+        mean=np.zeros((N, K, dims)),
+        low=np.full((N, K, dims), -np.inf),
+        high=np.full((N, K, dims), np.inf),
+        missing=np.repeat(np.repeat(sizes[None, :, None], N, axis=0), dims, axis=2),
+        standing=np.repeat(dims * sizes[None, :], N, axis=0),
+        won_wait=np.full(duels, -_GAIN),
+        over_wait=np.full(duels, -_GAIN),
+        won_by=np.full(duels, -1, np.int64),
+        over_by=np.full(duels, -1, np.int64),
+        beaten_by=np.full(N, -1, np.int64),
+        news=np.zeros(1, np.bool_),
+    )
+
+
+@kernel
+def begin_ledger(ledger: Ledger, tally: Tally, mean: Floats) -> None:
+    """Let evidence count from now on."""
+    N, K, D = mean.shape
+    for i in range(N):
+        for j in range(K):
+            ledger.base_counts[i, j] = tally.counts[i, j]
+            ledger.counts[i, j] = 0.0
+            for d in range(D):
+                ledger.base_sums[i, j, d] = tally.sums[i, j, d]
+                ledger.base_mean[i, j, d] = mean[i, j, d]
+
+
+@kernel
+def enter_arm(ledger: Ledger, tally: Tally, scale: Floats, i: int, j: int) -> None:
+    """Take up the new pulls of an arm."""
+    count = tally.counts[i, j] - ledger.base_counts[i, j]
+    ledger.counts[i, j] = count
+    for d in range(len(scale)):
+        rest = tally.sums[i, j, d] - ledger.base_sums[i, j, d]
+        ledger.mean[i, j, d] = rest / (count * scale[d])
+
+
+@kernel
+def narrow_box(ledger: Ledger, tally: Tally, rule: BoxRule, i: int, j: int) -> None:
+    """Cut the box of an arm by what its pulls say now: boxes hold at all times together."""
+    if tally.extra.shape[3] < len(rule.start):
+        raise ValueError("the tally lacks the statistics that the noise model keeps")
+    n = float(tally.counts[i, j])
+    for d in range(ledger.low.shape[2]):
+        low, high = box(rule, n, tally.sums[i, j, d], tally.extra[i, j, d], d)
+        ledger.low[i, j, d] = max(ledger.low[i, j, d], low)
+        ledger.high[i, j, d] = min(ledger.high[i, j, d], high)

@@ -1,0 +1,120 @@
+"""What the sampling rule of `adaptive_pareto` looks at, and what it has to know of the proofs."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from bestgroup.core.arrays import Bools, Floats, Ints
+from bestgroup.core.kernel import kernel
+
+UNDECIDED, ACCEPTED, REJECTED = 0, 1, 2
+
+
+class Split(NamedTuple):
+    """How delta is shared out: minus the logs of shares; see `adaptive_pareto`."""
+
+    group: Floats  # [N]        of group i
+    arm: Floats  # [N, K, D]    of arm m among those of i in dim d
+    dim: Floats  # [N, N, D]    of dim d for accepting i against j
+    rival: Floats  # [N, N]     of j for rejecting i
+
+
+class View(NamedTuple):
+    """What the sampling rule looks at; all of it follows from counts, means and what is proven."""
+
+    price: Floats  # [N, K]      square root of an arm's cost
+    priced: Bools  # [1]         whether costs differ; if not, the next three are not used
+    front: Ints  # [2, N, N, D]  the arm of i that is to be shown above j: with epsilon, without
+    toll: Floats  # [2, N, N, D] the price of an arm of j in such duels
+    probe: Ints  # [2, N, N, D]  the arm of i to pull when its front is due
+    counts: Floats  # [N, K]     pulls
+    mean: Floats  # [N, K, D]
+    bonus: Floats  # [N, K]      b
+    best: Floats  # [N, D]       largest mean
+    leader: Ints  # [N, D]       its arm
+    upper: Floats  # [N, D]      U
+    scout: Ints  # [N, D]        its arm
+    lower: Floats  # [N, D]      L
+    margin: Floats  # [N, N]     min_d (best_i - best_j - epsilon / 2)
+    hope: Floats  # [N, N]       min_d (U_i - L_j), each for its price
+    score: Floats  # [N, N]      least score of accepting i against j; inf if nothing is to do
+    duel: Ints  # [N, N, 2]      its (k, d)
+    lead: Floats  # [N]          largest margin over i of a group that is not rejected
+    rival: Ints  # [N]           who is to reject i; -1 before the next look
+    fall: Floats  # [N]          least score of rejecting i by that one
+    blow: Ints  # [N, 2]         its (k, d)
+    pick: Ints  # [6]            the duel (a, m, b, k, d) with the least score; a = -1 without one;
+    #                            and the arm to pull when m is due
+    least: Floats  # [1]         its score
+
+
+class Duties(NamedTuple):
+    """What is decided and proven so far, as far as the sampling rule must know it."""
+
+    status: Ints  # [N]
+    won: Bools  # [N, N, K, D]   [i, j, k, d]: arm k of j does not beat i by epsilon
+    over: Bools  # [N, N, K, D]  [j, i, k, d]: j beats arm k of i
+    settled: Bools  # [N, N]     [i, j]: `won` for all arms of j in some dim
+
+
+def make_view(cost: Floats, dims: int) -> View:
+    """Return a view before any pull."""
+    N, K, D = *cost.shape, dims
+    fronts = (2, N, N, D)
+    return View(
+        price=np.sqrt(cost),
+        priced=np.full(1, bool((cost != cost[0, 0]).any())),
+        front=np.zeros(fronts, np.int64),
+        toll=np.ones(fronts),
+        probe=np.zeros(fronts, np.int64),
+        counts=np.zeros((N, K)),
+        mean=np.zeros((N, K, D)),
+        bonus=np.zeros((N, K)),
+        best=np.zeros((N, D)),
+        leader=np.zeros((N, D), np.int64),
+        upper=np.zeros((N, D)),
+        scout=np.zeros((N, D), np.int64),
+        lower=np.zeros((N, D)),
+        margin=np.zeros((N, N)),
+        hope=np.zeros((N, N)),
+        score=np.full((N, N), np.inf),
+        duel=np.zeros((N, N, 2), np.int64),
+        lead=np.zeros(N),
+        rival=np.full(N, -1, np.int64),
+        fall=np.zeros(N),
+        blow=np.zeros((N, 2), np.int64),
+        pick=np.full(6, -1, np.int64),
+        least=np.zeros(1),
+    )
+
+
+@kernel
+def copy_view(view: View) -> View:
+    """Return a copy, for looking ahead within a batch."""
+    return View(
+        view.price,
+        view.priced,
+        view.front,
+        view.toll,
+        view.probe.copy(),
+        view.counts.copy(),
+        view.mean,
+        view.bonus.copy(),
+        view.best.copy(),
+        view.leader.copy(),
+        view.upper.copy(),
+        view.scout.copy(),
+        view.lower.copy(),
+        view.margin.copy(),
+        view.hope.copy(),
+        view.score.copy(),
+        view.duel.copy(),
+        view.lead.copy(),
+        view.rival.copy(),
+        view.fall.copy(),
+        view.blow.copy(),
+        view.pick.copy(),
+        view.least.copy(),
+    )

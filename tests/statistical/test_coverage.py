@@ -205,6 +205,7 @@ def test_bernoulli(p):
 GAUSS = {
     "normal": lambda rng, size: rng.standard_normal(size),
     "normal, tiny scale": lambda rng, size: 1e-6 * rng.standard_normal(size),
+    "normal, scale 1e6": lambda rng, size: 1e6 * rng.standard_normal(size),
     "normal, own scale each path": lambda rng, size: (
         rng.standard_normal(size) * rng.exponential(size=(size[0], 1))
     ),
@@ -214,6 +215,10 @@ OTHER = {
     "uniform": lambda rng, size: rng.random(size) - 0.5,
     "Student t, 5 degrees": lambda rng, size: rng.standard_t(5, size),
     "signs": lambda rng, size: rng.choice([-1.0, 1.0], size),
+    "Laplace": lambda rng, size: rng.laplace(size=size),
+    "mixture of scales 1 and 10": lambda rng, size: (
+        rng.standard_normal(size) * np.where(rng.random(size) < 0.05, 10.0, 1.0)
+    ),
     "exponential - 1": lambda rng, size: rng.exponential(size=size) - 1,
     "1 - exponential": lambda rng, size: 1 - rng.exponential(size=size),
     "rare large value": lambda rng, size: np.where(rng.random(size) < 0.01, 1.0, 0.0) - 0.01,

@@ -135,7 +135,7 @@ def test_the_loop_answers_line_by_line(call):
         (["create", "p.toml"], "", "named 'bundles' already"),
         (["create", "p.toml", "--algorithm", "eecb"], "", "BestGroup"),
         (["explain", "bundles", "Z"], "", "no group 'Z'"),
-        (["import", "bundles", "none.csv"], "", "no such file"),
+        (["import", "bundles", "none.csv"], "", "No such file"),
     ],
 )
 def test_mistakes_get_a_sentence(call, arguments, text, sentence):

@@ -3,8 +3,8 @@
 Three kinds of instances, D = 2, 5 groups, costs of a pull from 1 to 10:
 
 * two assays: 4 arms a group that serve about equally well (within .03 of the group's level in each
-  dim, levels uniform on [0, 1]^2), each at a cost of 1 or 10 by the toss of a coin; that of seed 2 is the stated instance
-  (`--kind "two assays" --first 2 --instances 1 --runs 100`);
+  dim, levels uniform on [0, 1]^2), each at a cost of 1 or 10 by the toss of a coin; that of seed 2
+  is the stated instance (`--kind "two assays" --first 2 --instances 1 --runs 100`);
 * graded: the same with 6 arms a group and costs drawn log-uniformly;
 * random: 5 arms a group with means uniform on [0, 1]^2, costs log-uniform; few arms matter here, and
   what they cost is a matter of luck.

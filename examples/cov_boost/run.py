@@ -45,6 +45,7 @@ def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     arguments.add_argument("--out", type=Path, default=Path("."))
     out = arguments.parse_args().out
+    out.mkdir(parents=True, exist_ok=True)
     found = solve()
     print(found)
     for explanation in found.explanations.values():

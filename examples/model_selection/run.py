@@ -117,6 +117,7 @@ def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     arguments.add_argument("--out", type=Path, default=Path("."))
     out = arguments.parse_args().out
+    out.mkdir(parents=True, exist_ok=True)
     found = solve(bg.Bounded(LOW, HIGH))
     print(f"{found} ({found.seconds:.0f} s)")
     for explanation in found.explanations.values():

@@ -11,7 +11,8 @@ from scipy.stats import binomtest
 
 import bestgroup as bg
 from bestgroup.core.certificate import IN, OUT, judge
-from bestgroup.core.certificate_best import PRECISIONS, PRIOR, coefficients, find_behind
+from bestgroup.core.certificate_best import find_behind
+from bestgroup.core.evidence_linear import PRECISIONS, PRIOR, coefficients
 from bestgroup.core.tally import Tally
 from test_evidence_linear import exact_infimum
 

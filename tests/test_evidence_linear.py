@@ -11,8 +11,7 @@ from scipy.special import erfcx, log_ndtr
 
 from bestgroup.core import evidence_prove as ep
 from bestgroup.core import evidence_search as es
-from bestgroup.core.certificate_best import coefficients
-from bestgroup.core.evidence_linear import climb, conjugate, conjugate_above
+from bestgroup.core.evidence_linear import climb, coefficients, conjugate, conjugate_above
 
 
 def psi(x):

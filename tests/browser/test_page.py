@@ -63,8 +63,7 @@ def open_page(browser):
         page.on("pageerror", lambda error: wrong.append(str(error)))
         page.on("dialog", lambda box: wrong.append(box.message))
         if not refused:
-            said = lambda line: wrong.append(line.text) if line.type == "error" else None  # noqa: E731
-            page.on("console", said)
+            page.on("console", lambda line: line.type == "error" and wrong.append(line.text))
         page.on("request", lambda r: None if OWN.match(r.url) else wrong.append(r.url))
         page.expose_function("violated", lambda words: wrong.append(words))
         page.add_init_script(VIOLATIONS)

@@ -38,11 +38,12 @@ def test_the_same_with_many_groups(name):
 @pytest.mark.parametrize("name", NAMES)
 def test_the_same_on_hundreds_of_instances(name, law):
     played = replayed(range(1000, 1400), name, law, max_rounds=4000)
-    assert len(played) > 250 and max(played) > 1000
+    long = 1500 if (name, law) == ("te-plus", "fully dependent") else 2000
+    assert len(played) > 250 and max(played) > long
 
 
 @pytest.mark.verify
 @pytest.mark.parametrize("name", NAMES)
-def test_the_same_with_many_groups_on_dozens_of_instances(name):
-    played = replayed(range(40), name, "independent", groups=40, max_rounds=2000)
-    assert len(played) > 20
+def test_the_same_with_many_groups_on_a_hundred_instances(name):
+    played = replayed(range(100), name, "independent", groups=40, max_rounds=2000)
+    assert len(played) > 50

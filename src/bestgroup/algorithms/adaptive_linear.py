@@ -79,7 +79,8 @@ from bestgroup.algorithms.adaptive_linear_look import look, next_look
 from bestgroup.algorithms.adaptive_linear_state import LinearRule, State, init
 from bestgroup.algorithms.protocol import Algorithm, Setting, pac_statement
 from bestgroup.core.arrays import Floats, Ints
-from bestgroup.core.certificate_best import MOST_DIMS, PRECISIONS, PRIOR, coefficients
+from bestgroup.core.certificate_best import MOST_DIMS
+from bestgroup.core.evidence_linear import PRECISIONS, PRIOR, coefficients
 from bestgroup.core.goals import BestGroup
 from bestgroup.core.guarantee import Guarantee
 from bestgroup.core.kernel import kernel

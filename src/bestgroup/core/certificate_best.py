@@ -27,6 +27,7 @@ import math
 import numpy as np
 
 from bestgroup.core.arrays import Bools, Floats, Ints
+from bestgroup.core.evidence_linear import PRECISIONS, PRIOR, coefficients
 from bestgroup.core.evidence_prove import PROVEN, prove
 from bestgroup.core.evidence_search import (
     Duel,
@@ -44,22 +45,7 @@ from bestgroup.core.tally import Tally
 
 MOST_DIMS = 8  # the bound over selections takes 2^D K values of psi*
 
-# The precisions are those of effects from 0.4 down to 0.002 standard deviations; most problems lie in
-# the middle.
-PRECISIONS = tuple(2.0**k for k in (3, 6, 9, 12, 15, 18))
-PRIOR = tuple(p / 12.0 for p in (1.0, 3.0, 3.0, 3.0, 1.0, 1.0))
 ROUNDING = 1e-6  # far more than floating point could add to the evidence
-
-
-def coefficients(scales: Floats, independent: bool) -> Floats:
-    """Return c_B for every set B of dims, [2^D], from w^d sigma_d.
-
-    >>> coefficients(np.array([3.0, 4.0]), True), coefficients(np.array([3.0, 4.0]), False)
-    (array([0., 3., 4., 5.]), array([0., 3., 4., 7.]))
-    """
-    power = 2.0 if independent else 1.0
-    sets = np.arange(1 << len(scales))[:, None] >> np.arange(len(scales)) & 1
-    return (sets * scales**power).sum(axis=1) ** (1.0 / power)
 
 
 def behind_witness(

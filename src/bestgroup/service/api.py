@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -261,17 +262,12 @@ def without_path(text: str, path: Path) -> str:
     return text
 
 
-class scratch:  # noqa: N801
-    """A context with the path of a temporary file."""
-
-    def __init__(self, suffix: str) -> None:
-        self._suffix = suffix
-
-    def __enter__(self) -> Path:
-        handle, name = tempfile.mkstemp(prefix="bestgroup-", suffix=self._suffix)
-        os.close(handle)
-        self._path = Path(name)
-        return self._path
-
-    def __exit__(self, *_: Any) -> None:
-        self._path.unlink(missing_ok=True)
+@contextmanager
+def scratch(suffix: str) -> Iterator[Path]:
+    """Yield the path of a temporary file, which is removed afterwards."""
+    handle, name = tempfile.mkstemp(prefix="bestgroup-", suffix=suffix)
+    os.close(handle)
+    try:
+        yield Path(name)
+    finally:
+        Path(name).unlink(missing_ok=True)

@@ -44,7 +44,7 @@ from __future__ import annotations
 import math
 
 TOLERANCE = 1e-9  # the bound on the total variation distance that a run is meant to keep
-LOOSER = 6.5  # L is less by this in comparisons of two walks
+LOOSER = 8.3  # L is less by this in comparisons of two walks
 _SPARE = 32.0  # a run may use so many times the predicted number of certificates
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bestgroup.algorithms import equal_effect as eecb
 from bestgroup.algorithms.protocol import Rule
-from bestgroup.core.arrays import Ints
+from bestgroup.core.arrays import Floats, Ints
 from bestgroup.core.kernel import kernel
 from bestgroup.simulation.jump_calendar import (
     NEVER,
@@ -43,7 +43,7 @@ from bestgroup.simulation.jump_effect_sprint import (
     row_of,
 )
 from bestgroup.simulation.jump_elimination import CAPPED, DONE, Results
-from bestgroup.simulation.jump_kernel import bare
+from bestgroup.simulation.jump_kernel import bare, memory
 from bestgroup.simulation.jump_layout import (
     ACTIVE,
     AFTER,
@@ -82,9 +82,10 @@ from bestgroup.simulation.jump_windows import end_sprint
 
 @kernel
 def run_many(
-    Z: Words, F: Reals, rule: Rule, state: eecb.State, keys: Ints, out: Results, done: Ints
+    words: Ints, reals: Floats, rule: Rule, state: eecb.State, keys: Ints, out: Results, done: Ints
 ) -> None:
     """Do runs with keys (seed, first run, largest number of pulls, stop); done[0] counts them."""
+    Z, F = memory(words), memory(reals)
     N, K = Z[GROUP_COUNT], Z[ARM_COUNT]
     while done[0] < keys[3]:
         k = done[0]

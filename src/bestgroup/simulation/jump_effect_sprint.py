@@ -19,7 +19,7 @@ from bestgroup.simulation.jump_effect_screen import (
     threshold_below,
     worth_of,
 )
-from bestgroup.simulation.jump_kernel import bare
+from bestgroup.simulation.jump_kernel import bare, part
 from bestgroup.simulation.jump_layout import (
     ACTIVE,
     ARM_LOW,
@@ -217,7 +217,7 @@ def fires(Z: Words, F: Reals, rule: Rule, state: eecb.State, item: int, when: in
     """Return whether an item fires at a round; if not, a leader watches what blocks it there."""
     row, N, D = item_at(Z, item), Z[GROUP_COUNT], Z[DIM_COUNT]
     kind, i, j, d = Z[row + KIND], Z[row + ONE], Z[row + TWO], Z[row + THREE]
-    R = F[Z[VALUES] : Z[VALUES] + N * D].reshape((N, D))
+    R = part(F, Z[VALUES], N * D).reshape((N, D))
     for e in range(D):
         state.clock[e] = Z[clock_of(Z, row_of(Z, when)) + e]
     if kind == STALE:

@@ -20,7 +20,7 @@ from bestgroup.simulation.jump_calendar import (
 )
 from bestgroup.simulation.jump_cells import ACCEPT, NOBODY, REJECT, RESOLVE, STALE
 from bestgroup.simulation.jump_events import leave_out_arm, remove_group, resolve_dim
-from bestgroup.simulation.jump_kernel import bare
+from bestgroup.simulation.jump_kernel import bare, memory
 from bestgroup.simulation.jump_layout import (
     ACCEPTED,
     ACTIVE,
@@ -101,9 +101,10 @@ def make_results(runs: int, groups: int, arms: int, dims: int) -> Results:
 
 @kernel
 def run_many(
-    Z: Words, F: Reals, rule: Rule, state: State, keys: Ints, out: Results, done: Ints
+    words: Ints, reals: Floats, rule: Rule, state: State, keys: Ints, out: Results, done: Ints
 ) -> None:
     """Do runs with keys (seed, first run, largest number of pulls, stop); done[0] counts them."""
+    Z, F = memory(words), memory(reals)
     while done[0] < keys[3]:
         k = done[0]
         begin(Z, F, rule.exists, keys[0], keys[1] + k)

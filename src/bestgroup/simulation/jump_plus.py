@@ -21,7 +21,7 @@ from bestgroup.algorithms.te_plus import (
     stale_margin,
 )
 from bestgroup.algorithms.te_plus_radii import PairRule, radius_from
-from bestgroup.core.arrays import Ints
+from bestgroup.core.arrays import Floats, Ints
 from bestgroup.core.kernel import kernel
 from bestgroup.simulation.jump_atoms import next_candidate
 from bestgroup.simulation.jump_calendar import (
@@ -37,7 +37,7 @@ from bestgroup.simulation.jump_calendar import (
 from bestgroup.simulation.jump_cells import ABOVE, FAR, NEAR, STALE, note_efficiency
 from bestgroup.simulation.jump_elimination import CAPPED, DONE, Results, begin, close, keep_result
 from bestgroup.simulation.jump_events import leave_out_arm, retire_arms
-from bestgroup.simulation.jump_kernel import bare
+from bestgroup.simulation.jump_kernel import bare, memory
 from bestgroup.simulation.jump_layout import (
     ACCEPTED,
     AFTER,
@@ -98,9 +98,10 @@ UNDECIDED, CHANGED = GUARD, COVER
 
 @kernel
 def run_many(
-    Z: Words, F: Reals, rule: PairRule, state: State, keys: Ints, out: Results, done: Ints
+    words: Ints, reals: Floats, rule: PairRule, state: State, keys: Ints, out: Results, done: Ints
 ) -> None:
     """Do runs with keys (seed, first run, largest number of pulls, stop); done[0] counts them."""
+    Z, F = memory(words), memory(reals)
     while done[0] < keys[3]:
         k = done[0]
         begin(Z, F, rule.exists, keys[0], keys[1] + k)

@@ -15,7 +15,7 @@ from bestgroup.core.arrays import Floats
 from bestgroup.core.confidence import Radius, radius_below
 from bestgroup.core.evidence import mixture_edge
 from bestgroup.core.kernel import kernel
-from bestgroup.simulation.jump_kernel import bare
+from bestgroup.simulation.jump_kernel import bare, part
 from bestgroup.simulation.jump_layout import (
     DEPTH,
     EDGE_ROOM,
@@ -71,7 +71,7 @@ def set_radii(Z: Words, F: Reals, place: int, now: int, end: int) -> None:
     """Write numbers below all radii of rounds now + 1, ..., end."""
     if Z[PAIRED] == 0:
         at = Z[RADIUS]
-        radius = Radius(int(F[at]), F[at + 1], F[at + 2], F[at + 3], F[0:0])
+        radius = Radius(int(F[at]), F[at + 1], F[at + 2], F[at + 3], part(F, 0, 0))
         beta = radius_below(radius, end)
         F[place], F[place + 1], F[place + 2] = beta, beta, 2.0 * beta
         return

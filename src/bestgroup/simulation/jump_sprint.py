@@ -27,7 +27,7 @@ from bestgroup.simulation.jump_cells import (
     note_efficiency,
     value_at,
 )
-from bestgroup.simulation.jump_kernel import bare
+from bestgroup.simulation.jump_kernel import bare, part
 from bestgroup.simulation.jump_layout import (
     ACTIVE,
     AFTER,
@@ -82,7 +82,7 @@ def _rejects(Z: Words, F: Reals, rule: Rule, item: int, when: int, beta: float) 
         if reject_margin_in(own, other, beta, F[Z[SCALES] + d]) < 0.0:
             Z[row + THREE] = d
             return False
-    R = F[Z[VALUES] : Z[VALUES] + Z[GROUP_COUNT] * D].reshape((Z[GROUP_COUNT], D))
+    R = part(F, Z[VALUES], Z[GROUP_COUNT] * D).reshape((Z[GROUP_COUNT], D))
     return reject_margin(R, R, i, j, beta, rule) >= 0.0
 
 
@@ -108,7 +108,7 @@ def _resolves(Z: Words, F: Reals, item: int, when: int, beta: float) -> bool:
 @kernel
 def _accepts(Z: Words, F: Reals, rule: Rule, item: int, when: int, beta: float) -> bool:
     row, D = item_at(Z, item), Z[DIM_COUNT]
-    R = F[Z[VALUES] : Z[VALUES] + Z[GROUP_COUNT] * D].reshape((Z[GROUP_COUNT], D))
+    R = part(F, Z[VALUES], Z[GROUP_COUNT] * D).reshape((Z[GROUP_COUNT], D))
     i = Z[row + ONE]
     for d in range(D):
         note_efficiency(Z, F, i, d, when)

@@ -17,7 +17,7 @@ import math
 import numpy as np
 
 from bestgroup.core.kernel import kernel
-from bestgroup.simulation.jump_kernel import bare
+from bestgroup.simulation.jump_kernel import bare, part
 from bestgroup.simulation.jump_layout import (
     BUFFER,
     COLUMNS,
@@ -67,7 +67,7 @@ def reset_walks(Z: Words, F: Reals, seed: int, run: int) -> None:
         for field in range(Z[POINT_SIZE]):
             F[p + field] = 0.0
         Z[Z[STAMPS] + u] = -1
-    stream = Z[Z[STREAM] : Z[STREAM] + 4].view(np.uint64)
+    stream = part(Z, Z[STREAM], 4).view(np.uint64)
     seed_stream(stream, seed, run, _KEY, 0, 0)
     Z[DRAWN], Z[FREE], Z[FRESH] = BUFFER, 0, Z[UNIT_COUNT]
     Z[REVEALED] = Z[LOGGED] = Z[STRETCH] = 0
@@ -86,8 +86,8 @@ def reserve_noise(Z: Words, F: Reals, count: int) -> int:
 @bare
 def _draw_ahead(Z: Words, F: Reals) -> None:
     """Fill the buffer of normals; what was left in it is not used."""
-    stream = Z[Z[STREAM] : Z[STREAM] + 4].view(np.uint64)
-    fill_normals(stream, F[Z[NORMALS] : Z[NORMALS] + BUFFER], BUFFER)
+    stream = part(Z, Z[STREAM], 4).view(np.uint64)
+    fill_normals(stream, part(F, Z[NORMALS], BUFFER), BUFFER)
     Z[DRAWN] = 0
 
 

@@ -22,12 +22,12 @@ from bestgroup.algorithms.uniform import Uniform
 from bestgroup.core.arrays import Bools, Floats, Ints
 from bestgroup.core.laws import FullyDependent, Normal
 from bestgroup.core.problem import Instance
-from bestgroup.simulation.jump_cells import SURE
 from bestgroup.simulation.jump_certify import LOOSER, doubt_for
 from bestgroup.simulation.jump_effect import run_many as run_effect
 from bestgroup.simulation.jump_elimination import Results, make_results
 from bestgroup.simulation.jump_elimination import run_many as run_elimination
 from bestgroup.simulation.jump_layout import (
+    AT_FIRST,
     BANDS,
     EDGES,
     EPSILONS,
@@ -150,16 +150,16 @@ class Engine:
         sizes = (shape.groups, shape.arms, shape.dims)
         rooms = (self.items, self.points, self.log, 3 * self.cells)
         Z, F = make_arrays(sizes, (self.drifts, self.factor), shape.exists, rooms)
-        pairs = self.doubt - LOOSER
         deviation = np.sqrt((self.factor**2).sum(axis=1))
         for slot, values in (
             (SCALES, rule.scale),
             (EPSILONS, rule.epsilon),
             (WEIGHTS, getattr(rule, "weights", 0.0)),
             (BANDS, deviation * math.sqrt(self.doubt / 2.0)),
-            (SPREADS, deviation**2 * (pairs / 2.0)),
         ):
             F[Z[slot] : Z[slot] + shape.dims] = values
+        unit = Z[SPREADS] + shape.dims
+        F[unit : unit + shape.dims] = deviation**2
         if self.cells:
             Z[PAIRED], F[Z[RADIUS]] = 1, rule.factor
             edges = edges_of(rule.variance, tuple(rule.alphas.tolist()), self.cells)
@@ -169,7 +169,7 @@ class Engine:
         Z[PACE] = _MANY_PACE
         if shape.groups <= FEW:
             Z[PACE] = 1 if isinstance(self.algorithm, EqualEffect | GroupElimination) else _PACE
-        F[Z[RISK]], F[Z[RISK] + 2] = pairs, math.exp(-SURE * pairs)
+        F[Z[RISK] + AT_FIRST] = self.doubt - LOOSER
         F[Z[LIFT]] = math.sqrt(math.pi / (4.0 * self.doubt))
         self.Z, self.F = Z, F
 

@@ -61,7 +61,7 @@ from bestgroup.simulation.jump_layout import (
     item_at,
     unit_of,
 )
-from bestgroup.simulation.jump_radii import sprint_place
+from bestgroup.simulation.jump_radii import level_place
 from bestgroup.simulation.jump_stretch import reveal_stretch
 from bestgroup.simulation.jump_walks import ends
 from bestgroup.simulation.jump_watch import beaten_by, may_reject, near_group
@@ -172,7 +172,7 @@ def next_candidate(Z: Words, F: Reals, item: int, start: int) -> int:
 
     A watch that has left G makes every round a candidate.
     """
-    place = sprint_place(Z)
+    place = level_place(Z, F, Z[TO])
     if start > Z[TO]:
         return NEVER
     if not has_watch(Z, item):

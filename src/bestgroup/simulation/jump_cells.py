@@ -22,7 +22,6 @@ from bestgroup.simulation.jump_layout import (
     NEXT,
     OPEN,
     PASSED,
-    RISK,
     RIVAL,
     RIVALS,
     ROW,
@@ -44,6 +43,7 @@ from bestgroup.simulation.jump_layout import (
     row_at,
     unit_of,
 )
+from bestgroup.simulation.jump_risk import add_risk
 from bestgroup.simulation.jump_stretch import reveal_stretch
 from bestgroup.simulation.jump_walks import advance, bounds, ends, reveal
 
@@ -51,7 +51,6 @@ from bestgroup.simulation.jump_walks import advance, bounds, ends, reveal
 REJECT, RESOLVE, STALE, ACCEPT, ABOVE, NEAR, FAR = range(7)
 NOBODY, ITEM = -1, -2  # a watch that is nobody's, or that an item keeps
 
-SURE = 1.3  # what is so many times as sure as p0 asks is counted as if it were just that sure
 ROUNDING = 1e-13  # share of a mean by which a certificate stays clear of rounding
 
 
@@ -171,15 +170,6 @@ def reach_of(Z: Words, F: Reals, before: float, after: float, spread: float, len
     if before <= 0.0:
         return length / 2.0
     return max(min(before * before / spread if spread > 0.0 else length, length / 2.0), SPRINT)
-
-
-@bare
-def add_risk(Z: Words, F: Reals, times: float) -> None:
-    """Count the probability exp(-times L) that a comparison of a pair is wrong, or more."""
-    if times < SURE:
-        F[Z[RISK] + 1] += math.exp(-F[Z[RISK]] * times)
-    else:
-        F[Z[RISK] + 1] += F[Z[RISK] + 2]
 
 
 @bare

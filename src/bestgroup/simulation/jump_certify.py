@@ -44,14 +44,14 @@ from __future__ import annotations
 import math
 
 TOLERANCE = 1e-9  # the bound on the total variation distance that a run is meant to keep
-LOOSER = 8.3  # L is less by this in comparisons of two walks
-_SPARE = 32.0  # a run may use so many times the predicted number of certificates
+LOOSER = 7.0  # L is less by this in comparisons of two walks
+_SPARE = 8.0  # a run may use so many times the predicted number of certificates
 
 
 def doubt_for(certificates: float) -> float:
     """Return L = log(1 / p0) such that this many certificates keep the tolerance with room to spare.
 
     >>> round(doubt_for(1e4), 1)
-    33.4
+    32.0
     """
     return math.log(_SPARE * max(certificates, 1.0) / TOLERANCE)

@@ -15,7 +15,6 @@ from bestgroup.simulation.jump_calendar import UNUSED, move
 from bestgroup.simulation.jump_cells import (
     NOBODY,
     ROUNDING,
-    add_risk,
     front,
     others_stay_below,
     value_at,
@@ -55,7 +54,8 @@ from bestgroup.simulation.jump_layout import (
     item_at,
     unit_of,
 )
-from bestgroup.simulation.jump_radii import set_radii, spare_place
+from bestgroup.simulation.jump_radii import level_place, set_radii, spare_place
+from bestgroup.simulation.jump_risk import add_risk
 from bestgroup.simulation.jump_walks import ends, log_value, reserve_noise, settle
 
 NOT_ALONE, WENT, FOUND = 0, 1, 2  # no duel, or not here; time went on; the next round may fire
@@ -139,8 +139,7 @@ def _choose(Z: Words, F: Reals, item: int) -> bool:
 @bare
 def _only_atom(Z: Words, F: Reals, item: int) -> int:
     """Return the only atom of an item that may fail in the outer window; -1 if there are more."""
-    place, found = spare_place(Z), -1
-    set_radii(Z, F, place, Z[NOW], Z[Z[ENDS] + Z[LEVEL]])
+    place, found = level_place(Z, F, Z[Z[ENDS] + Z[LEVEL]]), -1
     for k in range(atoms_of(Z, item)):
         i, j, d, arm, threshold = atom(Z, F, item, k, place)
         low = F[box_at(Z, j, d) + (LOW if arm == NOBODY else ARM_LOW + arm)]
@@ -154,9 +153,8 @@ def _only_atom(Z: Words, F: Reals, item: int) -> int:
 @bare
 def _load(Z: Words, F: Reals, item: int) -> bool:
     """Set the rung of the window on top from the lists; whether no other rival matters there."""
-    now, end, own, place = Z[NOW], Z[Z[ENDS] + Z[LEVEL]], Z[DUEL], spare_place(Z)
-    set_radii(Z, F, place, now, end)
-    i, _, d, arm, theta = atom(Z, F, item, Z[DUEL_ATOM], place)
+    now, end, own = Z[NOW], Z[Z[ENDS] + Z[LEVEL]], Z[DUEL]
+    i, _, d, arm, theta = atom(Z, F, item, Z[DUEL_ATOM], level_place(Z, F, end))
     up, low = now * F[own + VALUE_UP], now * F[own + VALUE_LOW]
     up_end, low_end = end * F[own + VALUE_UP], end * F[own + VALUE_LOW]
     if Z[UPPER] >= 0:

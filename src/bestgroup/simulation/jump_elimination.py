@@ -43,6 +43,7 @@ from bestgroup.simulation.jump_layout import (
     RISK,
     ROUND,
     ROW,
+    SPENT,
     THREE,
     TO,
     TWO,
@@ -58,6 +59,7 @@ from bestgroup.simulation.jump_layout import (
     group_at,
     item_at,
 )
+from bestgroup.simulation.jump_risk import reset_risk
 from bestgroup.simulation.jump_screen import screen
 from bestgroup.simulation.jump_sprint import earliest, fires
 from bestgroup.simulation.jump_walks import reset_walks
@@ -117,7 +119,7 @@ def run_many(
 def keep_result(Z: Words, F: Reals, out: Results, k: int, finished: bool) -> None:
     """Write the outcome of a run."""
     N, K, D = Z[GROUP_COUNT], Z[ARM_COUNT], Z[DIM_COUNT]
-    out.finished[k], out.rounds[k], out.risk[k] = finished, Z[ROUND], F[Z[RISK] + 1]
+    out.finished[k], out.rounds[k], out.risk[k] = finished, Z[ROUND], F[Z[RISK] + SPENT]
     out.certificates[k] = 4 * Z[COLUMNS] * Z[REVEALED] + Z[PASSED]
     for i in range(N):
         out.accepted[k, i] = Z[group_at(Z, i) + ACCEPTED] != 0
@@ -133,7 +135,7 @@ def begin(Z: Words, F: Reals, existing: Bools, seed: int, index: int) -> None:
     N, K, D = Z[GROUP_COUNT], Z[ARM_COUNT], Z[DIM_COUNT]
     reset_walks(Z, F, seed, index)
     Z[PASSED] = Z[RETIRED] = Z[WIDTH] = Z[AGAIN] = Z[ROUND] = Z[USED] = 0
-    F[Z[RISK] + 1] = 0.0
+    reset_risk(Z, F)
     for i in range(N):
         group = group_at(Z, i)
         Z[group + ACTIVE], Z[group + ACCEPTED], Z[group + GUARD] = 1, 0, NOBODY

@@ -48,10 +48,9 @@ CLOCKS, OWN, BASES, RADII, BASE_MEANS, WEIGHTS, LIFT, ENDED = range(48, 56)
 PACE = 56  # an outer window is as long as the rounds before it, divided by this
 # Chains of items: by the group they are about, by the rejecting group, and those that watch a group.
 ONES, TWOS, WATCHERS = range(57, 60)
-# Tables in F: of a duel; for each dim the square of the band of one bridge in
-# comparisons of pairs, over one step. L of such comparisons, the probability that any was wrong, and
-# how much a sure one adds to it. Radii up to the ends of windows, of a sprint, of nothing in
-# particular; the radius; edges of cells of rounds.
+# Tables in F: of a duel; for each dim the square of the band of one bridge in comparisons of pairs,
+# over one step, and then that for L = 2; their risk; radii up to the ends of windows and of nothing
+# in particular; the radius; edges of cells of rounds.
 DUEL, SPREADS, RISK, LEVEL_RADII, RADIUS, EDGES = range(60, 66)
 # Of a duel: the atom, the units above and below, the arm above. Whether radii are those of TE+, and
 # room for edges.
@@ -75,6 +74,9 @@ KIND, ONE, TWO, THREE, WHEN, REACH, AFTER, BEFORE, LIST, SAME_ONE, SAME_TWO, ITE
 # A duel in F: values of closed cells, the deviation of a step, the square of the band, sums
 # at the beginning, the ladder of ends.
 VALUE_UP, VALUE_LOW, STEP, SPREAD, SUM_UP, SUM_LOW, LADDER = range(7)
+# The risk of comparisons: L, the probability so far that any was wrong, what a sure one adds, L of a
+# new run.
+DOUBT, SPENT, SURELY, AT_FIRST = range(4)
 # A point of a walk: its count, the row of the next point, and the sums.
 TIME, NEXT, SUM = range(3)
 
@@ -112,7 +114,7 @@ def make_arrays(
         POINTS: rooms[1] * header[POINT_SIZE], NORMALS: BUFFER, LOG: rooms[2] * header[POINT_SIZE],
         TOPS: dims, RADII: (DEPTH + SPRINT + 1) * dims, BASE_MEANS: units * columns,
         WEIGHTS: dims, LIFT: 1, DUEL: LADDER + 3 * DEPTH,
-        SPREADS: dims, RISK: 3, LEVEL_RADII: 3 * (DEPTH + 2), RADIUS: 4, EDGES: rooms[3],
+        SPREADS: 2 * dims, RISK: 4, LEVEL_RADII: 3 * (DEPTH + 1), RADIUS: 4, EDGES: rooms[3],
     }  # fmt: skip
     Z = np.zeros(_place(header, ints, HEADER), np.int64)
     F = np.zeros(_place(header, floats, 0))

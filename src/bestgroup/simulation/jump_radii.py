@@ -20,6 +20,7 @@ from bestgroup.simulation.jump_layout import (
     DEPTH,
     EDGE_ROOM,
     EDGES,
+    ENDS,
     LEVEL,
     LEVEL_RADII,
     NOW,
@@ -31,6 +32,7 @@ from bestgroup.simulation.jump_layout import (
 from bestgroup.simulation.jump_walks import OutOfRoom
 
 _BELOW = 1.0 - 1e-12  # a computed radius falls but for rounding
+_COARSE = 0.02  # so many squared deviations are as much as nothing
 FIRST_CELLS = 128 + 12 * 64  # cells of `cell_end` up to round 2^19
 
 
@@ -103,12 +105,20 @@ def level_place(Z: Words, F: Reals, end: int) -> int:
 
 
 @bare
-def sprint_place(Z: Words) -> int:
-    """Return the place of the radii of a sprint."""
-    return Z[LEVEL_RADII] + 3 * DEPTH
+def inherit_radii(Z: Words, F: Reals) -> None:
+    """Have the window on top use the radii of the one below it, unless it is long enough for its own.
+
+    These are lower, by so little in a short window that the walks move much further in it.
+    """
+    place = Z[LEVEL_RADII] + 3 * Z[LEVEL]
+    if (Z[Z[ENDS] + Z[LEVEL]] - Z[NOW]) * F[place - 3] * F[place - 3] > _COARSE:
+        F[place] = 0.0
+        return
+    for k in range(3):
+        F[place + k] = F[place + k - 3]
 
 
 @bare
 def spare_place(Z: Words) -> int:
     """Return a place for radii that are used at once."""
-    return Z[LEVEL_RADII] + 3 * (DEPTH + 1)
+    return Z[LEVEL_RADII] + 3 * DEPTH

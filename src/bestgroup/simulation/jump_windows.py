@@ -21,7 +21,6 @@ from bestgroup.simulation.jump_layout import (
     FROM,
     GROUP_COUNT,
     LEVEL,
-    LEVEL_RADII,
     NOW,
     PACE,
     ROW,
@@ -34,7 +33,13 @@ from bestgroup.simulation.jump_layout import (
     cell_at,
     item_at,
 )
-from bestgroup.simulation.jump_radii import level_place, outer_place, set_radii, sprint_place
+from bestgroup.simulation.jump_radii import (
+    inherit_radii,
+    level_place,
+    outer_place,
+    set_radii,
+)
+from bestgroup.simulation.jump_risk import guard_risk
 
 
 @bare
@@ -47,6 +52,7 @@ def outer_length(Z: Words, now: int) -> int:
 def start_window(Z: Words, F: Reals, now: int, end: int) -> None:
     """Make (now, end] the outer window."""
     Z[NOW], Z[LEVEL], Z[Z[ENDS]] = now, 0, end
+    guard_risk(Z, F)
     set_radii(Z, F, outer_place(Z), now, end)
 
 
@@ -67,7 +73,7 @@ def find_sprint(Z: Words, F: Reals) -> bool:
             end_window(Z)
         elif top_end(Z) - Z[NOW] > SPRINT:
             halve_window(Z)
-            F[Z[LEVEL_RADII] + 3 * Z[LEVEL]] = 0.0
+            inherit_radii(Z, F)
         else:
             return True
     return False
@@ -92,7 +98,6 @@ def begin_sprint(Z: Words, F: Reals) -> None:
     """Begin to go through the window on top round by round."""
     Z[STRETCH] += 1
     Z[FROM], Z[TO] = Z[NOW], top_end(Z)
-    set_radii(Z, F, sprint_place(Z), Z[FROM], Z[TO])
     find_candidates(Z, F, Z[NOW] + 1)
 
 

@@ -7,7 +7,6 @@ of the algorithms.
 
 from __future__ import annotations
 
-import math
 import threading
 from typing import Any, NamedTuple
 
@@ -22,16 +21,14 @@ from bestgroup.algorithms.uniform import Uniform
 from bestgroup.core.arrays import Bools, Floats, Ints
 from bestgroup.core.laws import FullyDependent, Normal
 from bestgroup.core.problem import Instance
-from bestgroup.simulation.jump_certify import LOOSER, doubt_for
+from bestgroup.simulation.jump_certify import doubt_for
 from bestgroup.simulation.jump_effect import run_many as run_effect
 from bestgroup.simulation.jump_elimination import Results, make_results
 from bestgroup.simulation.jump_elimination import run_many as run_elimination
 from bestgroup.simulation.jump_layout import (
     AT_FIRST,
-    BANDS,
     EDGES,
     EPSILONS,
-    LIFT,
     LOG,
     LOGGED,
     PACE,
@@ -155,11 +152,10 @@ class Engine:
             (SCALES, rule.scale),
             (EPSILONS, rule.epsilon),
             (WEIGHTS, getattr(rule, "weights", 0.0)),
-            (BANDS, deviation * math.sqrt(self.doubt / 2.0)),
         ):
             F[Z[slot] : Z[slot] + shape.dims] = values
         unit = Z[SPREADS] + shape.dims
-        F[unit : unit + shape.dims] = deviation**2
+        F[unit : unit + shape.dims] = deviation
         if self.cells:
             Z[PAIRED], F[Z[RADIUS]] = 1, rule.factor
             edges = edges_of(rule.variance, tuple(rule.alphas.tolist()), self.cells)
@@ -169,8 +165,7 @@ class Engine:
         Z[PACE] = _MANY_PACE
         if shape.groups <= FEW:
             Z[PACE] = 1 if isinstance(self.algorithm, EqualEffect | GroupElimination) else _PACE
-        F[Z[RISK] + AT_FIRST] = self.doubt - LOOSER
-        F[Z[LIFT]] = math.sqrt(math.pi / (4.0 * self.doubt))
+        F[Z[RISK] + AT_FIRST] = self.doubt
         self.Z, self.F = Z, F
 
     def run(self, seed: int, first: int, count: int, max_pulls: int) -> JumpRuns:
@@ -193,8 +188,7 @@ class Engine:
                     2 * self.cells,
                 )
                 self._make()
-        distance = out.certificates.astype(np.float64) * math.exp(-self.doubt) + out.risk
-        return JumpRuns(self._answers(out), out.counts, out.rounds, out.finished, distance)
+        return JumpRuns(self._answers(out), out.counts, out.rounds, out.finished, out.risk)
 
     def _answers(self, out: Results) -> Bools:
         """Return what the algorithm answers when it has accepted these groups, [runs, N]."""

@@ -36,7 +36,8 @@ revealed when it was made, so the probability that any fails is at most the expe
 their number; that bounds the total variation distance to the exact law. Counted are, for every
 revealed point, the two bands of the two gaps that it makes. Of a comparison of two walks its own
 probability counts, which is nearly always far less than what is asked: so p0 may be larger there by
-a factor exp(LOOSER). Rounding (normals with 53 bits, sums in double precision) is not counted.
+a factor exp(LOOSER). Once a run has risked half of the tolerance, p0 is less for what follows
+(`jump_risk`). Rounding (normals with 53 bits, sums in double precision) is not counted.
 """
 
 from __future__ import annotations

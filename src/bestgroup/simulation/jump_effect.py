@@ -49,7 +49,6 @@ from bestgroup.simulation.jump_layout import (
     AFTER,
     AGAIN,
     ARM_COUNT,
-    COLUMNS,
     DIM_COUNT,
     ENDED,
     ENDS,
@@ -60,9 +59,7 @@ from bestgroup.simulation.jump_layout import (
     NOW,
     OWN,
     PACE,
-    PASSED,
     PRESENT,
-    REVEALED,
     ROUND,
     ROW,
     SPRINT,
@@ -76,6 +73,7 @@ from bestgroup.simulation.jump_layout import (
     group_at,
     item_at,
 )
+from bestgroup.simulation.jump_risk import count_risk, guard_risk, reset_risk
 from bestgroup.simulation.jump_walks import reset_walks
 from bestgroup.simulation.jump_windows import end_sprint
 
@@ -92,7 +90,7 @@ def run_many(
         begin(Z, F, rule, keys[0], keys[1] + k)
         out.finished[k] = run(Z, F, rule, state, keys[2]) == DONE
         out.rounds[k] = Z[ROUND]
-        out.certificates[k] = 4 * Z[COLUMNS] * Z[REVEALED] + Z[PASSED]
+        out.risk[k] = count_risk(Z, F)
         for i in range(N):
             out.accepted[k, i] = Z[group_at(Z, i) + ACTIVE] != 0
             for j in range(K):
@@ -105,7 +103,8 @@ def begin(Z: Words, F: Reals, rule: Rule, seed: int, index: int) -> None:
     """Set everything to the start of a run."""
     N, K, D = Z[GROUP_COUNT], Z[ARM_COUNT], Z[DIM_COUNT]
     reset_walks(Z, F, seed, index)
-    Z[PASSED] = Z[AGAIN] = Z[ROUND] = Z[ENDED] = 0
+    reset_risk(Z, F)
+    Z[AGAIN] = Z[ROUND] = Z[ENDED] = 0
     for d in range(D):
         Z[clock_of(Z, PRESENT) + d] = 0
     for i in range(N):
@@ -204,6 +203,7 @@ def _is_pulled(Z: Words, state: eecb.State, i: int, j: int, focus: int) -> bool:
 def open_window(Z: Words, F: Reals, rule: Rule, state: eecb.State, now: int, end: int) -> None:
     """Go through an outer window, whose clock is in row 0."""
     Z[NOW], Z[LEVEL], Z[Z[ENDS]] = now, 0, end
+    guard_risk(Z, F)
     screen(Z, F, PRESENT, 0)
     while Z[LEVEL] >= 0:
         now, end = Z[NOW], top_end(Z)

@@ -26,7 +26,6 @@ from bestgroup.simulation.jump_layout import (
     ACTIVE,
     AGAIN,
     ARM_COUNT,
-    COLUMNS,
     COUNTS,
     COVER,
     DIM_COUNT,
@@ -37,13 +36,9 @@ from bestgroup.simulation.jump_layout import (
     NOW,
     ONE,
     OPEN,
-    PASSED,
     RETIRED,
-    REVEALED,
-    RISK,
     ROUND,
     ROW,
-    SPENT,
     THREE,
     TO,
     TWO,
@@ -59,7 +54,7 @@ from bestgroup.simulation.jump_layout import (
     group_at,
     item_at,
 )
-from bestgroup.simulation.jump_risk import reset_risk
+from bestgroup.simulation.jump_risk import count_risk, reset_risk
 from bestgroup.simulation.jump_screen import screen
 from bestgroup.simulation.jump_sprint import earliest, fires
 from bestgroup.simulation.jump_walks import reset_walks
@@ -83,8 +78,7 @@ class Results(NamedTuple):
     counts: Ints  # [runs, N, K]
     rounds: Ints  # [runs]
     finished: Bools  # [runs]
-    certificates: Ints  # [runs]
-    risk: Floats  # [runs]  of comparisons of pairs
+    risk: Floats  # [runs]  the probability that a certificate is wrong, or more
     efficiency: Floats  # [runs, N, D]  as last known
 
 
@@ -95,7 +89,6 @@ def make_results(runs: int, groups: int, arms: int, dims: int) -> Results:
         np.zeros((runs, groups, arms), np.int64),
         np.zeros(runs, np.int64),
         np.zeros(runs, np.bool_),
-        np.zeros(runs, np.int64),
         np.zeros(runs),
         np.zeros((runs, groups, dims)),
     )
@@ -119,8 +112,7 @@ def run_many(
 def keep_result(Z: Words, F: Reals, out: Results, k: int, finished: bool) -> None:
     """Write the outcome of a run."""
     N, K, D = Z[GROUP_COUNT], Z[ARM_COUNT], Z[DIM_COUNT]
-    out.finished[k], out.rounds[k], out.risk[k] = finished, Z[ROUND], F[Z[RISK] + SPENT]
-    out.certificates[k] = 4 * Z[COLUMNS] * Z[REVEALED] + Z[PASSED]
+    out.finished[k], out.rounds[k], out.risk[k] = finished, Z[ROUND], count_risk(Z, F)
     for i in range(N):
         out.accepted[k, i] = Z[group_at(Z, i) + ACCEPTED] != 0
         for j in range(K):
@@ -134,7 +126,7 @@ def begin(Z: Words, F: Reals, existing: Bools, seed: int, index: int) -> None:
     """Set everything to the start of a run."""
     N, K, D = Z[GROUP_COUNT], Z[ARM_COUNT], Z[DIM_COUNT]
     reset_walks(Z, F, seed, index)
-    Z[PASSED] = Z[RETIRED] = Z[WIDTH] = Z[AGAIN] = Z[ROUND] = Z[USED] = 0
+    Z[RETIRED] = Z[WIDTH] = Z[AGAIN] = Z[ROUND] = Z[USED] = 0
     reset_risk(Z, F)
     for i in range(N):
         group = group_at(Z, i)

@@ -64,7 +64,8 @@ class Primitive(Generic[P, T]):
         """How numba sees this in compiled code."""
         from numba.core.registry import cpu_target
 
-        made, context = self.build(), cpu_target.typing_context
+        made = self.build()
+        context: Any = cpu_target.typing_context
         context.refresh()
         return context.resolve_value_type(made)
 

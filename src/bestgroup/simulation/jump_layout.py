@@ -49,13 +49,14 @@ PACE = 56  # an outer window is as long as the rounds before it, divided by this
 # Chains of items: by the group they are about, by the rejecting group, and those that watch a group.
 ONES, TWOS, WATCHERS = range(57, 60)
 # Tables in F: of a duel; for each dim the square of the band of one bridge in comparisons of pairs,
-# over one step, and then that for L = 2; their risk; radii up to the ends of windows and of nothing
-# in particular; the radius; edges of cells of rounds.
+# over one step, and then the deviation of a step; what is risked; radii up to the ends of windows
+# and of nothing in particular; the radius; edges of cells of rounds.
 DUEL, SPREADS, RISK, LEVEL_RADII, RADIUS, EDGES = range(60, 66)
 # Of a duel: the atom, the units above and below, the arm above. Whether radii are those of TE+, and
 # room for edges.
 DUEL_ATOM, UPPER, LOWER, CHAMPION, PAIRED, EDGE_ROOM = range(66, 72)
-HEADER = 72
+COUNTED = 72  # certificates whose risk is counted
+HEADER = 73
 PRESENT = DEPTH  # the row of the clock at NOW; the rows of a sprint follow
 
 # A group: whether it is in G, was accepted, who blocks its acceptance, and on which side; whether
@@ -74,9 +75,9 @@ KIND, ONE, TWO, THREE, WHEN, REACH, AFTER, BEFORE, LIST, SAME_ONE, SAME_TWO, ITE
 # A duel in F: values of closed cells, the deviation of a step, the square of the band, sums
 # at the beginning, the ladder of ends.
 VALUE_UP, VALUE_LOW, STEP, SPREAD, SUM_UP, SUM_LOW, LADDER = range(7)
-# The risk of comparisons: L, the probability so far that any was wrong, what a sure one adds, L of a
-# new run.
-DOUBT, SPENT, SURELY, AT_FIRST = range(4)
+# What is risked: L of a new run and L now, the risk of a band, L of comparisons of pairs, what a sure
+# one adds, the probability so far that any was wrong.
+AT_FIRST, DOUBT, BAND_RISK, PAIR_DOUBT, SURELY, SPENT = range(6)
 # A point of a walk: its count, the row of the next point, and the sums.
 TIME, NEXT, SUM = range(3)
 
@@ -114,7 +115,7 @@ def make_arrays(
         POINTS: rooms[1] * header[POINT_SIZE], NORMALS: BUFFER, LOG: rooms[2] * header[POINT_SIZE],
         TOPS: dims, RADII: (DEPTH + SPRINT + 1) * dims, BASE_MEANS: units * columns,
         WEIGHTS: dims, LIFT: 1, DUEL: LADDER + 3 * DEPTH,
-        SPREADS: 2 * dims, RISK: 4, LEVEL_RADII: 3 * (DEPTH + 1), RADIUS: 4, EDGES: rooms[3],
+        SPREADS: 2 * dims, RISK: 6, LEVEL_RADII: 3 * (DEPTH + 1), RADIUS: 4, EDGES: rooms[3],
     }  # fmt: skip
     Z = np.zeros(_place(header, ints, HEADER), np.int64)
     F = np.zeros(_place(header, floats, 0))

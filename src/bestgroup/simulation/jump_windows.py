@@ -98,6 +98,7 @@ def begin_sprint(Z: Words, F: Reals) -> None:
     """Begin to go through the window on top round by round."""
     Z[STRETCH] += 1
     Z[FROM], Z[TO] = Z[NOW], top_end(Z)
+    guard_risk(Z, F)
     find_candidates(Z, F, Z[NOW] + 1)
 
 

@@ -41,6 +41,19 @@ def test_results_depend_on_the_run_alone_and_keep_the_tolerance(name):
 
 
 @pytest.mark.parametrize("name", list(GOALS))
+def test_tiny_gaps_keep_the_tolerance_and_leave_nothing_to_the_next_run(name):
+    # So many certificates that more is asked of the later ones; a new run begins as the first did.
+    goal = bg.ParetoGroups(0.05e-4) if name != "eecb" else GOALS[name]
+    instance = bg.Instance(MEANS * 1e-4)
+    setting = Setting(instance.shape, goal, instance.noise, 0.05)
+    algorithm = bg.algorithm(name)
+    whole = run_many(instance, setting, algorithm, 7, 0, 3, 2**62)
+    assert (whole.distance > 5e-10).any() and (whole.distance < 1e-9).all()
+    last = run_many(instance, setting, bg.algorithm(name), 7, 2, 1, 2**62)
+    assert (whole.counts[2] == last.counts[0]).all() and whole.distance[2] == last.distance[0]
+
+
+@pytest.mark.parametrize("name", list(GOALS))
 def test_a_cap_stops_where_the_exact_engine_stops(name):
     # A cap cuts windows, so noise would be drawn in another order: without noise all is known.
     instance, goal = bg.Instance(MEANS, Normal(0.0)), GOALS[name]

@@ -7,13 +7,13 @@ from bestgroup.algorithms.adaptive_scores import strength
 from bestgroup.algorithms.adaptive_split import dearness, precision
 from bestgroup.algorithms.adaptive_view import ACCEPTED, REJECTED, UNDECIDED, Duties, Split
 from bestgroup.core.arrays import Bools, Floats, Ints
+from bestgroup.core.borrowing import borrowing
 from bestgroup.core.evidence import pair_evidence, pair_evidence_above
-from bestgroup.core.kernel import kernel
 
 _RETRY = 0.7  # a failed test is repeated when the strength has grown by this share of its lack
 
 
-@kernel
+@borrowing
 def lack(
     ledger: Ledger, arms: tuple[int, int, int, int], d: int, shift: float, level: float
 ) -> float:
@@ -31,7 +31,7 @@ def lack(
     return level - pair_evidence(gap, n_a, n_b, q_a, q_b)
 
 
-@kernel
+@borrowing
 def note_over(ledger: Ledger, duties: Duties, arms: tuple[int, int, int, int], d: int) -> None:
     """Record that j, by its arm m, beats arm k of i in dim d."""
     j, m, i, k = arms
@@ -42,7 +42,7 @@ def note_over(ledger: Ledger, duties: Duties, arms: tuple[int, int, int, int], d
         ledger.news[0] = True
 
 
-@kernel
+@borrowing
 def note_won(ledger: Ledger, duties: Duties, arms: tuple[int, int, int, int], d: int) -> None:
     """Record that arm k of j does not beat i, by its arm m, by epsilon in dim d."""
     i, m, j, k = arms
@@ -54,13 +54,13 @@ def note_won(ledger: Ledger, duties: Duties, arms: tuple[int, int, int, int], d:
         ledger.news[0] = True
 
 
-@kernel
+@borrowing
 def may_beat(duties: Duties, j: int) -> bool:
     """Return whether proofs that j is beaten still matter."""
     return duties.status[j] == UNDECIDED
 
 
-@kernel
+@borrowing
 def may_settle(duties: Duties, i: int, j: int) -> bool:
     """Return whether proofs that j does not beat i by epsilon still matter."""
     if duties.status[i] != UNDECIDED or duties.status[j] == REJECTED:
@@ -68,7 +68,7 @@ def may_settle(duties: Duties, i: int, j: int) -> bool:
     return not duties.settled[i, j]
 
 
-@kernel
+@borrowing
 def try_group(
     ledger: Ledger,
     duties: Duties,
@@ -118,7 +118,7 @@ def try_group(
                             test_won(ledger, duties, (i, m, j, k), d, shift, z, wanted)
 
 
-@kernel
+@borrowing
 def try_fronts(
     ledger: Ledger, duties: Duties, split: Split, levels: Levels, front: Ints, exists: Bools, g: int
 ) -> None:
@@ -152,7 +152,7 @@ def try_fronts(
                             test_won(ledger, duties, (i, f, j, k), d, shift, z, wanted)
 
 
-@kernel
+@borrowing
 def test_over(
     ledger: Ledger,
     duties: Duties,
@@ -169,7 +169,7 @@ def test_over(
         note_over(ledger, duties, arms, d)
 
 
-@kernel
+@borrowing
 def test_won(
     ledger: Ledger,
     duties: Duties,
@@ -187,7 +187,7 @@ def test_won(
         note_won(ledger, duties, arms, d)
 
 
-@kernel
+@borrowing
 def try_boxes(ledger: Ledger, duties: Duties, slack: Floats, exists: Bools, g: int) -> None:
     """Do all tests with boxes that new pulls of group g can have changed."""
     N, K = exists.shape
@@ -212,7 +212,7 @@ def try_boxes(ledger: Ledger, duties: Duties, slack: Floats, exists: Bools, g: i
                         note_won(ledger, duties, (i, m, j, k), d)
 
 
-@kernel
+@borrowing
 def decide(ledger: Ledger, duties: Duties) -> bool:
     """Reject groups that are beaten, then accept groups that are settled against all others."""
     status, N = duties.status, len(duties.status)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bestgroup.core.arrays import Bools, Floats, Ints
-from bestgroup.core.kernel import kernel
+from bestgroup.core.borrowing import borrowing
 from bestgroup.core.sequences import BoxRule, box
 from bestgroup.core.tally import Tally
 
@@ -71,7 +71,7 @@ def make_ledger(exists: Bools, cost: Floats, dims: int) -> Ledger:
     )
 
 
-@kernel
+@borrowing
 def begin_ledger(ledger: Ledger, tally: Tally, mean: Floats) -> None:
     """Let evidence count from now on."""
     N, K, D = mean.shape
@@ -84,7 +84,7 @@ def begin_ledger(ledger: Ledger, tally: Tally, mean: Floats) -> None:
                 ledger.base_mean[i, j, d] = mean[i, j, d]
 
 
-@kernel
+@borrowing
 def enter_arm(ledger: Ledger, tally: Tally, scale: Floats, i: int, j: int) -> None:
     """Take up the new pulls of an arm."""
     count = tally.counts[i, j] - ledger.base_counts[i, j]
@@ -94,7 +94,7 @@ def enter_arm(ledger: Ledger, tally: Tally, scale: Floats, i: int, j: int) -> No
         ledger.mean[i, j, d] = rest / (count * scale[d])
 
 
-@kernel
+@borrowing
 def narrow_box(ledger: Ledger, tally: Tally, rule: BoxRule, i: int, j: int) -> None:
     """Cut the box of an arm by what its pulls say now: boxes hold at all times together."""
     if tally.extra.shape[3] < len(rule.start):

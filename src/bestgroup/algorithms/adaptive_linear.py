@@ -73,12 +73,20 @@ from typing import Any, ClassVar
 import numpy as np
 
 from bestgroup.algorithms.adaptive import check_batch
-from bestgroup.algorithms.adaptive_linear_aim import aim, choose_arm, is_stale, means_of
+from bestgroup.algorithms.adaptive_linear_aim import (
+    aim,
+    choose_arm,
+    is_stale,
+    number_of_arms,
+    set_means,
+    sum_of,
+)
 from bestgroup.algorithms.adaptive_linear_boxes import choose_box_arm, look_at_boxes
 from bestgroup.algorithms.adaptive_linear_look import look, next_look
-from bestgroup.algorithms.adaptive_linear_state import LinearRule, State, init
+from bestgroup.algorithms.adaptive_linear_state import LinearRule, Room, State, init, make_room
 from bestgroup.algorithms.protocol import Algorithm, Setting, pac_statement
 from bestgroup.core.arrays import Floats, Ints
+from bestgroup.core.borrowing import borrowing
 from bestgroup.core.certificate_best import MOST_DIMS
 from bestgroup.core.evidence_linear import PRECISIONS, PRIOR, coefficients
 from bestgroup.core.goals import BestGroup
@@ -94,35 +102,40 @@ _EVEN = 0.04  # of all pulls go to all arms alike, at least: no arm stays unluck
 @kernel
 def plan(state: State, tally: Tally, rule: LinearRule) -> Ints:
     """Return the next pulls; choices in a batch count those before them, with means as they are."""
-    N, K = tally.counts.shape
-    pulls = np.zeros((N, K), np.int64)
+    pulls = np.zeros(tally.counts.shape, np.int64)
+    set_plan(state, tally, rule, make_room(rule), pulls)
+    return pulls
+
+
+@borrowing
+def set_plan(state: State, tally: Tally, rule: LinearRule, room: Room, pulls: Ints) -> None:
+    """Set the pulls of a plan."""
+    for i in range(pulls.shape[0]):
+        for j in range(pulls.shape[1]):
+            pulls[i, j] = _FIRST if state.round[0] == 0 and rule.exists[i, j] else 0
     if state.round[0] == 0:
-        for i in range(N):
-            for j in range(rule.sizes[i]):
-                pulls[i, j] = _FIRST
-        return pulls
+        return
     if state.short[0]:
         fill_short(state, tally, rule, pulls)
-        return pulls
+        return
     for _ in range(rule.batch):
         if rule.boxes:
             i, j, count = choose_box_arm(state, tally, rule, pulls)
         else:
-            i, j, count = choose_arm(state, tally, rule, pulls)
+            i, j, count = choose_arm(state, tally, rule, room, pulls)
         pulls[i, j] += max(1, int(rule.share * count))
-    return pulls
 
 
-@kernel
+@borrowing
 def floor_of(total: int, rule: LinearRule) -> float:
     """Return how often every arm is pulled at least: t / (25 A)."""
-    return _EVEN * total / rule.sizes.sum()
+    return _EVEN * total / number_of_arms(rule)
 
 
-@kernel
+@borrowing
 def fill_short(state: State, tally: Tally, rule: LinearRule, pulls: Ints) -> None:
     """Plan the pulls that arms lack to the floor."""
-    least = math.ceil(floor_of(tally.counts.sum(), rule))
+    least = math.ceil(floor_of(sum_of(tally.counts), rule))
     for i in range(len(rule.sizes)):
         if not state.out[i]:
             for j in range(rule.sizes[i]):
@@ -132,22 +145,34 @@ def fill_short(state: State, tally: Tally, rule: LinearRule, pulls: Ints) -> Non
 @kernel
 def step(state: State, tally: Tally, rule: LinearRule) -> None:
     """Count the round, and look if it is time to."""
+    advance(state, tally, rule, make_room(rule))
+
+
+@borrowing
+def advance(state: State, tally: Tally, rule: LinearRule, room: Room) -> None:
+    """Do a step: count the round, look if it is time to, or take the aim anew."""
     state.round[0] += 1
     state.short[0] = False
-    total = tally.counts.sum()
+    total = sum_of(tally.counts)
     if state.answer[0] >= 0:
         return
-    if total < state.next[0]:
-        if not rule.boxes and is_stale(state, tally, rule):
-            if state.named[0] == 0:
-                look(state, tally, rule, total)
-            else:
-                aim(state, tally, rule, means_of(tally, rule))
-        return
+    due = total >= state.next[0]
     if rule.boxes:
-        look_at_boxes(state, tally, rule)
-    else:
-        look(state, tally, rule, total)
+        if due:
+            look_at_boxes(state, tally, rule, room)
+    elif due or is_stale(state, tally, rule):
+        if due or state.named[0] == 0:
+            look(state, tally, rule, room, total)
+        else:
+            set_means(tally, rule, room.means)
+            aim(state, tally, rule, room)
+    if due:
+        set_next(state, tally, rule, total)
+
+
+@borrowing
+def set_next(state: State, tally: Tally, rule: LinearRule, total: int) -> None:
+    """Set when to look next, and whether an arm has fallen below the floor."""
     state.next[0] = next_look(state, rule, total)
     least = floor_of(total, rule)
     for i in range(len(rule.sizes)):

@@ -14,10 +14,10 @@ import math
 import numpy as np
 
 from bestgroup.algorithms.adaptive_linear_costs import dearer, rate_of
-from bestgroup.algorithms.adaptive_linear_state import LinearRule, State
+from bestgroup.algorithms.adaptive_linear_state import LinearRule, Room, State
 from bestgroup.core.arrays import Floats, Ints
+from bestgroup.core.borrowing import borrowing
 from bestgroup.core.evidence_search import find_blocks
-from bestgroup.core.kernel import kernel
 from bestgroup.core.tally import Tally
 
 _OPTIMISM = 1.0  # times V log t, the square of the bonus of a group's worth
@@ -27,25 +27,27 @@ _MATTERS = 0.1  # of the gap: by how much an arm of the witness's group must be 
 _GROWN = 1.125  # the aim is taken anew when an arm's pulls have grown so many times
 
 
-@kernel
+@borrowing
 def copy(source: Ints, target: Ints) -> None:
     """Copy a selection; a loop compiles in a tenth of the time that a slice takes."""
     for d in range(len(source)):
         target[d] = source[d]
 
 
-@kernel
-def choose_arm(state: State, tally: Tally, rule: LinearRule, pulls: Ints) -> tuple[int, int, int]:
+@borrowing
+def choose_arm(
+    state: State, tally: Tally, rule: LinearRule, room: Room, pulls: Ints
+) -> tuple[int, int, int]:
     """Return the arm that is due, counting planned pulls, and how many of its pulls count.
 
     Of the arms in the duel with the least evidence it is the one with the largest c / (n sqrt(cost)):
     a pull of it lowers V = sum c^2 / n most for its cost.
     """
     D = len(state.lead)
-    masks = np.zeros(D, np.int64)
+    masks = room.masks
     k, wanted = state.rival[0], state.chase
     if k < 0:
-        k = choose_rival(state, tally, rule, pulls, masks)
+        k = choose_rival(state, tally, rule, room, pulls)
         wanted = state.hard[k]
     i = state.witness[0]
     best, group, arm, count = -1.0, i, 0, 0
@@ -77,11 +79,11 @@ def choose_arm(state: State, tally: Tally, rule: LinearRule, pulls: Ints) -> tup
     return int(group), int(arm), int(count)
 
 
-@kernel
-def choose_rival(state: State, tally: Tally, rule: LinearRule, pulls: Ints, masks: Ints) -> int:
+@borrowing
+def choose_rival(state: State, tally: Tally, rule: LinearRule, room: Room, pulls: Ints) -> int:
     """Return the group with the least evidence, with V by the counts of now and the gaps of the last look."""
+    none, masks = room.none[0], room.masks
     own = variance(rule, tally, pulls, state.witness[0], state.lead, state.before, masks)
-    none = np.zeros(len(state.before), np.int64)
     rival, least = -1, np.inf
     for k in range(len(state.out)):
         if state.out[k] or k == state.witness[0]:
@@ -93,7 +95,7 @@ def choose_rival(state: State, tally: Tally, rule: LinearRule, pulls: Ints, mask
     return rival
 
 
-@kernel
+@borrowing
 def variance(
     rule: LinearRule,
     tally: Tally,
@@ -115,7 +117,36 @@ def variance(
     return total
 
 
-@kernel
+@borrowing
+def largest(values: Floats) -> int:
+    """Return the place of the largest value, the first of equals."""
+    best = 0
+    for i in range(1, len(values)):
+        if values[i] > values[best]:
+            best = i
+    return best
+
+
+@borrowing
+def sum_of(counts: Ints) -> int:
+    """Return the sum of counts [N, K]."""
+    total = 0
+    for i in range(counts.shape[0]):
+        for j in range(counts.shape[1]):
+            total += counts[i, j]
+    return int(total)
+
+
+@borrowing
+def number_of_arms(rule: LinearRule) -> int:
+    """Return the number of arms."""
+    total = 0
+    for i in range(len(rule.sizes)):
+        total += rule.sizes[i]
+    return int(total)
+
+
+@borrowing
 def is_stale(state: State, tally: Tally, rule: LinearRule) -> bool:
     """Return whether an arm has grown so much that the aim should be taken anew."""
     for i in range(len(rule.sizes)):
@@ -125,25 +156,23 @@ def is_stale(state: State, tally: Tally, rule: LinearRule) -> bool:
     return False
 
 
-@kernel
-def means_of(tally: Tally, rule: LinearRule) -> Floats:
-    """Return the mean rewards, 0 where there is no arm."""
-    N, K, D = tally.sums.shape
-    means = np.zeros((N, K, D))
+@borrowing
+def set_means(tally: Tally, rule: LinearRule, means: Floats) -> None:
+    """Set the mean rewards."""
+    N, _, D = means.shape
     for i in range(N):
         for j in range(rule.sizes[i]):
             for d in range(D):
                 means[i, j, d] = tally.sums[i, j, d] / tally.counts[i, j]
-    return means
 
 
-@kernel
-def aim(state: State, tally: Tally, rule: LinearRule, means: Floats) -> None:
+@borrowing
+def aim(state: State, tally: Tally, rule: LinearRule, room: Room) -> None:
     """Choose whom to pull for until the next aim: the group that could be ahead most, or the usual."""
+    means, trial = room.means, room.trial
     D = len(state.lead)
     w = state.witness[0]
-    log_total = math.log(float(tally.counts.sum()))
-    trial = np.zeros((2, D), np.int64)
+    log_total = math.log(float(sum_of(tally.counts)))
     high = rule.slack
     for d in range(D):
         high += rule.weights[d] * means[w, state.lead[d], d]
@@ -151,7 +180,7 @@ def aim(state: State, tally: Tally, rule: LinearRule, means: Floats) -> None:
     for k in range(len(state.out)):
         if k == w or state.out[k]:
             continue
-        height = optimistic(tally, rule, means, k, _OPTIMISM * log_total, trial)
+        height = optimistic(tally, rule, room, k, _OPTIMISM * log_total)
         if height > high:
             high = height
             state.rival[0] = k
@@ -162,18 +191,14 @@ def aim(state: State, tally: Tally, rule: LinearRule, means: Floats) -> None:
             state.aimed[i, j] = tally.counts[i, j]
 
 
-@kernel
-def optimistic(
-    tally: Tally, rule: LinearRule, means: Floats, k: int, bonus: float, trial: Ints
-) -> float:
-    """Return about the largest L_s + sqrt(bonus V_s) over selections s of group k; trial[0] is that s.
+@borrowing
+def optimistic(tally: Tally, rule: LinearRule, room: Room, k: int, bonus: float) -> float:
+    """Return about the largest L_s + sqrt(bonus V_s) over selections s of group k; sets room.trial[0].
 
     sqrt(b V) is the least of b / (2 a) + a V / 2 over a; for given a the best s is found dim by dim.
     """
+    means, trial, none, masks = room.means, room.trial, room.none, room.masks
     D = trial.shape[1]
-    none = np.zeros(tally.counts.shape, np.int64)
-    zeros = np.zeros(tally.counts.shape[1], np.int64)
-    masks = np.zeros(D, np.int64)
     height, a = -np.inf, 0.0
     for turn in range(4):
         value = 0.0
@@ -187,7 +212,7 @@ def optimistic(
                     best = u
                     trial[1, d] = j
             value += rule.weights[d] * means[k, trial[1, d], d]
-        v = variance(rule, tally, none, k, trial[1], zeros, masks)
+        v = variance(rule, tally, none, k, trial[1], none[0], masks)
         value += math.sqrt(bonus * v)
         if value <= height:
             break
@@ -196,7 +221,7 @@ def optimistic(
     return height
 
 
-@kernel
+@borrowing
 def set_probes(
     state: State, tally: Tally, rule: LinearRule, means: Floats, log_total: float
 ) -> None:

@@ -32,15 +32,16 @@ import math
 
 import numpy as np
 
+from bestgroup.algorithms.adaptive_linear_aim import largest
 from bestgroup.algorithms.adaptive_linear_costs import best_for_price
-from bestgroup.algorithms.adaptive_linear_state import LinearRule, State
+from bestgroup.algorithms.adaptive_linear_state import LinearRule, Room, State
 from bestgroup.core.arrays import Ints
-from bestgroup.core.kernel import kernel
+from bestgroup.core.borrowing import borrowing
 from bestgroup.core.sequences import box
 from bestgroup.core.tally import Tally
 
 
-@kernel
+@borrowing
 def choose_box_arm(
     state: State, tally: Tally, rule: LinearRule, pulls: Ints
 ) -> tuple[int, int, int]:
@@ -58,7 +59,7 @@ def choose_box_arm(
     return int(group), int(arm), int(count)
 
 
-@kernel
+@borrowing
 def narrow(state: State, tally: Tally, rule: LinearRule) -> None:
     """Cut the boxes of arms with new pulls by what these say: boxes hold at all times together."""
     N, K, D = state.low.shape
@@ -74,22 +75,23 @@ def narrow(state: State, tally: Tally, rule: LinearRule) -> None:
                 state.high[i, j, d] = min(state.high[i, j, d], high)
 
 
-@kernel
-def look_at_boxes(state: State, tally: Tally, rule: LinearRule) -> None:
+@borrowing
+def look_at_boxes(state: State, tally: Tally, rule: LinearRule, room: Room) -> None:
     """Put out groups that lie below another one's box, answer if one leads, and say whom to pull for."""
     N = len(state.out)
     narrow(state, tally, rule)
-    low, high, worth = np.full(N, -np.inf), np.full(N, -np.inf), np.full(N, -np.inf)
+    low, high, worth = room.low, room.high, room.worth
     for i in range(N):
+        low[i] = high[i] = worth[i] = -np.inf
         if not state.out[i]:
             low[i], high[i], worth[i] = group_box(state, tally, rule, i)
-    top = np.max(low)
+    top = low[largest(low)]
     for k in range(N):
         # A group is never above its own box, so the largest `low` is another group's.
         if not state.out[k] and top > high[k]:
             state.out[k] = True
             high[k] = worth[k] = -np.inf
-    leader = int(np.argmax(worth))
+    leader = largest(worth)
     state.witness[0] = leader
     rival = -1
     for k in range(N):
@@ -101,14 +103,16 @@ def look_at_boxes(state: State, tally: Tally, rule: LinearRule) -> None:
     if rival < 0 or state.evidence[rival] >= 0.0:
         state.answer[0] = leader
     elif rule.priced:
-        spare_boxes(state, tally, rule, leader, rule.slack - worth[rival])
+        spare_boxes(state, tally, rule, room, leader, rule.slack - worth[rival])
 
 
-@kernel
-def spare_boxes(state: State, tally: Tally, rule: LinearRule, i: int, ahead: float) -> None:
+@borrowing
+def spare_boxes(
+    state: State, tally: Tally, rule: LinearRule, room: Room, i: int, ahead: float
+) -> None:
     """Let the leader use the arms with the largest lead for their price, by upper ends."""
-    K, D = state.low.shape[1], len(rule.weights)
-    value, price = np.zeros((K, D)), np.zeros((K, D))
+    D = len(rule.weights)
+    value, price = room.value, room.price
     for j in range(rule.sizes[i]):
         for d in range(D):
             reach = (state.high[i, j, d] - state.low[i, j, d]) / 2.0
@@ -127,7 +131,7 @@ def spare_boxes(state: State, tally: Tally, rule: LinearRule, i: int, ahead: flo
         state.spread[i, d] = reach * math.sqrt(float(tally.counts[i, arm]))
 
 
-@kernel
+@borrowing
 def group_box(state: State, tally: Tally, rule: LinearRule, i: int) -> tuple[float, float, float]:
     """Return low_i, high_i and the worth by the means; keeps the arms with the largest upper ends."""
     low, high, worth = 0.0, 0.0, 0.0

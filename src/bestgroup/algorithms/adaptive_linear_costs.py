@@ -16,14 +16,14 @@ import math
 
 import numpy as np
 
-from bestgroup.algorithms.adaptive_linear_state import LinearRule, State
+from bestgroup.algorithms.adaptive_linear_state import LinearRule, Room, State
 from bestgroup.core.arrays import Floats, Ints
-from bestgroup.core.kernel import kernel
+from bestgroup.core.borrowing import borrowing
 
 _TURNS = 8  # far more than Dinkelbach's iteration takes
 
 
-@kernel
+@borrowing
 def best_for_price(
     value: Floats, price: Floats, size: int, ahead: float, toll: float, selection: Ints
 ) -> None:
@@ -52,7 +52,7 @@ def best_for_price(
             return
 
 
-@kernel
+@borrowing
 def price_of(rule: LinearRule, i: int, selection: Ints) -> float:
     """Return sum_d w^d sigma_d sqrt(cost) of a selection of group i."""
     total = 0.0
@@ -61,7 +61,7 @@ def price_of(rule: LinearRule, i: int, selection: Ints) -> float:
     return total
 
 
-@kernel
+@borrowing
 def toll_of(rule: LinearRule, means: Floats, k: int, gap: float) -> float:
     """Return the price of a rival's side: sum_d w^d sigma_d sqrt(sum cost) over its arms.
 
@@ -79,19 +79,18 @@ def toll_of(rule: LinearRule, means: Floats, k: int, gap: float) -> float:
     return total
 
 
-@kernel
-def spare(
-    rule: LinearRule, means: Floats, worth: Floats, leader: int, lead: Ints
-) -> tuple[float, float]:
-    """Set `lead` to the leader's selection with the largest lead for its price.
+@borrowing
+def spare(rule: LinearRule, room: Room, leader: int) -> tuple[float, float]:
+    """Set `room.lead` to the leader's selection with the largest lead for its price.
 
     Returns its worth, and the price of the next group, 0 without one that could be told apart.
     """
-    K, D = means.shape[1], len(lead)
+    means, worth, lead = room.means, room.worth, room.lead
+    D = len(lead)
     rival = runner_up(worth, leader)
     if rival < 0 or worth[leader] + rule.slack <= worth[rival]:
         return worth[leader], 0.0
-    value, price = np.zeros((K, D)), np.zeros((K, D))
+    value, price = room.value, room.price
     for j in range(rule.sizes[leader]):
         for d in range(D):
             value[j, d] = rule.weights[d] * means[leader, j, d]
@@ -105,7 +104,7 @@ def spare(
     return total, toll
 
 
-@kernel
+@borrowing
 def runner_up(worth: Floats, leader: int) -> int:
     """Return the group with the largest worth but for the leader; -1 if all others are out."""
     rival = -1
@@ -115,7 +114,7 @@ def runner_up(worth: Floats, leader: int) -> int:
     return rival
 
 
-@kernel
+@borrowing
 def rate_of(state: State, rule: LinearRule, means: Floats) -> float:
     """Return the gap of the witness to the closest group, over the price of their duel."""
     w, rival = state.witness[0], -1
@@ -128,7 +127,7 @@ def rate_of(state: State, rule: LinearRule, means: Floats) -> float:
     return state.gap[rival] / (price_of(rule, w, state.lead) + toll)
 
 
-@kernel
+@borrowing
 def dearer(cost: float, other: float) -> float:
     """Return how many times a cost is another one, at least 1."""
     return max(1.0, cost / other)

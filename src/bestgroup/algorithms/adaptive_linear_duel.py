@@ -6,29 +6,14 @@ import math
 
 import numpy as np
 
-from bestgroup.algorithms.adaptive_linear_state import LinearRule, State
+from bestgroup.algorithms.adaptive_linear_state import LinearRule, Room, State
 from bestgroup.core.arrays import Floats, Ints
-from bestgroup.core.evidence_search import Duel, Work, at_selection, descend, find_blocks
-from bestgroup.core.kernel import kernel
+from bestgroup.core.borrowing import borrowing
+from bestgroup.core.evidence_search import Duel, at_selection, descend, find_blocks
 from bestgroup.core.tally import Tally
 
 
-@kernel
-def make_duel(rule: LinearRule, K: int) -> Duel:
-    """Return room for a duel."""
-    G, D = len(rule.precision), len(rule.weights)
-    return Duel(
-        np.zeros(1),
-        np.zeros((G, D)),
-        np.zeros(G),
-        np.zeros((K, D)),
-        np.zeros((G, K)),
-        np.zeros((G, K)),
-        rule.coefficient,
-    )
-
-
-@kernel
+@borrowing
 def set_lead(state: State, tally: Tally, rule: LinearRule, duel: Duel, masks: Ints) -> bool:
     """Enter the witness's side of all duels; False while an arm of it has no pulls that count."""
     i = state.witness[0]
@@ -51,7 +36,7 @@ def set_lead(state: State, tally: Tally, rule: LinearRule, duel: Duel, masks: In
     return True
 
 
-@kernel
+@borrowing
 def set_rival(tally: Tally, rule: LinearRule, means: Floats, duel: Duel, k: int) -> None:
     """Enter group k's side of a duel."""
     for j in range(rule.sizes[k]):
@@ -64,11 +49,10 @@ def set_rival(tally: Tally, rule: LinearRule, means: Floats, duel: Duel, k: int)
             duel.worth[j, d] = rule.weights[d] * means[k, j, d]
 
 
-@kernel
-def scan(
-    state: State, tally: Tally, rule: LinearRule, means: Floats, duel: Duel, work: Work
-) -> None:
+@borrowing
+def scan(state: State, tally: Tally, rule: LinearRule, room: Room) -> None:
     """Find for every group a selection with little evidence, and the precision that suits it."""
+    means, duel, work = room.means, room.duel, room.work
     ready = set_lead(state, tally, rule, duel, work.masks)
     for k in range(len(state.out)):
         if k == state.witness[0] or state.out[k]:

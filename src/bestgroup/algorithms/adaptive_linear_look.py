@@ -11,14 +11,21 @@ import math
 
 import numpy as np
 
-from bestgroup.algorithms.adaptive_linear_aim import aim, copy, means_of, variance
+from bestgroup.algorithms.adaptive_linear_aim import (
+    aim,
+    copy,
+    largest,
+    number_of_arms,
+    set_means,
+    variance,
+)
 from bestgroup.algorithms.adaptive_linear_costs import price_of, spare
-from bestgroup.algorithms.adaptive_linear_duel import make_duel, scan, set_rival
-from bestgroup.algorithms.adaptive_linear_state import LinearRule, State
+from bestgroup.algorithms.adaptive_linear_duel import scan, set_rival
+from bestgroup.algorithms.adaptive_linear_state import LinearRule, Room, State
 from bestgroup.core.arrays import Floats, Ints
-from bestgroup.core.evidence_prove import PROVEN, prove
-from bestgroup.core.evidence_search import Duel, Work, at_selection, make_work, pooled
-from bestgroup.core.kernel import kernel
+from bestgroup.core.borrowing import borrowing
+from bestgroup.core.evidence_prove import PROVEN, prove_within
+from bestgroup.core.evidence_search import at_selection, pooled
 from bestgroup.core.tally import Tally
 
 _ROUNDING = 1e-6  # far more than floating point could add to the evidence
@@ -36,14 +43,14 @@ _WRONG, _SOON = -2.0, 1.25  # ... or so many times, when the last is behind by g
 _RARELY, _OFTEN = 0.02, 0.0025  # the pulls grow by a share between these from look to look
 
 
-@kernel
+@borrowing
 def level_of(state: State, rule: LinearRule) -> float:
     """Return log(m (m + 1) / delta), the level of the witness, or of the first one before it is named."""
     m = max(1, state.named[0])
     return math.log(m * (m + 1) / rule.delta)
 
 
-@kernel
+@borrowing
 def next_look(state: State, rule: LinearRule, total: int) -> int:
     """Return the number of pulls at the next look: rarely while the least evidence is far from its level.
 
@@ -62,45 +69,45 @@ def next_look(state: State, rule: LinearRule, total: int) -> int:
     return total + max(1, int(share * total))
 
 
-@kernel
-def look(state: State, tally: Tally, rule: LinearRule, total: int) -> None:
-    """Find the evidence against every group, decide, and choose what to pull for.
+@borrowing
+def look(state: State, tally: Tally, rule: LinearRule, room: Room, total: int) -> None:
+    """Find the evidence against every group, decide, and choose what to pull for."""
+    survey(state, tally, rule, room, total)
+    if state.named[0] > 0:
+        decide(state, tally, rule, room)
+        compare(state, tally, rule, room)
+    if state.answer[0] < 0:
+        aim(state, tally, rule, room)
+
+
+@borrowing
+def survey(state: State, tally: Tally, rule: LinearRule, room: Room, total: int) -> None:
+    """Find the leading group, name it as witness if it is time to, and find the evidence it has.
 
     Before the first witness the leading group stands for it, and gap |gap| / (2 V) for evidence.
     """
-    N, K, D = tally.sums.shape
-    means = means_of(tally, rule)
-    worth = np.full(N, -np.inf)
-    for i in range(N):
-        if not state.out[i]:
-            worth[i] = best_arms_of(state, rule, means, i)
-    leader = int(np.argmax(worth))
-    lead = np.zeros(D, np.int64)
-    copy(state.hard[leader], lead)
-    ahead, toll = worth[leader], 0.0
+    set_means(tally, rule, room.means)
+    for i in range(len(state.out)):
+        room.worth[i] = -np.inf if state.out[i] else best_arms_of(state, rule, room.means, i)
+    leader = largest(room.worth)
+    copy(state.hard[leader], room.lead)
+    ahead, toll = room.worth[leader], 0.0
     if rule.priced:
-        ahead, toll = spare(rule, means, worth, leader, lead)
-    masks = np.zeros(D, np.int64)
+        ahead, toll = spare(rule, room, leader)
     if state.named[0] == 0:
         state.witness[0] = leader
-        copy(lead, state.lead)
-    ease = compare(state, tally, rule, means, masks)
-    if is_time(state, rule, means, worth, lead, ahead, toll, ease, total):
-        name_witness(state, tally, rule, leader, lead, total)
+        copy(room.lead, state.lead)
+    ease = compare(state, tally, rule, room)
+    if is_time(state, rule, room, leader, ahead, toll, ease, total):
+        name_witness(state, tally, rule, leader, room.lead, total)
     if state.named[0] > 0:
-        work = make_work(D)
-        duel = make_duel(rule, K)
-        scan(state, tally, rule, means, duel, work)
-        decide(state, tally, rule, means, duel, work)
-        compare(state, tally, rule, means, masks)
+        scan(state, tally, rule, room)
     else:
-        for k in range(N):
+        for k in range(len(state.out)):
             state.evidence[k] = state.ease[k]
-    if state.answer[0] < 0:
-        aim(state, tally, rule, means)
 
 
-@kernel
+@borrowing
 def best_arms_of(state: State, rule: LinearRule, means: Floats, i: int) -> float:
     """Set the selection and efficiency of group i to its best arms; return its worth."""
     total = 0.0
@@ -115,12 +122,11 @@ def best_arms_of(state: State, rule: LinearRule, means: Floats, i: int) -> float
     return total
 
 
-@kernel
-def compare(state: State, tally: Tally, rule: LinearRule, means: Floats, masks: Ints) -> float:
+@borrowing
+def compare(state: State, tally: Tally, rule: LinearRule, room: Room) -> float:
     """Set gap and gap |gap| / (2 V) of the witness to every group; return the least by all pulls."""
     w = state.witness[0]
-    none = np.zeros(tally.counts.shape, np.int64)
-    zeros = np.zeros(len(state.before), np.int64)
+    means, masks, none, zeros = room.means, room.masks, room.none, room.none[0]
     every = variance(rule, tally, none, w, state.lead, zeros, masks)
     counted = variance(rule, tally, none, w, state.lead, state.before, masks)
     least = np.inf
@@ -137,26 +143,25 @@ def compare(state: State, tally: Tally, rule: LinearRule, means: Floats, masks: 
     return least
 
 
-@kernel
+@borrowing
 def is_time(
     state: State,
     rule: LinearRule,
-    means: Floats,
-    worth: Floats,
-    lead: Ints,
+    room: Room,
+    leader: int,
     ahead: float,
     toll: float,
     ease: float,
     total: int,
 ) -> bool:
-    """Return whether the leading group, with the selection `lead`, should be named as witness now.
+    """Return whether the leading group, with the selection `room.lead`, should be named as witness now.
 
     A new witness is worth it if the run is expected to end sooner: the pulls needed go like
     1 / gap^2, less what was done, of which a new witness loses about half.
     """
-    leader, w = int(np.argmax(worth)), state.witness[0]
+    means, worth, lead, w = room.means, room.worth, room.lead, state.witness[0]
     if state.named[0] == 0:
-        return ease >= _SURE or (ease >= _SETTLED and total >= _SEEN * int(rule.sizes.sum()))
+        return ease >= _SURE or (ease >= _SETTLED and total >= _SEEN * number_of_arms(rule))
     if leader != w and ease <= _WRONG and total >= _SOON * state.since[0]:
         return True
     if total < _AGAIN * state.since[0]:
@@ -180,7 +185,7 @@ def is_time(
     return bool((1.07 - 0.5 * done) * old * old < (1.0 - done) * new * new)
 
 
-@kernel
+@borrowing
 def name_witness(
     state: State, tally: Tally, rule: LinearRule, leader: int, lead: Ints, total: int
 ) -> None:
@@ -198,14 +203,13 @@ def name_witness(
             state.before_sums[j, d] = tally.sums[leader, j, d]
 
 
-@kernel
-def decide(
-    state: State, tally: Tally, rule: LinearRule, means: Floats, duel: Duel, work: Work
-) -> None:
+@borrowing
+def decide(state: State, tally: Tally, rule: LinearRule, room: Room) -> None:
     """Put out groups with enough evidence against all selections; answer if the witness is alone.
 
     Where a proof fails, the selection that it fails at becomes the one to pull for.
     """
+    duel, work = room.duel, room.work
     level = level_of(state, rule) + _ROUNDING
     left = 0
     for k in range(len(state.out)):
@@ -215,11 +219,12 @@ def decide(
         if state.evidence[k] < level - _NEAR:
             continue
         g = state.gauge[k]
-        set_rival(tally, rule, means, duel, k)
+        set_rival(tally, rule, room.means, duel, k)
         _, tilt = at_selection(duel, g, state.hard[k], 0.0, np.inf, work)
         if pooled(duel, g, state.hard[k], tilt, level, work) < level:
             continue
-        if prove(duel, g, rule.sizes[k], tilt, level, state.hard[k], work) == PROVEN:
+        size, stack = rule.sizes[k], room.stack
+        if prove_within(duel, g, size, tilt, level, state.hard[k], work, stack) == PROVEN:
             state.out[k] = True
             left -= 1
         else:

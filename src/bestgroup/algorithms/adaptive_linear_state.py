@@ -7,6 +7,9 @@ from typing import NamedTuple
 import numpy as np
 
 from bestgroup.core.arrays import Bools, Floats, Ints
+from bestgroup.core.evidence_prove import Stack, make_stack
+from bestgroup.core.evidence_search import Duel, Work, make_work
+from bestgroup.core.kernel import kernel
 from bestgroup.core.sequences import BoxRule
 
 
@@ -62,6 +65,61 @@ class State(NamedTuple):
     due: Ints  # [N, K]         pulls of the plan that a driver has still to deliver; plans do not read it
     round: Ints  # [1]
     answer: Ints  # [1]         -1 while undecided
+
+
+class Room(NamedTuple):
+    """Scratch space of a look, so that kernels make no arrays."""
+
+    masks: Ints  # [D]
+    none: Ints  # [N, K]      zeros: no pull
+    trial: Ints  # [2, D]     selections of one group
+    lead: Ints  # [D]         the leading group's selection
+    means: Floats  # [N, K, D]  mean rewards, 0 where there is no arm
+    worth: Floats  # [N]      -inf for a group that is out
+    low: Floats  # [N]        for boxes: the bounds of worth
+    high: Floats  # [N]
+    value: Floats  # [K, D]
+    price: Floats  # [K, D]
+    duel: Duel
+    work: Work
+    stack: Stack
+
+
+@kernel
+def make_room(rule: LinearRule) -> Room:
+    """Return room for looks."""
+    N, K = rule.exists.shape
+    D = len(rule.weights)
+    return Room(
+        np.zeros(D, np.int64),
+        np.zeros((N, K), np.int64),
+        np.zeros((2, D), np.int64),
+        np.zeros(D, np.int64),
+        np.zeros((N, K, D)),
+        np.zeros(N),
+        np.zeros(N),
+        np.zeros(N),
+        np.zeros((K, D)),
+        np.zeros((K, D)),
+        make_duel(rule, K),
+        make_work(D),
+        make_stack(D, K),
+    )
+
+
+@kernel
+def make_duel(rule: LinearRule, K: int) -> Duel:
+    """Return room for a duel."""
+    G, D = len(rule.precision), len(rule.weights)
+    return Duel(
+        np.zeros(1),
+        np.zeros((G, D)),
+        np.zeros(G),
+        np.zeros((K, D)),
+        np.zeros((G, K)),
+        np.zeros((G, K)),
+        rule.coefficient,
+    )
 
 
 def init(rule: LinearRule) -> State:

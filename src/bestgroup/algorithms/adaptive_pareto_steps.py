@@ -19,8 +19,8 @@ from bestgroup.algorithms.adaptive_ledger import (
 from bestgroup.algorithms.adaptive_scores import (
     arm_to_pull,
     choose,
+    look_at_dim,
     look_at_fronts,
-    look_at_group,
     look_at_pairs,
 )
 from bestgroup.algorithms.adaptive_split import equal_split, share_out
@@ -28,12 +28,15 @@ from bestgroup.algorithms.adaptive_view import (
     ACCEPTED,
     UNDECIDED,
     Duties,
+    Room,
     Split,
     View,
     copy_view,
+    make_room,
     make_view,
 )
 from bestgroup.core.arrays import Bools, Floats, Ints
+from bestgroup.core.borrowing import borrowing
 from bestgroup.core.kernel import kernel
 from bestgroup.core.tally import Tally
 
@@ -97,33 +100,46 @@ def init(rule: AdaptiveRule) -> State:
 @kernel
 def plan(state: State, tally: Tally, rule: AdaptiveRule) -> Ints:
     """Return the first pulls of all arms, then those that help most; the state alone matters."""
-    N, K = rule.exists.shape
-    pulls = np.zeros((N, K), np.int64)
-    if state.phase[0] == FIRST:
-        for i in range(N):
-            for j in range(K):
-                pulls[i, j] = rule.first if rule.exists[i, j] else 0
-        return pulls
-    i, j, least = arm_to_pull(state.seen, state.duties.status, rule.exists)
-    if rule.size <= 1:
-        pulls[i, j] = max(1, int(rule.share * least))
-        return pulls
-    view = copy_view(state.seen)
-    pulls[i, j] = 1
-    for _ in range(rule.size - 1):
-        pretend_pull(state, view, rule, i, j)
-        i, j, least = arm_to_pull(view, state.duties.status, rule.exists)
-        pulls[i, j] += 1
+    pulls = np.zeros(rule.exists.shape, np.int64)
+    set_plan(state, rule, pulls)
+    if rule.size > 1 and state.phase[0] != FIRST:
+        look_ahead(state, rule, pulls)
     return pulls
 
 
+@borrowing
+def set_plan(state: State, rule: AdaptiveRule, pulls: Ints) -> None:
+    """Set the pulls of a plan, of a batch of single pulls the first one only."""
+    N, K = rule.exists.shape
+    for i in range(N):
+        for j in range(K):
+            pulls[i, j] = 0
+            if state.phase[0] == FIRST and rule.exists[i, j]:
+                pulls[i, j] = rule.first
+    if state.phase[0] != FIRST:
+        i, j, least = arm_to_pull(state.seen, state.duties.status, rule.exists)
+        pulls[i, j] = max(1, int(rule.share * least))
+
+
 @kernel
+def look_ahead(state: State, rule: AdaptiveRule, pulls: Ints) -> None:
+    """Add the other pulls of a batch; choices count those before them, with means as they are."""
+    view = copy_view(state.seen)
+    i, j, _ = arm_to_pull(view, state.duties.status, rule.exists)
+    for _ in range(rule.size - 1):
+        pretend_pull(state, view, rule, i, j)
+        i, j, _ = arm_to_pull(view, state.duties.status, rule.exists)
+        pulls[i, j] += 1
+
+
+@borrowing
 def pretend_pull(state: State, view: View, rule: AdaptiveRule, i: int, j: int) -> None:
     """Let a copy of the view see one more pull of an arm, with the mean that it has."""
     level, epsilon = rule.levels.level, rule.levels.epsilon
     view.counts[i, j] += 1.0
     view.bonus[i, j] = math.sqrt(math.log(state.clock[0]) / view.counts[i, j])
-    look_at_group(view, rule.exists, i)
+    for d in range(len(rule.scale)):
+        look_at_dim(view, rule.exists, i, d)
     look_at_pairs(view, state.duties, state.split, level, epsilon, rule.exists, i)
     choose(view, state.duties, state.split, level, rule.exists)
 
@@ -131,6 +147,12 @@ def pretend_pull(state: State, view: View, rule: AdaptiveRule, i: int, j: int) -
 @kernel
 def step(state: State, tally: Tally, rule: AdaptiveRule) -> None:
     """Take up the pulls, prove and decide what can be, and look what to pull next, in place."""
+    advance(state, tally, rule, make_room(state.seen))
+
+
+@borrowing
+def advance(state: State, tally: Tally, rule: AdaptiveRule, room: Room) -> None:
+    """Do a step."""
     state.round[0] += 1
     total = take_up(state, tally, rule)
     N = len(state.duties.status)
@@ -139,25 +161,24 @@ def step(state: State, tally: Tally, rule: AdaptiveRule) -> None:
         renew_clock(state, rule, total)
     if state.phase[0] == FIRST:
         state.phase[0] = PROVING if rule.levels.boxes else SCOUTING
-    turned = np.zeros((N, len(rule.scale)), np.bool_)
     for g in range(N):
         if everyone or state.moved[g]:
-            note_turns(state, rule, turned, g)
+            note_turns(state, rule, room.turned, g)
     if state.seen.priced[0]:
         for g in range(N):
             if state.moved[g]:
                 look_at_fronts(state.seen, rule.levels.epsilon, rule.exists, g)
-    if state.phase[0] == PROVING and prove(state, rule, turned):
+    if state.phase[0] == PROVING and prove(state, rule, room.turned):
         everyone = True
     look(state, rule, everyone)
     if state.phase[0] == SCOUTING and state.seen.least[0] >= _SCOUTED:
         state.phase[0] = PROVING
-        share_out(state.split, state.seen, rule.levels.epsilon, rule.exists)
+        share_out(state.split, state.seen, room, rule.levels.epsilon, rule.exists)
         begin_ledger(state.ledger, tally, state.seen.mean)
         look(state, rule, state.phase[0] == PROVING)  # that is, everyone; a literal compiles twice
 
 
-@kernel
+@borrowing
 def take_up(state: State, tally: Tally, rule: AdaptiveRule) -> float:
     """Note which arms have new pulls, with their means; returns the number of all pulls."""
     view = state.seen
@@ -184,7 +205,7 @@ def take_up(state: State, tally: Tally, rule: AdaptiveRule) -> float:
     return total
 
 
-@kernel
+@borrowing
 def renew_clock(state: State, rule: AdaptiveRule, total: float) -> None:
     """Set the t of log t, and with it all bonuses."""
     state.clock[0] = total
@@ -195,22 +216,19 @@ def renew_clock(state: State, rule: AdaptiveRule, total: float) -> None:
                 state.seen.bonus[i, j] = math.sqrt(math.log(total) / state.seen.counts[i, j])
 
 
-@kernel
+@borrowing
 def note_turns(state: State, rule: AdaptiveRule, turned: Bools, g: int) -> None:
     """Refresh the bounds of group g; note the dims whose leader has new pulls or is another one."""
     view = state.seen
-    D = len(rule.scale)
-    before = np.empty(D, np.int64)
-    for d in range(D):
-        before[d] = view.leader[g, d]
-    look_at_group(view, rule.exists, g)
-    for d in range(D):
+    for d in range(len(rule.scale)):
+        before = view.leader[g, d]
+        look_at_dim(view, rule.exists, g, d)
         leader = view.leader[g, d]
-        turned[g, d] = leader != before[d] or state.touched[g, leader]
+        turned[g, d] = leader != before or state.touched[g, leader]
         state.efficiency[g, d] = view.best[g, d] * rule.scale[d]
 
 
-@kernel
+@borrowing
 def prove(state: State, rule: AdaptiveRule, turned: Bools) -> bool:
     """Do the tests that new pulls allow, then decide; returns whether a status has changed."""
     ledger, duties, levels = state.ledger, state.duties, rule.levels
@@ -227,7 +245,7 @@ def prove(state: State, rule: AdaptiveRule, turned: Bools) -> bool:
     return decide(ledger, duties)
 
 
-@kernel
+@borrowing
 def look(state: State, rule: AdaptiveRule, everyone: bool) -> None:
     """Rescore the pairs of every group with new pulls, or of everyone, and choose what to pull."""
     duties, split, view = state.duties, state.split, state.seen

@@ -33,44 +33,42 @@ import numpy as np
 
 from bestgroup.algorithms.adaptive_view import REJECTED, UNDECIDED, Duties, Split, View
 from bestgroup.core.arrays import Bools, Floats, Ints
-from bestgroup.core.kernel import kernel
+from bestgroup.core.borrowing import borrowing
 
 _FLOOR = 0.1  # of the average number of pulls, for every arm that may still count
 
 
-@kernel
-def look_at_group(view: View, exists: Bools, i: int) -> None:
-    """Refresh the bounds of group i."""
-    K, D = view.mean.shape[1], view.mean.shape[2]
-    for d in range(D):
-        best, upper, lower = -np.inf, -np.inf, -np.inf
-        for m in range(K):
-            if not exists[i, m]:
-                continue
-            mean, bonus = view.mean[i, m, d], view.bonus[i, m]
-            if mean > best:
-                best = mean
-                view.leader[i, d] = m
-            if mean + bonus > upper:
-                upper = mean + bonus
-                view.scout[i, d] = m
-            lower = max(lower, mean - bonus)
-        view.best[i, d], view.upper[i, d], view.lower[i, d] = best, upper, lower
+@borrowing
+def look_at_dim(view: View, exists: Bools, i: int, d: int) -> None:
+    """Refresh the bounds of group i in dim d."""
+    best, upper, lower = -np.inf, -np.inf, -np.inf
+    for m in range(exists.shape[1]):
+        if not exists[i, m]:
+            continue
+        mean, bonus = view.mean[i, m, d], view.bonus[i, m]
+        if mean > best:
+            best = mean
+            view.leader[i, d] = m
+        if mean + bonus > upper:
+            upper = mean + bonus
+            view.scout[i, d] = m
+        lower = max(lower, mean - bonus)
+    view.best[i, d], view.upper[i, d], view.lower[i, d] = best, upper, lower
 
 
-@kernel
+@borrowing
 def strength(gap: float, n_a: float, n_b: float) -> float:
     """Return g |g| / (2 (1 / n_a + 1 / n_b))."""
     return gap * abs(gap) * (n_a * n_b) / (2.0 * (n_a + n_b))
 
 
-@kernel
+@borrowing
 def for_price(width: float, price: float) -> float:
     """Return a width for its price: less of a good one that is dear, more of a bad one."""
     return width / price if width > 0.0 else width * price
 
 
-@kernel
+@borrowing
 def look_at_fronts(view: View, epsilon: Floats, exists: Bools, g: int) -> None:
     """Refresh the fronts of g against all other groups, and theirs against g."""
     N, D = view.best.shape
@@ -84,7 +82,7 @@ def look_at_fronts(view: View, epsilon: Floats, exists: Bools, g: int) -> None:
                     set_front(view, exists, kind, i, j, d, 0.0 if kind == 1 else epsilon[d])
 
 
-@kernel
+@borrowing
 def set_front(view: View, exists: Bools, kind: int, i: int, j: int, d: int, shift: float) -> None:
     """Set the arm of i whose lead over j, plus the shift, is largest for its price."""
     K = exists.shape[1]
@@ -107,7 +105,7 @@ def set_front(view: View, exists: Bools, kind: int, i: int, j: int, d: int, shif
                 view.front[kind, i, j, d] = m
 
 
-@kernel
+@borrowing
 def width_for_price(
     view: View, exists: Bools, kind: int, i: int, j: int, d: int, shift: float
 ) -> float:
@@ -123,7 +121,7 @@ def width_for_price(
     return most
 
 
-@kernel
+@borrowing
 def look_at_pairs(
     view: View, duties: Duties, split: Split, level: float, epsilon: Floats, exists: Bools, g: int
 ) -> None:
@@ -168,7 +166,7 @@ def look_at_pairs(
             view.score[i, j] = least
 
 
-@kernel
+@borrowing
 def look_at_fall(
     view: View, duties: Duties, split: Split, level: float, exists: Bools, i: int, j: int
 ) -> None:
@@ -191,7 +189,7 @@ def look_at_fall(
                     view.blow[i, 0], view.blow[i, 1] = k, d
 
 
-@kernel
+@borrowing
 def find_leads(view: View, status: Ints) -> None:
     """Refresh by how much an undecided group seems to be dominated."""
     N = len(status)
@@ -204,7 +202,7 @@ def find_leads(view: View, status: Ints) -> None:
             view.lead[i] = lead
 
 
-@kernel
+@borrowing
 def choose(view: View, duties: Duties, split: Split, level: float, exists: Bools) -> None:
     """Set the pick: the duel with the least score of all that undecided groups need."""
     status = duties.status
@@ -232,7 +230,7 @@ def choose(view: View, duties: Duties, split: Split, level: float, exists: Bools
     view.least[0] = least
 
 
-@kernel
+@borrowing
 def first_rival(view: View, status: Ints, i: int) -> int:
     """Return the group, not rejected, with the most hope of dominating i."""
     most, rival = -np.inf, -1
@@ -242,7 +240,7 @@ def first_rival(view: View, status: Ints, i: int) -> int:
     return rival
 
 
-@kernel
+@borrowing
 def set_pick(view: View, kind: int, a: int, b: int, k: int, d: int) -> None:
     """Set the pick to the leader or front of a in dim d against arm k of b."""
     view.pick[0], view.pick[1], view.pick[2] = a, view.leader[a, d], b
@@ -251,7 +249,7 @@ def set_pick(view: View, kind: int, a: int, b: int, k: int, d: int) -> None:
         view.pick[1], view.pick[5] = view.front[kind, a, b, d], view.probe[kind, a, b, d]
 
 
-@kernel
+@borrowing
 def arm_to_pull(view: View, status: Ints, exists: Bools) -> tuple[int, int, float]:
     """Return the arm to pull next, and the least count that matters for how often.
 

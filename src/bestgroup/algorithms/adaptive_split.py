@@ -14,8 +14,9 @@ import math
 
 import numpy as np
 
-from bestgroup.algorithms.adaptive_view import Split, View
+from bestgroup.algorithms.adaptive_view import Room, Split, View
 from bestgroup.core.arrays import Bools, Floats
+from bestgroup.core.borrowing import borrowing
 from bestgroup.core.kernel import kernel
 
 _EQUAL = 0.2  # the part of delta that is shared equally
@@ -53,17 +54,15 @@ def dearness(price: float, own: float) -> float:
     return ratio * ratio
 
 
-@kernel
-def share_out(split: Split, view: View, epsilon: Floats, exists: Bools) -> None:
+@borrowing
+def share_out(split: Split, view: View, room: Room, epsilon: Floats, exists: Bools) -> None:
     """Set the shares from what scouting has seen."""
-    N, K, D = view.mean.shape
-    weights = np.zeros(max(N, K, D))
-    spread = np.zeros((N, D))
+    N, D = view.best.shape
+    weights, spread, costs = room.weights, room.spread, room.costs
     for i in range(N):
         for d in range(D):
             spread[i, d] = 1.0 / view.counts[i, view.leader[i, d]]
             weigh_arms(split, view, exists, weights, i, d)
-    costs = np.zeros(N)
     total = 0.0
     for i in range(N):
         easiest = weigh_dims(split, view, epsilon, spread, weights, i)
@@ -74,7 +73,7 @@ def share_out(split: Split, view: View, epsilon: Floats, exists: Bools) -> None:
         split.group[i] = -math.log(_EQUAL / N + (1.0 - _EQUAL) * costs[i] / total)
 
 
-@kernel
+@borrowing
 def weigh_arms(split: Split, view: View, exists: Bools, weights: Floats, i: int, d: int) -> None:
     """Set the shares of the arms of i in dim d."""
     K = exists.shape[1]
@@ -91,7 +90,7 @@ def weigh_arms(split: Split, view: View, exists: Bools, weights: Floats, i: int,
         split.arm[i, m, d] = -math.log(_EQUAL / size + (1.0 - _EQUAL) * weights[m] / total)
 
 
-@kernel
+@borrowing
 def weigh_dims(
     split: Split, view: View, epsilon: Floats, spread: Floats, weights: Floats, i: int
 ) -> float:
@@ -120,7 +119,7 @@ def weigh_dims(
     return 1.0 / (hardest * hardest + hardest_error / 2.0)
 
 
-@kernel
+@borrowing
 def weigh_rivals(split: Split, view: View, spread: Floats, weights: Floats, i: int) -> float:
     """Set the shares of the rivals for rejecting i; returns what evidence seems to cost."""
     N = len(spread)
@@ -145,7 +144,7 @@ def weigh_rivals(split: Split, view: View, spread: Floats, weights: Floats, i: i
     return 1.0 / (most * most + most_error / 2.0)
 
 
-@kernel
+@borrowing
 def least_lead(view: View, spread: Floats, i: int, j: int) -> tuple[float, float]:
     """Return min_d (best_j - best_i) and the variance of that difference."""
     least, error = np.inf, 1.0

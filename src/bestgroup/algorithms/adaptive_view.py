@@ -90,6 +90,22 @@ def make_view(cost: Floats, dims: int) -> View:
     )
 
 
+class Room(NamedTuple):
+    """Scratch space, so that steps make no arrays."""
+
+    turned: Bools  # [N, D]   dims in which a group's leader has new pulls, or is another one
+    weights: Floats  # [max(N, K, D)]
+    spread: Floats  # [N, D]
+    costs: Floats  # [N]
+
+
+@kernel
+def make_room(view: View) -> Room:
+    """Return scratch space."""
+    N, K, D = view.mean.shape
+    return Room(np.zeros((N, D), np.bool_), np.zeros(max(N, K, D)), np.zeros((N, D)), np.zeros(N))
+
+
 @kernel
 def copy_view(view: View) -> View:
     """Return a copy, for looking ahead within a batch."""

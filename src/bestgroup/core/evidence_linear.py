@@ -43,6 +43,7 @@ import math
 import numpy as np
 
 from bestgroup.core.arrays import Floats
+from bestgroup.core.borrowing import borrowing
 from bestgroup.core.evidence import log_mixture, log_mixture_slope
 from bestgroup.core.kernel import kernel
 
@@ -119,7 +120,7 @@ def conjugate(t: float) -> tuple[float, float]:
     return TABLE[node] + (place - part) * rise, rise * _PARTS / 2.0 ** (exponent - 1)
 
 
-@kernel
+@borrowing
 def climb(gap: float, v: Floats, n: int, y: float, enough: float) -> tuple[float, float]:
     """Return the largest y gap - sum_a psi*(y v_a) that Newton's method finds, and its y.
 

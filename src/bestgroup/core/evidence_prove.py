@@ -10,10 +10,12 @@ goes on.
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
-from bestgroup.core.arrays import Bools, Ints
+from bestgroup.core.arrays import Bools, Floats, Ints
+from bestgroup.core.borrowing import borrowing
 from bestgroup.core.evidence_search import Duel, Work, bound_box, pooled
 from bestgroup.core.kernel import kernel
 
@@ -22,9 +24,38 @@ PROVEN, BEATEN, OPEN = 0, 1, 2
 _BOXES = 400  # boxes that one proof looks at, at most
 
 
+class Stack(NamedTuple):
+    """Room for the boxes that a proof has still to look at."""
+
+    boxes: Bools  # [D K + 1, D, K]
+    tilts: Floats  # [D K + 1]
+
+
+@kernel
+def make_stack(D: int, K: int) -> Stack:
+    """Return room for boxes of groups with up to K arms."""
+    return Stack(np.empty((D * K + 1, D, K), np.bool_), np.empty(D * K + 1))
+
+
 @kernel
 def prove(
     duel: Duel, g: int, size: int, y: float, level: float, selection: Ints, work: Work
+) -> int:
+    """Return PROVEN, BEATEN or OPEN as `prove_within` does, with room of its own."""
+    stack = make_stack(len(selection), size)
+    return prove_within(duel, g, size, y, level, selection, work, stack)
+
+
+@borrowing
+def prove_within(
+    duel: Duel,
+    g: int,
+    size: int,
+    y: float,
+    level: float,
+    selection: Ints,
+    work: Work,
+    stack: Stack,
 ) -> int:
     """Return PROVEN if the evidence is at least `level` against every selection of the group.
 
@@ -32,11 +63,10 @@ def prove(
     The search starts from tilt y > 0.
     """
     D = len(selection)
-    boxes = np.zeros((D * size + 1, D, size), np.bool_)
-    tilts = np.zeros(D * size + 1)
+    boxes, tilts = stack.boxes, stack.tilts
     for d in range(D):
-        for j in range(size):
-            boxes[0, d, j] = True
+        for j in range(boxes.shape[2]):
+            boxes[0, d, j] = j < size
     tilts[0] = y
     top = 0
     for _ in range(_BOXES):
@@ -56,7 +86,7 @@ def prove(
     return OPEN
 
 
-@kernel
+@borrowing
 def pooled_bound(
     duel: Duel, g: int, box: Bools, y: float, level: float, selection: Ints, work: Work
 ) -> tuple[float, float]:
@@ -77,7 +107,7 @@ def pooled_bound(
     return level + math.log(total), tilt
 
 
-@kernel
+@borrowing
 def split_box(duel: Duel, box: Bools, other: Bools, selection: Ints) -> bool:
     """Leave the near arms of one dim in `box`, put the far ones in `other`; False for one selection.
 

@@ -28,6 +28,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bestgroup.core.arrays import Bools, Floats, Ints
+from bestgroup.core.borrowing import borrowing
 from bestgroup.core.evidence_linear import climb, conjugate
 from bestgroup.core.kernel import kernel
 
@@ -73,7 +74,7 @@ def make_work(D: int) -> Work:
     )
 
 
-@kernel
+@borrowing
 def find_blocks(selection: Ints, masks: Ints) -> None:
     """Set masks[d] to the set of dims that the arm of dim d serves, 0 unless d is the first of them."""
     D = len(selection)
@@ -88,7 +89,7 @@ def find_blocks(selection: Ints, masks: Ints) -> None:
                     masks[d] |= 1 << e
 
 
-@kernel
+@borrowing
 def at_selection(
     duel: Duel, g: int, selection: Ints, y: float, enough: float, work: Work
 ) -> tuple[float, float]:
@@ -119,7 +120,7 @@ def at_selection(
     return value - cost, tilt
 
 
-@kernel
+@borrowing
 def pooled(duel: Duel, g: int, selection: Ints, y: float, level: float, work: Work) -> float:
     """Return the evidence with precisions g - 1, g, g + 1 pooled by their prior, at least up to `level`."""
     value, tilt = at_selection(duel, g, selection, y, level, work)
@@ -133,7 +134,7 @@ def pooled(duel: Duel, g: int, selection: Ints, y: float, level: float, work: Wo
     return level + math.log(total)
 
 
-@kernel
+@borrowing
 def descend(duel: Duel, g: int, size: int, selection: Ints, work: Work) -> tuple[float, float]:
     """Change `selection` one dim at a time while that lowers the evidence; return it and its tilt."""
     D = len(selection)
@@ -160,7 +161,7 @@ def descend(duel: Duel, g: int, size: int, selection: Ints, work: Work) -> tuple
     return least, tilt
 
 
-@kernel
+@borrowing
 def best_arms(duel: Duel, g: int, box: Bools, y: float, work: Work) -> None:
     """Set work.value, work.pick: for every set of dims the arm with the largest term at tilt y."""
     D, K = box.shape
@@ -189,7 +190,7 @@ def best_arms(duel: Duel, g: int, box: Bools, y: float, work: Work) -> None:
                 work.pick[s] = j
 
 
-@kernel
+@borrowing
 def join_sets(work: Work, sets: int) -> None:
     """Set work.total, work.cut: for every set of dims the split with the largest sum, and its first part."""
     work.total[0] = 0.0
@@ -210,7 +211,7 @@ def join_sets(work: Work, sets: int) -> None:
         work.cut[m] = cut
 
 
-@kernel
+@borrowing
 def relaxed(
     duel: Duel, g: int, box: Bools, y: float, selection: Ints, work: Work
 ) -> tuple[float, float]:
@@ -241,7 +242,7 @@ def relaxed(
     return value, slope
 
 
-@kernel
+@borrowing
 def bound_box(
     duel: Duel, g: int, box: Bools, y: float, level: float, selection: Ints, work: Work
 ) -> tuple[float, float]:

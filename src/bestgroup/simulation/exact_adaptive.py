@@ -7,12 +7,21 @@ from typing import Any
 import numpy as np
 
 from bestgroup.algorithms.adaptive import is_pareto_rule
-from bestgroup.algorithms.adaptive_pareto_steps import AdaptiveRule, State, plan, step
-from bestgroup.algorithms.adaptive_view import UNDECIDED
-from bestgroup.core.arrays import Bools, Floats, Ints
+from bestgroup.algorithms.adaptive_linear_aim import sum_of
+from bestgroup.algorithms.adaptive_pareto_steps import (
+    FIRST,
+    AdaptiveRule,
+    State,
+    advance,
+    look_ahead,
+    set_plan,
+)
+from bestgroup.algorithms.adaptive_view import UNDECIDED, make_room
+from bestgroup.core.arrays import Floats, Ints
+from bestgroup.core.borrowing import borrowing
 from bestgroup.core.kernel import kernel
 from bestgroup.core.tally import Tally
-from bestgroup.simulation.exact import CAPPED, DONE, REFILL, SLICE, take
+from bestgroup.simulation.exact import CAPPED, DONE, REFILL, SLICE
 from bestgroup.simulation.rewards import AHEAD, Reservoir, Source, ensure
 
 
@@ -31,32 +40,29 @@ def run_adaptive_pareto(
     SLICE. A plan depends on the state alone, so a call that comes back in the middle of a plan goes
     on with it.
     """
-    N, K = rule.exists.shape
-    need = np.ones(len(rule.scale), np.bool_)
-    total = done_pulls(state.seen.counts)
+    due = np.zeros(rule.exists.shape, np.int64)
+    room = make_room(state.seen)
+    counts, status, phase = state.seen.counts, state.duties.status, state.phase
+    total = done_pulls(counts)
     pause = total + limits[1]
-    while is_open(state.duties.status):
+    while is_open(status):
         if total >= pause:
             return SLICE
-        pulls = plan(state, tally, rule)
-        planned = np.int64(0)
-        for i in range(N):
-            for j in range(K):
-                planned += pulls[i, j]
-        if total + planned > limits[0]:
+        set_plan(state, rule, due)
+        if rule.size > 1 and phase[0] != FIRST:
+            look_ahead(state, rule, due)
+        total += sum_of(due)
+        if total > limits[0]:
             return CAPPED
-        for i in range(N):
-            for j in range(K):
-                if pulls[i, j] > 0:
-                    goal = np.int64(state.seen.counts[i, j]) + pulls[i, j]
-                    if not pull_arm(tally, source, pool, i, j, goal, need):
-                        return REFILL
-        total += planned
-        step(state, tally, rule)
+        leave_out(due, counts, tally.counts)
+        while not take_due(due, tally, pool):
+            if not draw_due(due, tally, source, pool):
+                return REFILL
+        advance(state, tally, rule, room)
     return DONE
 
 
-@kernel
+@borrowing
 def done_pulls(counts: Floats) -> int:
     """Return the number of pulls that the state has taken up."""
     total = 0.0
@@ -66,7 +72,7 @@ def done_pulls(counts: Floats) -> int:
     return int(total)
 
 
-@kernel
+@borrowing
 def is_open(status: Ints) -> bool:
     """Return whether a group is undecided."""
     for i in range(len(status)):
@@ -75,19 +81,42 @@ def is_open(status: Ints) -> bool:
     return False
 
 
+@borrowing
+def leave_out(due: Ints, before: Floats, counts: Ints) -> None:
+    """Take the pulls of a plan that are done already out of those that are due."""
+    for i in range(due.shape[0]):
+        for j in range(due.shape[1]):
+            due[i, j] -= counts[i, j] - np.int64(before[i, j])
+
+
+@borrowing
+def take_due(due: Ints, tally: Tally, pool: Reservoir) -> bool:
+    """Consume pulls that are due, as far as they are drawn; returns whether that was all."""
+    enough = True
+    for i in range(due.shape[0]):
+        for j in range(due.shape[1]):
+            if due[i, j] > 0:
+                count, base = tally.counts[i, j], pool.base[i, j]
+                some = min(due[i, j], base + pool.filled[i, j] - count)
+                if some > 0:
+                    for d in range(tally.sums.shape[2]):
+                        tally.sums[i, j, d] = pool.sums[i, j, d, count + some - base - 1]
+                    tally.counts[i, j] = count + some
+                    due[i, j] -= some
+                enough = enough and due[i, j] == 0
+    return enough
+
+
 @kernel
-def pull_arm(
-    tally: Tally, source: Source, pool: Reservoir, i: int, j: int, goal: int, need: Bools
-) -> bool:
-    """Pull an arm until it has `goal` pulls; False if only the user's law can go on."""
-    while tally.counts[i, j] < goal:
-        count = tally.counts[i, j]
-        there = pool.base[i, j] + pool.filled[i, j]
-        if there <= count:
-            if not ensure(source, pool, i, j, count, count + AHEAD, need):
-                return False
-            there = pool.base[i, j] + pool.filled[i, j]
-        take(pool, tally, i, j, min(goal, there))
+def draw_due(due: Ints, tally: Tally, source: Source, pool: Reservoir) -> bool:
+    """Draw pulls that are due; False if only the user's law can."""
+    need = np.ones(tally.sums.shape[2], np.bool_)
+    for i in range(due.shape[0]):
+        for j in range(due.shape[1]):
+            if due[i, j] > 0:
+                count = tally.counts[i, j]
+                if not ensure(source, pool, i, j, count, count + AHEAD, need):
+                    return False
     return True
 
 

@@ -37,13 +37,16 @@ from bestgroup.simulation.jump_layout import (
     LOWER,
     NOW,
     OPEN,
+    RADII_SIZE,
     REACH,
     RIVALS,
+    RUNG,
     SPREAD,
     SPREADS,
     STEP,
     SUM_LOW,
     SUM_UP,
+    UNTIL,
     UPPER,
     VALUE_LOW,
     VALUE_UP,
@@ -54,12 +57,11 @@ from bestgroup.simulation.jump_layout import (
     item_at,
     unit_of,
 )
-from bestgroup.simulation.jump_radii import level_place, set_radii, spare_place
+from bestgroup.simulation.jump_radii import is_coarse, level_place, set_radii, spare_place
 from bestgroup.simulation.jump_risk import add_risk
 from bestgroup.simulation.jump_walks import ends, log_value, reserve_noise, settle
 
 NOT_ALONE, WENT, FOUND = 0, 1, 2  # no duel, or not here; time went on; the next round may fire
-_COARSE = 0.3  # below so many squared steps a threshold of a longer window does as well
 
 
 @bare
@@ -72,7 +74,7 @@ def duel(Z: Words, F: Reals, item: int) -> int:
         return NOT_ALONE
     Z[item_at(Z, item) + REACH] = 2**60
     now, level, known = Z[NOW], Z[LEVEL], Z[LEVEL]
-    rung = Z[DUEL] + LADDER + 3 * level
+    rung = Z[DUEL] + LADDER + RUNG * level
     up, low = F[Z[DUEL] + SUM_UP], F[Z[DUEL] + SUM_LOW]
     spread = F[Z[DUEL] + SPREAD]
     while True:
@@ -91,7 +93,7 @@ def duel(Z: Words, F: Reals, item: int) -> int:
                 move(Z, item, level)
                 return WENT
             level -= 1
-            rung -= 3
+            rung -= RUNG
             if level < known:
                 _leave(Z, F, now, (0, 0), up, low)
                 Z[LEVEL] = known = level
@@ -105,7 +107,7 @@ def duel(Z: Words, F: Reals, item: int) -> int:
             return FOUND
         else:
             level += 1
-            rung += 3
+            rung += RUNG
             Z[Z[ENDS] + level] = now + length // 2
             _halve(Z, F, item, now, level, up, low)
 
@@ -154,15 +156,16 @@ def _only_atom(Z: Words, F: Reals, item: int) -> int:
 def _load(Z: Words, F: Reals, item: int) -> bool:
     """Set the rung of the window on top from the lists; whether no other rival matters there."""
     now, end, own = Z[NOW], Z[Z[ENDS] + Z[LEVEL]], Z[DUEL]
-    i, _, d, arm, theta = atom(Z, F, item, Z[DUEL_ATOM], level_place(Z, F, end))
+    place = level_place(Z, F, end)
+    i, _, d, arm, theta = atom(Z, F, item, Z[DUEL_ATOM], place)
     up, low = now * F[own + VALUE_UP], now * F[own + VALUE_LOW]
     up_end, low_end = end * F[own + VALUE_UP], end * F[own + VALUE_LOW]
     if Z[UPPER] >= 0:
         up, up_end = ends(Z, F, Z[UPPER], 0, now, end)
     if Z[LOWER] >= 0:
         low, low_end = ends(Z, F, Z[LOWER], 0, now, end)
-    rung = own + LADDER + 3 * Z[LEVEL]
-    F[rung], F[rung + 1], F[rung + 2] = up_end, low_end, theta
+    rung = own + LADDER + RUNG * Z[LEVEL]
+    F[rung], F[rung + 1], F[rung + 2], F[rung + 3] = up_end, low_end, theta, F[place + UNTIL]
     F[own + SUM_UP], F[own + SUM_LOW] = up, low
     if Z[UPPER] < 0 or Z[cell_at(Z, i, d) + RIVALS] == 1:
         return True
@@ -176,23 +179,23 @@ def _load(Z: Words, F: Reals, item: int) -> bool:
 def _halve(Z: Words, F: Reals, item: int, now: int, level: int, up: float, low: float) -> None:
     """Draw the rung of a level in the middle of the window below it."""
     own, middle, end = Z[DUEL], Z[Z[ENDS] + level], Z[Z[ENDS] + level - 1]
-    rung, normals = own + LADDER + 3 * level, reserve_noise(Z, F, 2)
+    rung, normals = own + LADDER + RUNG * level, reserve_noise(Z, F, 2)
     share = (middle - now) / (end - now)
     deviation = F[own + STEP] * math.sqrt((middle - now) * (1.0 - share))
     F[rung], F[rung + 1] = middle * F[own + VALUE_UP], middle * F[own + VALUE_LOW]
     if Z[UPPER] >= 0:
-        F[rung] = up + share * (F[rung - 3] - up) + deviation * F[normals]
+        F[rung] = up + share * (F[rung - RUNG] - up) + deviation * F[normals]
         log_value(Z, F, Z[UPPER], middle, F[rung])
     if Z[LOWER] >= 0:
-        F[rung + 1] = low + share * (F[rung - 2] - low) + deviation * F[normals + 1]
+        F[rung + 1] = low + share * (F[rung - RUNG + 1] - low) + deviation * F[normals + 1]
         log_value(Z, F, Z[LOWER], middle, F[rung + 1])
     Z[Z[HEADS] + level] = -1
-    F[Z[LEVEL_RADII] + 3 * level] = 0.0
-    theta = F[rung - 1]
-    if (end - now) * theta * theta > _COARSE * F[own + STEP] ** 2 or end - now <= 3:
+    F[Z[LEVEL_RADII] + RADII_SIZE * level] = 0.0
+    theta, until = F[rung - RUNG + 2], F[rung - RUNG + 3]
+    if is_coarse((until - middle) * theta, (middle - now) * F[own + STEP] ** 2):
         set_radii(Z, F, spare_place(Z), now, middle)
-        theta = atom(Z, F, item, Z[DUEL_ATOM], spare_place(Z))[4]
-    F[rung + 2] = theta
+        theta, until = atom(Z, F, item, Z[DUEL_ATOM], spare_place(Z))[4], middle
+    F[rung + 2], F[rung + 3] = theta, until
 
 
 @bare

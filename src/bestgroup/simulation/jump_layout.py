@@ -73,8 +73,11 @@ LOW, HIGH, ARM_LOW = range(3)
 # clear it, its neighbours and its list, and the next ones in its two chains.
 KIND, ONE, TWO, THREE, WHEN, REACH, AFTER, BEFORE, LIST, SAME_ONE, SAME_TWO, ITEM_SIZE = range(12)
 # A duel in F: values of closed cells, the deviation of a step, the square of the band, sums
-# at the beginning, the ladder of ends.
+# at the beginning, the ladder of ends. A rung: both sums, the threshold, the round whose radius it has.
 VALUE_UP, VALUE_LOW, STEP, SPREAD, SUM_UP, SUM_LOW, LADDER = range(7)
+RUNG = 4
+# Radii of a window: three, and the last round that they hold for.
+UNTIL, RADII_SIZE = 3, 4
 # What is risked: L of a new run and L now, the risk of a band, L of comparisons of pairs, what a sure
 # one adds, the probability so far that any was wrong.
 AT_FIRST, DOUBT, BAND_RISK, PAIR_DOUBT, SURELY, SPENT = range(6)
@@ -114,8 +117,8 @@ def make_arrays(
         FACTORS: factor.size, DRIFTS: drifts.size, DENSE: units * columns * SPRINT,
         POINTS: rooms[1] * header[POINT_SIZE], NORMALS: BUFFER, LOG: rooms[2] * header[POINT_SIZE],
         TOPS: dims, RADII: (DEPTH + SPRINT + 1) * dims, BASE_MEANS: units * columns,
-        WEIGHTS: dims, LIFT: 1, DUEL: LADDER + 3 * DEPTH,
-        SPREADS: 2 * dims, RISK: 6, LEVEL_RADII: 3 * (DEPTH + 1), RADIUS: 4, EDGES: rooms[3],
+        WEIGHTS: dims, LIFT: 1, DUEL: LADDER + RUNG * DEPTH,
+        SPREADS: 2 * dims, RISK: 6, LEVEL_RADII: RADII_SIZE * (DEPTH + 1), RADIUS: 4, EDGES: rooms[3],
     }  # fmt: skip
     Z = np.zeros(_place(header, ints, HEADER), np.int64)
     F = np.zeros(_place(header, floats, 0))

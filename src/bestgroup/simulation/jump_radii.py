@@ -25,14 +25,16 @@ from bestgroup.simulation.jump_layout import (
     LEVEL_RADII,
     NOW,
     PAIRED,
+    RADII_SIZE,
     RADIUS,
+    UNTIL,
     Reals,
     Words,
 )
 from bestgroup.simulation.jump_walks import OutOfRoom
 
 _BELOW = 1.0 - 1e-12  # a computed radius falls but for rounding
-_COARSE = 0.02  # so many squared deviations are as much as nothing
+_COARSE = 0.25
 FIRST_CELLS = 128 + 12 * 64  # cells of `cell_end` up to round 2^19
 
 
@@ -71,6 +73,7 @@ def edges_of(variance: float, alphas: tuple[float, ...], cells: int) -> Floats:
 @bare
 def set_radii(Z: Words, F: Reals, place: int, now: int, end: int) -> None:
     """Write numbers below all radii of rounds now + 1, ..., end."""
+    F[place + UNTIL] = end
     if Z[PAIRED] == 0:
         at = Z[RADIUS]
         radius = Radius(int(F[at]), F[at + 1], F[at + 2], F[at + 3], part(F, 0, 0))
@@ -98,7 +101,7 @@ def outer_place(Z: Words) -> int:
 @bare
 def level_place(Z: Words, F: Reals, end: int) -> int:
     """Return the place of the radii of the window on top, set if they were not."""
-    place = Z[LEVEL_RADII] + 3 * Z[LEVEL]
+    place = Z[LEVEL_RADII] + RADII_SIZE * Z[LEVEL]
     if F[place] == 0.0:
         set_radii(Z, F, place, Z[NOW], end)
     return place
@@ -106,19 +109,26 @@ def level_place(Z: Words, F: Reals, end: int) -> int:
 
 @bare
 def inherit_radii(Z: Words, F: Reals) -> None:
-    """Have the window on top use the radii of the one below it, unless it is long enough for its own.
-
-    These are lower, by so little in a short window that the walks move much further in it.
-    """
-    place = Z[LEVEL_RADII] + 3 * Z[LEVEL]
-    if (Z[Z[ENDS] + Z[LEVEL]] - Z[NOW]) * F[place - 3] * F[place - 3] > _COARSE:
+    """Have the window on top use the radii of the one below it, unless they are too low for it."""
+    place, end = Z[LEVEL_RADII] + RADII_SIZE * Z[LEVEL], Z[Z[ENDS] + Z[LEVEL]]
+    below = place - RADII_SIZE
+    if is_coarse((F[below + UNTIL] - end) * 2.0 * F[below], end - Z[NOW]):
         F[place] = 0.0
         return
-    for k in range(3):
-        F[place + k] = F[place + k - 3]
+    for k in range(RADII_SIZE):
+        F[place + k] = F[below + k]
+
+
+@bare
+def is_coarse(lag: float, variance: float) -> bool:
+    """Return whether a threshold that is low by about lag / 2, as a sum, is too low for a window.
+
+    The walks move by the root of the variance in it.
+    """
+    return lag * lag > _COARSE * variance
 
 
 @bare
 def spare_place(Z: Words) -> int:
     """Return a place for radii that are used at once."""
-    return Z[LEVEL_RADII] + 3 * DEPTH
+    return Z[LEVEL_RADII] + RADII_SIZE * DEPTH

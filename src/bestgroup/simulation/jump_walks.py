@@ -38,6 +38,7 @@ from bestgroup.simulation.jump_layout import (
     POINT_ROOM,
     POINT_SIZE,
     REVEALED,
+    RUNG,
     STAMPS,
     STREAM,
     STRETCH,
@@ -236,7 +237,7 @@ def settle(Z: Words, F: Reals, u: int, place: int, levels: tuple[int, int], tota
         F[q + TIME], F[q + NEXT], F[q + SUM] = (
             Z[Z[ENDS] + level],
             F[head + NEXT],
-            F[place + 3 * level],
+            F[place + RUNG * level],
         )
         F[head + NEXT] = new
 

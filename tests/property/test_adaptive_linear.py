@@ -160,6 +160,13 @@ def test_more_than_eight_dims_fall_back_to_boxes():
     assert set(sim.answers) == {frozenset({1})}
 
 
+def test_boxes_need_no_room_for_sets_of_dims():
+    """2^60 sets would not fit anywhere."""
+    means = np.stack([np.zeros((1, 60)), np.ones((1, 60))])
+    sim = bg.simulate(bg.Instance(means), bg.BestGroup([1] * 60), "adaptive", runs=1, seed=1)
+    assert sim.answers == [frozenset({1})]
+
+
 def test_cheap_arms_are_pulled_more():
     pulls = []
     for costs in (None, [[1.0], [25.0]]):

@@ -102,14 +102,18 @@ _EVEN = 0.04  # of all pulls go to all arms alike, at least: no arm stays unluck
 @kernel
 def plan(state: State, tally: Tally, rule: LinearRule) -> Ints:
     """Return the next pulls; choices in a batch count those before them, with means as they are."""
-    pulls = np.zeros(tally.counts.shape, np.int64)
-    set_plan(state, tally, rule, make_room(rule), pulls)
+    N, K = tally.counts.shape
+    pulls = np.zeros((N, K), np.int64)
+    masks, none = np.zeros(len(rule.weights), np.int64), np.zeros(K, np.int64)
+    set_plan(state, tally, rule, pulls, masks, none)
     return pulls
 
 
 @borrowing
-def set_plan(state: State, tally: Tally, rule: LinearRule, room: Room, pulls: Ints) -> None:
-    """Set the pulls of a plan."""
+def set_plan(
+    state: State, tally: Tally, rule: LinearRule, pulls: Ints, masks: Ints, none: Ints
+) -> None:
+    """Set the pulls of a plan; `masks` and `none` are those of `Room`."""
     for i in range(pulls.shape[0]):
         for j in range(pulls.shape[1]):
             pulls[i, j] = _FIRST if state.round[0] == 0 and rule.exists[i, j] else 0
@@ -122,7 +126,7 @@ def set_plan(state: State, tally: Tally, rule: LinearRule, room: Room, pulls: In
         if rule.boxes:
             i, j, count = choose_box_arm(state, tally, rule, pulls)
         else:
-            i, j, count = choose_arm(state, tally, rule, room, pulls)
+            i, j, count = choose_arm(state, tally, rule, pulls, masks, none)
         pulls[i, j] += max(1, int(rule.share * count))
 
 

@@ -36,18 +36,17 @@ def copy(source: Ints, target: Ints) -> None:
 
 @borrowing
 def choose_arm(
-    state: State, tally: Tally, rule: LinearRule, room: Room, pulls: Ints
+    state: State, tally: Tally, rule: LinearRule, pulls: Ints, masks: Ints, none: Ints
 ) -> tuple[int, int, int]:
     """Return the arm that is due, counting planned pulls, and how many of its pulls count.
 
     Of the arms in the duel with the least evidence it is the one with the largest c / (n sqrt(cost)):
-    a pull of it lowers V = sum c^2 / n most for its cost.
+    a pull of it lowers V = sum c^2 / n most for its cost. `masks` [D] is scratch, `none` [K] zeros.
     """
     D = len(state.lead)
-    masks = room.masks
     k, wanted = state.rival[0], state.chase
     if k < 0:
-        k = choose_rival(state, tally, rule, room, pulls)
+        k = choose_rival(state, tally, rule, pulls, masks, none)
         wanted = state.hard[k]
     i = state.witness[0]
     best, group, arm, count = -1.0, i, 0, 0
@@ -80,9 +79,10 @@ def choose_arm(
 
 
 @borrowing
-def choose_rival(state: State, tally: Tally, rule: LinearRule, room: Room, pulls: Ints) -> int:
+def choose_rival(
+    state: State, tally: Tally, rule: LinearRule, pulls: Ints, masks: Ints, none: Ints
+) -> int:
     """Return the group with the least evidence, with V by the counts of now and the gaps of the last look."""
-    none, masks = room.none[0], room.masks
     own = variance(rule, tally, pulls, state.witness[0], state.lead, state.before, masks)
     rival, least = -1, np.inf
     for k in range(len(state.out)):
@@ -197,7 +197,7 @@ def optimistic(tally: Tally, rule: LinearRule, room: Room, k: int, bonus: float)
 
     sqrt(b V) is the least of b / (2 a) + a V / 2 over a; for given a the best s is found dim by dim.
     """
-    means, trial, none, masks = room.means, room.trial, room.none, room.masks
+    means, trial, masks = room.means, room.trial, room.masks
     D = trial.shape[1]
     height, a = -np.inf, 0.0
     for turn in range(4):
@@ -212,7 +212,7 @@ def optimistic(tally: Tally, rule: LinearRule, room: Room, k: int, bonus: float)
                     best = u
                     trial[1, d] = j
             value += rule.weights[d] * means[k, trial[1, d], d]
-        v = variance(rule, tally, none, k, trial[1], none[0], masks)
+        v = variance(rule, tally, room.idle, k, trial[1], room.none, masks)
         value += math.sqrt(bonus * v)
         if value <= height:
             break

@@ -126,9 +126,9 @@ def best_arms_of(state: State, rule: LinearRule, means: Floats, i: int) -> float
 def compare(state: State, tally: Tally, rule: LinearRule, room: Room) -> float:
     """Set gap and gap |gap| / (2 V) of the witness to every group; return the least by all pulls."""
     w = state.witness[0]
-    means, masks, none, zeros = room.means, room.masks, room.none, room.none[0]
-    every = variance(rule, tally, none, w, state.lead, zeros, masks)
-    counted = variance(rule, tally, none, w, state.lead, state.before, masks)
+    means, masks, idle, none = room.means, room.masks, room.idle, room.none
+    every = variance(rule, tally, idle, w, state.lead, none, masks)
+    counted = variance(rule, tally, idle, w, state.lead, state.before, masks)
     least = np.inf
     for k in range(len(state.out)):
         if k == w or state.out[k]:
@@ -136,7 +136,7 @@ def compare(state: State, tally: Tally, rule: LinearRule, room: Room) -> float:
         gap = rule.slack
         for d in range(len(masks)):
             gap += rule.weights[d] * (means[w, state.lead[d], d] - means[k, state.hard[k, d], d])
-        v = variance(rule, tally, none, k, state.hard[k], zeros, masks)
+        v = variance(rule, tally, idle, k, state.hard[k], none, masks)
         state.gap[k] = gap
         state.ease[k] = gap * abs(gap) / (2.0 * (counted + v))
         least = min(least, gap * abs(gap) / (2.0 * (every + v)))

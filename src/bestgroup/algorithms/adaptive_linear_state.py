@@ -71,7 +71,8 @@ class Room(NamedTuple):
     """Scratch space of a look, so that kernels make no arrays."""
 
     masks: Ints  # [D]
-    none: Ints  # [N, K]      zeros: no pull
+    none: Ints  # [K]         zeros
+    idle: Ints  # [N, K]      zeros: nothing is planned
     trial: Ints  # [2, D]     selections of one group
     lead: Ints  # [D]         the leading group's selection
     means: Floats  # [N, K, D]  mean rewards, 0 where there is no arm
@@ -90,8 +91,10 @@ def make_room(rule: LinearRule) -> Room:
     """Return room for looks."""
     N, K = rule.exists.shape
     D = len(rule.weights)
+    sets = 0 if rule.boxes else D  # boxes allow any number of dims, and need no sets of them
     return Room(
         np.zeros(D, np.int64),
+        np.zeros(K, np.int64),
         np.zeros((N, K), np.int64),
         np.zeros((2, D), np.int64),
         np.zeros(D, np.int64),
@@ -102,8 +105,8 @@ def make_room(rule: LinearRule) -> Room:
         np.zeros((K, D)),
         np.zeros((K, D)),
         make_duel(rule, K),
-        make_work(D),
-        make_stack(D, K),
+        make_work(sets),
+        make_stack(sets, K),
     )
 
 

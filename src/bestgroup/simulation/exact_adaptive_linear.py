@@ -34,7 +34,7 @@ def run_adaptive_linear(
         if total >= pause:
             return SLICE
         if sum_of(due) == 0:
-            set_plan(state, tally, rule, room, pulls)
+            set_plan(state, tally, rule, pulls, room.masks, room.none)
             if total + sum_of(pulls) > limits[0]:
                 return CAPPED
             for i in range(N):

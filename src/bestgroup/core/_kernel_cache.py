@@ -61,8 +61,7 @@ class PackageCache(caching.FunctionCache):
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return compiled code from disk, or None with the right to compile it.
 
-        Of several processes that need a kernel one compiles it and the others wait: a kernel locks
-        itself before those that it calls, so nobody waits in a circle.
+        Of several processes that need a kernel one compiles it and the others wait.
         """
         found = super().load_overload(sig, target_context)
         if found is None and fcntl is not None and self._hold():

@@ -19,7 +19,7 @@ import sys
 import types
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, Generic, ParamSpec, TypeVar, cast
+from typing import Any, ClassVar, Generic, ParamSpec, TypeVar, cast
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -43,6 +43,8 @@ def cache_folder() -> Path:
 
 class Kernel(Generic[P, T]):
     """A function with a Python body and, on demand, a compiled one."""
+
+    options: ClassVar[dict[str, Any]] = {}  # of numba, for the form that compiled code calls
 
     def __init__(self, body: Callable[P, T]) -> None:
         functools.update_wrapper(cast(Any, self), body)
@@ -81,12 +83,19 @@ class Kernel(Generic[P, T]):
             on_compile(None)
         return dispatcher
 
+    @functools.cached_property
+    def inner(self) -> Any:
+        """The numba dispatcher that compiled code refers to."""
+        from bestgroup.core._kernel_draft import draft
+
+        return draft(self.body, self.options)
+
     @property
     def _numba_type_(self) -> Any:
         """How numba sees a kernel that compiled code refers to."""
         from numba import types as numba_types
 
-        return numba_types.Dispatcher(self.dispatcher)
+        return numba_types.Dispatcher(self.inner)
 
 
 def kernel(body: Callable[P, T]) -> Kernel[P, T]:

@@ -1,46 +1,26 @@
 """`bare`: kernels for the inside of the jump engine, which compiled code calls by the ten thousand.
 
-They allocate nothing, so they are compiled without reference counts, which cost them a third of
-their time, without the test for a zero divisor, and without an entry for Python; the plain body
-runs as that of any kernel.
+They make no arrays, so they are compiled without reference counts (`borrowing`), which cost them a
+third of their time, and without the test for a zero divisor. Two arrays hold a run; `memory` hands
+them over as pointers.
 """
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any, Generic, ParamSpec, TypeVar, cast
+from typing import Any, ClassVar, Generic, ParamSpec, TypeVar, cast
 
-from bestgroup.core.kernel import Kernel
+from bestgroup.core.borrowing import Borrowing
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
 
-class Bare(Kernel[P, T]):
-    """A kernel that only compiled code calls in its compiled form, and that allocates nothing."""
+class Bare(Borrowing[P, T]):
+    """A borrowing kernel that does not test for a zero divisor."""
 
-    @functools.cached_property
-    def dispatcher(self) -> Any:
-        """The numba dispatcher of this kernel."""
-        import numba
-
-        njit: Any = numba.njit  # its stubs lack some options
-        dispatcher = njit(
-            self.body,
-            _nrt=False,
-            error_model="numpy",
-            no_cpython_wrapper=True,
-            no_cfunc_wrapper=True,
-        )
-        template = dispatcher.get_call_template
-
-        def widened(args: Any, kws: Any) -> Any:
-            # A constant among the arguments would have the function compiled once more for it.
-            return template(tuple(numba.types.unliteral(arg) for arg in args), kws)
-
-        dispatcher.get_call_template = widened
-        return dispatcher
+    options: ClassVar[dict[str, Any]] = {"_nrt": False, "error_model": "numpy"}
 
 
 def bare(body: Callable[P, T]) -> Bare[P, T]:

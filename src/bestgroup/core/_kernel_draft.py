@@ -41,7 +41,8 @@ class _Entry:
 
 def draft(body: Callable[..., Any], options: dict[str, Any]) -> Any:
     """Return a dispatcher of `body` for compiled code to refer to."""
-    dispatcher: Any = numba.njit(
+    njit: Any = numba.njit  # its stubs lack some options
+    dispatcher = njit(
         body,
         pipeline_class=_DraftCompiler,
         no_cpython_wrapper=True,

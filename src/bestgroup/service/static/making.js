@@ -23,13 +23,14 @@ export function listenToMaking() {
   $("make").addEventListener("submit", (e) => { e.preventDefault(); make(); });
 }
 
-const remove = () => attempt("remove-said", async () => {
-  await call("study", { method: "DELETE" });
+const remove = (hush, goOn) => attempt("remove-said", async () => {
+  hush();
+  try { await call("study", { method: "DELETE" }); } catch (error) { goOn(); throw error; }
   location.assign("/");
   return "";
 });
 
-export function listenToRemoving() {
+export function listenToRemoving(hush, goOn) {
   $("removing").hidden = false;
   const same = () => $("remove-name").value.trim() === study.trim();
   $("remove").addEventListener("click", () => {
@@ -41,5 +42,5 @@ export function listenToRemoving() {
   });
   $("remove-name").addEventListener("input", () => { $("remove-sure").disabled = !same(); });
   $("remove-not").addEventListener("click", () => $("remove-dialog").close());
-  $("remove-form").addEventListener("submit", (e) => { e.preventDefault(); if (same()) remove(); });
+  $("remove-form").addEventListener("submit", (e) => { e.preventDefault(); if (same()) remove(hush, goOn); });
 }

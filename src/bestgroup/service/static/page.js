@@ -26,6 +26,7 @@ async function showList() {
 // ---- updates --------------------------------------------------------------------------------
 
 let running = false, again = false, last = 0;
+let source = null, asked = new AbortController(); // nothing is asked of a study that is being removed
 
 async function refresh() {
   if (running) { again = true; return; }
@@ -35,27 +36,40 @@ async function refresh() {
     if (wait > 0) await new Promise((done) => setTimeout(done, wait));
     again = false;
     last = Date.now();
-    const view = await call("view", {}, settings);
+    if (asked.signal.aborted) return;
+    const view = await call("view", { signal: asked.signal }, settings);
     setDims(view.dims);
     showStudy(view);
     if (view.observed < view.status.told) again = true; // the certificate is a little behind
     notice("");
   } catch (error) {
+    if (asked.signal.aborted) return;
     notice(error instanceof Refused ? error.message : "The server does not answer; trying again.");
   } finally {
     running = false;
-    if (again) refresh();
+    if (again && !asked.signal.aborted) refresh();
   }
 }
 
 function follow() {
-  const source = new EventSource(address("events"));
+  source = new EventSource(address("events"));
   source.addEventListener("open", () => { $("live").textContent = "live"; $("live").className = "on"; });
   source.addEventListener("head", refresh);
   source.addEventListener("error", () => {
     $("live").textContent = "not connected"; $("live").className = "";
-    if (source.readyState === EventSource.CLOSED) setTimeout(follow, 3000);
+    if (source.readyState === EventSource.CLOSED && !asked.signal.aborted) setTimeout(follow, 3000);
   });
+}
+
+function hush() {
+  asked.abort();
+  source.close();
+}
+
+function goOn() {
+  asked = new AbortController();
+  follow();
+  refresh();
 }
 
 function set(key, value) {
@@ -94,7 +108,7 @@ async function startStudy(role) {
   $("writing").hidden = role !== "writer";
   listen();
   listenToWriting(refresh);
-  if (role === "writer") listenToRemoving();
+  if (role === "writer") listenToRemoving(hush, goOn);
   await refresh();
   follow();
   setInterval(() => { if (!document.hidden) refresh(); }, 10000);
@@ -114,6 +128,7 @@ async function start() {
     const { role } = await call("session");
     await (study === null ? startList(role) : startStudy(role));
   } catch (error) {
+    if (asked.signal.aborted) return;
     notice(error instanceof Refused ? error.message : `The page cannot be shown: ${error.message}`);
   }
 }

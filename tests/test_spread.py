@@ -1,9 +1,9 @@
 """Runs spread over processes and a real Dask cluster: the same results, whatever happens."""
 
 import contextlib
+import importlib.util
 import math
 import os
-import shutil
 import signal
 import socket
 import sqlite3
@@ -24,7 +24,7 @@ from bestgroup.experiments.folder import Folder
 from bestgroup.experiments.points import Plan
 from bestgroup.experiments.reproduce import reproduce
 from bestgroup.experiments.vary_k import sweep as vary_k
-from bestgroup.simulation import spread
+from bestgroup.simulation import clusters, spread
 from bestgroup.simulation.runs import Job
 
 INSTANCE = bg.Instance(
@@ -328,7 +328,7 @@ def test_bad_workers(workers, sentence):
 
 @pytest.mark.filterwarnings("ignore::ResourceWarning")
 def test_a_cluster_that_does_not_answer(monkeypatch):
-    monkeypatch.setattr(spread, "CLUSTER_WAIT", 1.0)
+    monkeypatch.setattr(clusters, "CLUSTER_WAIT", 1.0)
     with socket.socket() as taken:  # bound but not listening: nothing can be there
         taken.bind(("127.0.0.1", 0))
         where = f"127.0.0.1:{taken.getsockname()[1]}"
@@ -339,7 +339,7 @@ def test_a_cluster_that_does_not_answer(monkeypatch):
 def test_a_cluster_without_workers(monkeypatch):
     from distributed import LocalCluster
 
-    monkeypatch.setattr(spread, "CLUSTER_WAIT", 1.0)
+    monkeypatch.setattr(clusters, "CLUSTER_WAIT", 1.0)
     with (
         LocalCluster(n_workers=0, processes=True, dashboard_address=":0") as empty,
         pytest.raises(Unreachable, match="has no workers"),
@@ -347,7 +347,42 @@ def test_a_cluster_without_workers(monkeypatch):
         simulate(workers=address(empty), runs=2)
 
 
-@pytest.mark.skipif(shutil.which("ray") is not None, reason="ray is installed")
+@pytest.fixture(scope="module")
+def ray_cluster():
+    """Return the address of a Ray cluster on this machine, where Ray is installed."""
+    pytest.importorskip("ray")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    words = ["--head", f"--port={port}", "--num-cpus=2", "--include-dashboard=false"]
+    command = [sys.executable, "-m", "ray.scripts.scripts"]
+    subprocess.run([*command, "start", *words, "--disable-usage-stats"], check=True)
+    yield f"ray://127.0.0.1:{port}"
+    subprocess.run([*command, "stop", "--force"], check=True)
+
+
+def test_a_ray_cluster_gives_the_same_even_if_a_worker_is_killed(expected, ray_cluster, tmp_path):
+    def victim():
+        names = (
+            (p.info["pid"], p.info["cmdline"]) for p in psutil.process_iter(["cmdline", "pid"])
+        )
+        return next(pid for pid, line in names if line and line[0].startswith("ray::PoolActor"))
+
+    assert_same(simulate(workers=ray_cluster), expected)
+    path = tmp_path / "runs.sqlite"
+    with Killer(path, victim) as killer:
+        found = simulate(workers=ray_cluster, results=path)
+    assert killer.at is not None and 0 < killer.at < RUNS
+    assert_same(found, expected)
+
+
+def test_a_ray_cluster_that_is_not_there():
+    pytest.importorskip("ray")
+    with pytest.raises(Unreachable, match="no Ray cluster answers at"):
+        simulate(workers="ray://127.0.0.1:1", runs=2)
+
+
+@pytest.mark.skipif(importlib.util.find_spec("ray") is not None, reason="ray is installed")
 def test_ray_is_an_extra():
     with pytest.raises(bg.InvalidInput, match=r"needs pip install 'bestgroup\[ray\]'"):
         simulate(workers="ray://127.0.0.1:1", runs=2)

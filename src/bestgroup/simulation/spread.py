@@ -12,7 +12,8 @@ from typing import Any, TypeVar
 import numpy as np
 
 from bestgroup.core.arrays import positive_int
-from bestgroup.errors import BestGroupError, InvalidInput, Unreachable
+from bestgroup.errors import BestGroupError, InvalidInput
+from bestgroup.simulation.clusters import backend, gives_back_early
 from bestgroup.simulation.progress import Progress
 from bestgroup.simulation.results import open_results
 from bestgroup.simulation.runs import Job, Runs, join
@@ -21,7 +22,6 @@ T = TypeVar("T")
 R = TypeVar("R")
 Piece = tuple[int, int]  # first run, number of runs
 _TRIES = 4  # how often runs are handed out again when worker processes die
-CLUSTER_WAIT = 15.0  # seconds for a cluster to answer
 
 
 def check_workers(workers: Any) -> int | str:
@@ -122,7 +122,10 @@ def _parallel(
 ) -> Iterator[tuple[T, R]]:
     from joblib import Parallel, delayed
 
-    with _backend(workers) as count:
+    with backend(workers) as count:
+        if not gives_back_early(workers):
+            yield from _in_portions(function, items, count)
+            return
         parallel = Parallel(n_jobs=count, return_as="generator_unordered")
         finished: Any = parallel(delayed(_paired)(function, item) for item in items)
         try:
@@ -133,6 +136,18 @@ def _parallel(
                 warnings.simplefilter("ignore", UserWarning)  # of work given up, as is meant
                 finished.close()
             raise
+
+
+def _in_portions(function: Callable[[T], R], items: list[T], count: int) -> Iterator[tuple[T, R]]:
+    """Yield as `_parallel` does, where results come back all at once: a few items at a time."""
+    from joblib import Parallel, delayed, effective_n_jobs
+
+    size = 2 * effective_n_jobs(count)
+    with Parallel(n_jobs=count) as parallel:
+        for first in range(0, len(items), size):
+            work = (delayed(_paired)(function, item) for item in items[first : first + size])
+            pairs: Any = parallel(work)
+            yield from pairs
 
 
 def _paired(function: Callable[[T], R], item: T) -> tuple[T, R]:
@@ -150,6 +165,8 @@ def _is_death(error: Exception) -> bool:
             "KilledWorker",
             "CancelledError",
             "CommClosedError",
+            "RayActorError",
+            "WorkerCrashedError",
         }
     )
 
@@ -159,69 +176,3 @@ def _forget_processes() -> None:
         from joblib.externals.loky import get_reusable_executor
 
         get_reusable_executor().shutdown(wait=False, kill_workers=True)
-
-
-@contextlib.contextmanager
-def _backend(workers: int | str) -> Iterator[int]:
-    """Set joblib's backend and yield its number of jobs."""
-    if isinstance(workers, int):
-        yield workers
-        return
-    scheme, _, address = workers.partition("://")
-    with (_dask if scheme == "dask" else _ray)(address):
-        yield -1
-
-
-@contextlib.contextmanager
-def _dask(address: str) -> Iterator[None]:
-    try:
-        from distributed import Client
-    except ImportError:
-        raise InvalidInput("workers='dask://...' needs pip install 'bestgroup[dask]'") from None
-    from joblib import parallel_config
-
-    target = address if "://" in address else f"tcp://{address}"
-    try:
-        client = Client(target, timeout=CLUSTER_WAIT, set_as_default=False)
-    except (OSError, TimeoutError, ValueError) as error:
-        raise Unreachable(
-            f"no Dask scheduler answers at {target} ({type(error).__name__}); "
-            "check the address, or give a number of processes as workers"
-        ) from None
-    try:
-        _await_worker(client, target)
-        with parallel_config(backend="dask", client=client):
-            yield
-    finally:
-        client.close()
-
-
-def _await_worker(client: Any, target: str) -> None:
-    try:
-        client.wait_for_workers(1, timeout=CLUSTER_WAIT)
-    except TimeoutError:
-        raise Unreachable(
-            f"the Dask cluster at {target} has no workers; start some, or give a number of "
-            "processes as workers"
-        ) from None
-
-
-@contextlib.contextmanager
-def _ray(address: str) -> Iterator[None]:
-    try:
-        import ray  # pyright: ignore[reportMissingImports]
-        from ray.util.joblib import register_ray  # pyright: ignore[reportMissingImports]
-    except ImportError:
-        raise InvalidInput("workers='ray://...' needs pip install 'bestgroup[ray]'") from None
-    from joblib import parallel_config
-
-    try:
-        ray.init(address=address, ignore_reinit_error=True, log_to_driver=False)
-    except (ConnectionError, RuntimeError, ValueError) as error:
-        raise Unreachable(
-            f"no Ray cluster answers at {address} ({type(error).__name__}); "
-            "check the address, or give a number of processes as workers"
-        ) from None
-    register_ray()
-    with parallel_config(backend="ray"):
-        yield

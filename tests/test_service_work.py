@@ -266,7 +266,7 @@ def test_the_server_stops_gracefully_with_an_open_stream(served):
 
 
 def test_ctrl_c_stops_server_and_worker_without_complaint(served, tmp_path):
-    create(served, delta=1e-9, goal={"kind": "pareto", "epsilon": 0.001})  # so that it goes on
+    create(served)
     process = worker(served.url, "--jobs", "2", folder=tmp_path)
     while len(observations(served)) < 5:
         time.sleep(0.1)

@@ -4,7 +4,7 @@ Paper settings (delta = 0.01; epsilon = 0.01 for Pareto, 0 for best; unit Gaussi
 independent dims; least gap above 0.03), two sizes, both goals; ratios against the paper's algorithm
 with bootstrap intervals over instances, and times the limit T* kl(delta, 1 - delta).
 
-    python benchmarks/samples.py [--instances 12] [--runs 20] [--base-runs 4] [--seed 1000]
+    python benchmarks/samples.py [--instances 12] [--runs 20] [--seed 1000]
         [--goal both] [--plot FILE] [--quick]
 """
 
@@ -25,7 +25,6 @@ SIZES = ((5, 5, 2), (10, 6, 3))
 # The first is the reference of the ratios.
 PARETO = ("te", "age", "ge", "unis", "te-plus", "adaptive")
 BEST = ("eecb", "tel", "adaptive")
-OURS = ("te-plus", "adaptive")
 UNPROVEN = ("tel", "unis")
 
 
@@ -36,13 +35,8 @@ def interval(logs: np.ndarray, rng: np.random.Generator) -> tuple[float, float]:
     return float(low), float(high)
 
 
-def measure(
-    label: str, cases: list[Case], names: tuple[str, ...], runs: int, base_runs: int
-) -> dict[str, float]:
-    """Run the algorithms on all cases and print their table; returns mean pulls by algorithm.
-
-    The paper's algorithms have `base_runs` runs: they are slow and their pulls vary little.
-    """
+def measure(label: str, cases: list[Case], names: tuple[str, ...], runs: int) -> dict[str, float]:
+    """Run the algorithms on all cases and print their table; returns mean pulls by algorithm."""
     pulls: dict[str, list[float]] = {name: [] for name in names}
     wrong = dict.fromkeys(names, 0)
     seconds = dict.fromkeys(names, 0.0)
@@ -52,16 +46,13 @@ def measure(
         limits.append(bg.characteristic_time(instance, goal).samples(DELTA))
         for name in names:
             start = time.process_time()
-            count = runs if name in OURS else base_runs
-            sim = bg.simulate(instance, goal, name, DELTA, count, seed=number, engine="exact")
+            sim = bg.simulate(instance, goal, name, DELTA, runs, seed=number)
             seconds[name] += time.process_time() - start
             pulls[name].append(float(sim.pulls.mean()))
             wrong[name] += sim.errors
             tail[name] = max(tail[name], sim.pulls.max() / sim.pulls.mean())
     rng = np.random.default_rng(0)
-    print(
-        f"{label}: {len(cases)} instances, {runs} runs each ({base_runs} of the paper's algorithms)"
-    )
+    print(f"{label}: {len(cases)} instances, {runs} runs each")
     base = np.log(pulls[names[0]])
     for name in names:
         logs = np.log(pulls[name])
@@ -98,6 +89,10 @@ def best_cases(size: tuple[int, int, int], count: int, seed: int) -> list[Case]:
     return cases
 
 
+def _against(ratio: float) -> str:
+    return f"{ratio:.2g} x fewer" if ratio >= 1.0 else f"{1.0 / ratio:.2g} x more"
+
+
 def draw(rows: dict[str, dict[str, float]], path: str) -> None:
     """Write a plot of the mean pulls by setting."""
     from bestgroup import plots
@@ -108,7 +103,7 @@ def draw(rows: dict[str, dict[str, float]], path: str) -> None:
         first = next(iter(means))
         bars = [
             plots.Bar(
-                name if name == first else f"{name}\n({means[first] / value:.2g} x fewer)",
+                name if name == first else f"{name}\n({_against(means[first] / value)})",
                 value,
                 0.0,
                 name not in UNPROVEN,
@@ -126,23 +121,22 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--instances", type=int, default=12)
     parser.add_argument("--runs", type=int, default=20)
-    parser.add_argument("--base-runs", type=int, default=4, help="runs of the paper's algorithms")
     parser.add_argument("--seed", type=int, default=1000)
     parser.add_argument("--goal", choices=["pareto", "best", "both"], default="both")
     parser.add_argument("--plot")
     parser.add_argument("--quick", action="store_true", help="the small size only, 3 runs")
     options = parser.parse_args()
     sizes = SIZES[:1] if options.quick else SIZES
-    runs = (3, 1) if options.quick else (options.runs, options.base_runs)
+    runs = 3 if options.quick else options.runs
     rows = {}
     for size in sizes:
         label = f"N={size[0]}, K={size[1]}, D=3"
         if options.goal != "best":
             cases = pareto_cases(size, options.instances, options.seed)
-            rows[f"Pareto, {label}"] = measure(f"Pareto groups, {label}", cases, PARETO, *runs)
+            rows[f"Pareto, {label}"] = measure(f"Pareto groups, {label}", cases, PARETO, runs)
         if options.goal != "pareto":
             cases = best_cases(size, options.instances, options.seed)
-            rows[f"best, {label}"] = measure(f"best group, {label}", cases, BEST, *runs)
+            rows[f"best, {label}"] = measure(f"best group, {label}", cases, BEST, runs)
     if options.plot:
         draw(rows, options.plot)
 

@@ -90,9 +90,13 @@ def pareto_groups(efficiency: ArrayLike, epsilon: ArrayLike = 0.0) -> Bools:
     if R.ndim != 2 or R.size == 0:
         raise InvalidInput(f"efficiency must be an array [N, D]; got shape {list(R.shape)}")
     eps = ParetoGroups(epsilon).epsilons(R.shape[1])  # type: ignore[arg-type]
-    beaten = np.zeros(len(R), dtype=bool)
-    for rival in R:  # row by row: memory stays linear in N
-        beaten |= (R + eps < rival).all(axis=1)
+    beaten, below = np.zeros((2, len(R)), dtype=bool)
+    # Who is beaten is beaten by a group that nobody is above; the largest sums come first, so that
+    # few others are compared. Row by row: memory stays linear in N.
+    for k in np.argsort(-R.sum(axis=1), kind="stable"):
+        if not below[k]:
+            below |= (R[k] > R).all(axis=1)
+            beaten |= (R + eps < R[k]).all(axis=1)
     return ~beaten
 
 

@@ -56,7 +56,8 @@ DUEL, SPREADS, RISK, LEVEL_RADII, RADIUS, EDGES = range(60, 66)
 # room for edges.
 DUEL_ATOM, UPPER, LOWER, CHAMPION, PAIRED, EDGE_ROOM = range(66, 72)
 COUNTED = 72  # certificates whose risk is counted
-HEADER = 73
+REJECTORS = 73  # a table in Z: groups that may have to reject others
+HEADER = 74
 PRESENT = DEPTH  # the row of the clock at NOW; the rows of a sprint follow
 
 # A group: whether it is in G, was accepted, who blocks its acceptance, and on which side; whether
@@ -111,6 +112,7 @@ def make_arrays(
         GROUPS: groups * GROUP_SIZE, CELLS: cells * header[CELL_SIZE], COUNTS: groups * arms,
         STAMPS: units, ITEMS: rooms[0] * ITEM_SIZE, HEADS: LISTS, ENDS: DEPTH, STREAM: 4, OWN: groups * arms,
         CLOCKS: (DEPTH + SPRINT + 1) * dims, BASES: units, ONES: groups, TWOS: groups,
+        REJECTORS: groups,
     }  # fmt: skip
     floats = {
         BOXES: cells * header[BOX_SIZE], VALUES: cells, SCALES: dims, EPSILONS: dims, BANDS: dims,

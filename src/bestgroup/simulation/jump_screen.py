@@ -36,6 +36,7 @@ from bestgroup.simulation.jump_layout import (
     LEAD,
     LOW,
     OPEN,
+    REJECTORS,
     RIVAL,
     RIVALS,
     SCALES,
@@ -149,7 +150,7 @@ def _arm_bounds(
 @bare
 def _screen_rejections(Z: Words, F: Reals, beta: float) -> None:
     """Make items of the pairs (i, j) of which j may reject i."""
-    tops, ready = Z[TOPS], False
+    tops, rejectors = Z[TOPS], 0
     for d in range(Z[DIM_COUNT]):
         F[tops + d] = -np.inf
         for i in range(Z[GROUP_COUNT]):
@@ -163,14 +164,24 @@ def _screen_rejections(Z: Words, F: Reals, beta: float) -> None:
                 possible and reject_margin_in(low, F[tops + d], beta, F[Z[SCALES] + d]) >= 0.0
             )
         if possible:
-            if not ready:
+            if rejectors == 0:
                 _cover_groups(Z, F, beta)
-                ready = True
-            for j in range(Z[GROUP_COUNT]):
-                group = group_at(Z, j)
-                if Z[group + ACTIVE] and Z[group + COVER] != COVERED and j != i:
-                    if may_reject(Z, F, i, j, beta):
-                        add_pair(Z, REJECT, i, j, blocking_dim(Z, F, i, j, beta))
+                rejectors = _list_rejectors(Z)
+            for place in range(Z[REJECTORS], Z[REJECTORS] + rejectors):
+                j = Z[place]
+                if j != i and may_reject(Z, F, i, j, beta):
+                    add_pair(Z, REJECT, i, j, blocking_dim(Z, F, i, j, beta))
+
+
+@bare
+def _list_rejectors(Z: Words) -> int:
+    """List the groups that may have to reject others, and return how many they are."""
+    count = 0
+    for j in range(Z[GROUP_COUNT]):
+        if Z[group_at(Z, j) + ACTIVE] and Z[group_at(Z, j) + COVER] != COVERED:
+            Z[Z[REJECTORS] + count] = j
+            count += 1
+    return count
 
 
 @bare

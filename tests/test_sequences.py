@@ -189,3 +189,20 @@ def test_bad_models_are_refused():
     for make, words in bad:
         with pytest.raises(bg.InvalidInput, match=words):
             make()
+
+
+@pytest.mark.parametrize("law", ["uniform", "rare success", "rare failure", "always"])
+@pytest.mark.parametrize("size", [2, 2 + 2 * sequence_bounded.CAPITALS])
+def test_bounded_values_are_taken_up_alike_by_loop_arrays_and_compiled_code(law, size):
+    kernel, rng = sequence_bounded.absorb_bounded, np.random.default_rng(3)
+    values = {
+        "uniform": rng.random(400),
+        "rare success": (rng.random(400) < 0.01).astype(float),
+        "rare failure": (rng.random(400) < 0.99).astype(float),
+        "always": np.ones(1000),  # the capital passes what is kept of it
+    }[law]
+    states = [np.ones(size) for _ in range(3)]
+    for value in values.tolist():
+        for body, state in zip((kernel.body, kernel, kernel.compiled), states, strict=True):
+            body(state, value)
+    assert states[0].tobytes() == states[1].tobytes() == states[2].tobytes()

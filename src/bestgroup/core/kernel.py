@@ -48,11 +48,16 @@ class Kernel(Generic[P, T]):
 
     def __init__(self, body: Callable[P, T]) -> None:
         functools.update_wrapper(cast(Any, self), body)
-        self.body = body
+        self.body = self.plain = body
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> T:
-        """Run the Python body."""
-        return self.body(*args, **kwargs)
+        """Run the Python body, or what stands for it."""
+        return self.plain(*args, **kwargs)
+
+    def plainly(self, plain: Callable[P, T]) -> Callable[P, T]:
+        """Have `plain` stand for the body where it is not compiled; it must give the same bits."""
+        self.plain = plain
+        return plain
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Worker processes find the kernel by its name, as they do functions.

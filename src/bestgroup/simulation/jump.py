@@ -50,6 +50,7 @@ from bestgroup.simulation.jump_walks import OutOfRoom
 # An outer window is as long as the rounds before it, divided by this: shorter ones make more boxes and
 # leave fewer tests to look at.
 _PACE, _MANY_PACE = 3, 4
+_MORE = 4
 _SLICE = 64  # runs between two looks at the keyboard
 _SMALL = 2**17  # so many floats of an engine may be kept for the next piece of work
 _LAST = threading.local()
@@ -182,10 +183,11 @@ class Engine:
             try:
                 loop.compiled(self.Z, self.F, self.rule, state, keys, out, done)
             except OutOfRoom:
+                # The run begins again, so room grows by much at once.
                 self.items, self.points, self.cells = (
-                    2 * self.items,
-                    2 * self.points,
-                    2 * self.cells,
+                    _MORE * self.items,
+                    _MORE * self.points,
+                    _MORE * self.cells,
                 )
                 self._make()
         return JumpRuns(self._answers(out), out.counts, out.rounds, out.finished, out.risk)

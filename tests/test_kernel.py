@@ -91,6 +91,28 @@ def test_a_compilation_that_fails_keeps_nobody_waiting(tmp_path, monkeypatch):
             bad.compiled(1.0)
 
 
+def test_what_a_kernel_is_compiled_with_counts_in_the_digest():
+    from bestgroup.core.borrowing import borrowing
+    from bestgroup.core.kernel import kernel
+    from bestgroup.simulation.jump_kernel import Primitive, bare
+
+    digests = []
+    for decorate in (kernel, borrowing, bare, kernel):
+        names = {"__name__": "outer"}
+        exec("def inner(x): return 1.0 / x\ndef body(x): return inner(x)", names)
+        names["inner"] = decorate(names["inner"])
+        digests.append(kernel(names["body"]).digest)
+    assert digests[0] == digests[3] and len(set(digests)) == 3
+
+    def build():
+        raise NotImplementedError
+
+    def build_else():
+        raise NotImplementedError()
+
+    assert Primitive(abs, build).digest != Primitive(abs, build_else).digest
+
+
 def test_a_kernel_taken_from_a_module_counts_in_the_digest():
     import types
 

@@ -127,7 +127,7 @@ def _digest(root: Kernel[Any, Any], seen: set[str]) -> str:
         seen.add(label)
         code = cast(types.FunctionType, item.body).__code__
         sha.update(label.encode() + code.co_code + repr(code.co_consts).encode())
-        sha.update(repr((code.co_names, code.co_varnames)).encode())
+        sha.update(repr((code.co_names, code.co_varnames, sorted(item.options.items()))).encode())
         for name, value in sorted(_globals_of(item.body), key=lambda pair: pair[0]):
             if isinstance(value, Kernel):
                 pending.append(value)
@@ -156,6 +156,8 @@ def _globals_of(body: Any) -> Iterator[tuple[str, Any]]:
 def _constant(value: Any) -> str:
     if isinstance(value, type):
         return f"{value.__qualname__}{getattr(value, '_fields', ())}"
+    if isinstance(getattr(value, "digest", None), str):
+        return value.digest
     if hasattr(value, "tobytes"):
         return hashlib.sha256(value.tobytes()).hexdigest()
     return (

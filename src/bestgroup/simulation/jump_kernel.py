@@ -8,6 +8,8 @@ them over as pointers.
 from __future__ import annotations
 
 import functools
+import hashlib
+import inspect
 from collections.abc import Callable
 from typing import Any, ClassVar, Generic, ParamSpec, TypeVar, cast
 
@@ -38,6 +40,11 @@ class Primitive(Generic[P, T]):
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> T:
         """Run the Python body."""
         return self.body(*args, **kwargs)
+
+    @functools.cached_property
+    def digest(self) -> str:
+        """What code that uses this depends on."""
+        return hashlib.sha256(inspect.getsource(self.build).encode()).hexdigest()
 
     @functools.cached_property
     def _numba_type_(self) -> Any:

@@ -8,7 +8,7 @@ import numpy as np
 
 from bestgroup.core.arrays import Bools, Floats, Ints
 from bestgroup.core.evidence_prove import Stack, make_stack
-from bestgroup.core.evidence_search import Duel, Work, make_work
+from bestgroup.core.evidence_search import Duel, Work, make_duel, make_work
 from bestgroup.core.kernel import kernel
 from bestgroup.core.sequences import BoxRule
 
@@ -104,24 +104,9 @@ def make_room(rule: LinearRule) -> Room:
         np.zeros(N),
         np.zeros((K, D)),
         np.zeros((K, D)),
-        make_duel(rule, K),
+        make_duel(len(rule.precision), K, D, rule.coefficient),
         make_work(sets),
         make_stack(sets, K),
-    )
-
-
-@kernel
-def make_duel(rule: LinearRule, K: int) -> Duel:
-    """Return room for a duel."""
-    G, D = len(rule.precision), len(rule.weights)
-    return Duel(
-        np.zeros(1),
-        np.zeros((G, D)),
-        np.zeros(G),
-        np.zeros((K, D)),
-        np.zeros((G, K)),
-        np.zeros((G, K)),
-        rule.coefficient,
     )
 
 

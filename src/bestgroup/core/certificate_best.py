@@ -35,6 +35,7 @@ from bestgroup.core.evidence_search import (
     at_selection,
     descend,
     find_blocks,
+    make_duel,
     make_work,
 )
 from bestgroup.core.goals import BestGroup
@@ -89,18 +90,9 @@ def find_behind(
     behind: Bools,
 ) -> None:
     """Set which groups the witness is proven ahead of, up to the slack, in place."""
-    D, G = len(weights), len(PRECISIONS)
+    D = len(weights)
     work = make_work(D)
-    K = tally.counts.shape[1]
-    duel = Duel(
-        np.zeros(1),
-        np.zeros((G, D)),
-        np.zeros(G),
-        np.zeros((K, D)),
-        np.zeros((G, K)),
-        np.zeros((G, K)),
-        coefficient,
-    )
+    duel = make_duel(len(PRECISIONS), tally.counts.shape[1], D, coefficient)
     enter_lead(tally, weights, i, lead, slack, duel, work.masks)
     selection = np.zeros(D, np.int64)
     for k in range(len(sizes)):

@@ -59,6 +59,20 @@ class Work(NamedTuple):
 
 
 @kernel
+def make_duel(G: int, K: int, D: int, coefficient: Floats) -> Duel:
+    """Return room for duels of a witness with groups of at most K arms."""
+    return Duel(
+        np.zeros(1),
+        np.zeros((G, D)),
+        np.zeros(G),
+        np.zeros((K, D)),
+        np.zeros((G, K)),
+        np.zeros((G, K)),
+        coefficient,
+    )
+
+
+@kernel
 def make_work(D: int) -> Work:
     """Return scratch space for D dims."""
     sets = 1 << D

@@ -79,7 +79,6 @@ from bestgroup.algorithms.adaptive_linear_aim import (
     is_stale,
     number_of_arms,
     set_means,
-    sum_of,
 )
 from bestgroup.algorithms.adaptive_linear_boxes import choose_box_arm, look_at_boxes
 from bestgroup.algorithms.adaptive_linear_look import look, next_look
@@ -93,7 +92,7 @@ from bestgroup.core.goals import BestGroup
 from bestgroup.core.guarantee import Guarantee
 from bestgroup.core.kernel import kernel
 from bestgroup.core.noise import SubGaussian
-from bestgroup.core.tally import Tally
+from bestgroup.core.tally import Tally, sum_of
 
 _FIRST = 4  # pulls of every arm before the first look
 _EVEN = 0.04  # of all pulls go to all arms alike, at least: no arm stays unlucky for long

@@ -18,7 +18,7 @@ from bestgroup.algorithms.adaptive_linear_state import LinearRule, Room, State
 from bestgroup.core.arrays import Floats, Ints
 from bestgroup.core.borrowing import borrowing
 from bestgroup.core.evidence_search import find_blocks
-from bestgroup.core.tally import Tally
+from bestgroup.core.tally import Tally, sum_of
 
 _OPTIMISM = 1.0  # times V log t, the square of the bonus of a group's worth
 _CURIOSITY = 0.5  # times log t / n, the square of the bonus of an arm of the witness's group
@@ -125,16 +125,6 @@ def largest(values: Floats) -> int:
         if values[i] > values[best]:
             best = i
     return best
-
-
-@borrowing
-def sum_of(counts: Ints) -> int:
-    """Return the sum of counts [N, K]."""
-    total = 0
-    for i in range(counts.shape[0]):
-        for j in range(counts.shape[1]):
-            total += counts[i, j]
-    return int(total)
 
 
 @borrowing

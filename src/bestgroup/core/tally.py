@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bestgroup.core.arrays import Floats, Ints
+from bestgroup.core.borrowing import borrowing
 
 
 class Tally(NamedTuple):
@@ -22,3 +23,13 @@ def empty_tally(groups: int, arms: int, dims: int, start: Floats | None = None) 
     first = np.zeros(0) if start is None else start
     extra = np.tile(first, (groups, arms, dims, 1))
     return Tally(np.zeros((groups, arms), np.int64), np.zeros((groups, arms, dims)), extra)
+
+
+@borrowing
+def sum_of(counts: Ints) -> int:
+    """Return the sum of counts [N, K]."""
+    total = 0
+    for i in range(counts.shape[0]):
+        for j in range(counts.shape[1]):
+            total += counts[i, j]
+    return int(total)

@@ -18,6 +18,7 @@ from bestgroup.algorithms import triple_elimination as te
 from bestgroup.algorithms.protocol import Rule
 from bestgroup.algorithms.uniform import UniformRule
 from bestgroup.core.arrays import Bools, Floats, Ints
+from bestgroup.core.borrowing import borrowing
 from bestgroup.core.confidence import radius_at, radius_below
 from bestgroup.core.kernel import kernel
 from bestgroup.core.tally import Tally
@@ -49,7 +50,7 @@ def box_of(pool: Reservoir, i: int, j: int, d: int, first: int, last: int) -> tu
     return least, most
 
 
-@kernel
+@borrowing
 def take(pool: Reservoir, tally: Tally, i: int, j: int, count: int) -> None:
     """Set an arm's tally to its first `count` pulls."""
     tally.counts[i, j] = count

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from bestgroup.algorithms.adaptive import is_pareto_rule
-from bestgroup.algorithms.adaptive_linear_aim import sum_of
 from bestgroup.algorithms.adaptive_pareto_steps import (
     FIRST,
     AdaptiveRule,
@@ -20,8 +19,8 @@ from bestgroup.algorithms.adaptive_view import UNDECIDED, make_room
 from bestgroup.core.arrays import Floats, Ints
 from bestgroup.core.borrowing import borrowing
 from bestgroup.core.kernel import kernel
-from bestgroup.core.tally import Tally
-from bestgroup.simulation.exact import CAPPED, DONE, REFILL, SLICE
+from bestgroup.core.tally import Tally, sum_of
+from bestgroup.simulation.exact import CAPPED, DONE, REFILL, SLICE, take
 from bestgroup.simulation.rewards import AHEAD, Reservoir, Source, ensure
 
 
@@ -96,12 +95,10 @@ def take_due(due: Ints, tally: Tally, pool: Reservoir) -> bool:
     for i in range(due.shape[0]):
         for j in range(due.shape[1]):
             if due[i, j] > 0:
-                count, base = tally.counts[i, j], pool.base[i, j]
-                some = min(due[i, j], base + pool.filled[i, j] - count)
+                count = tally.counts[i, j]
+                some = min(due[i, j], pool.base[i, j] + pool.filled[i, j] - count)
                 if some > 0:
-                    for d in range(tally.sums.shape[2]):
-                        tally.sums[i, j, d] = pool.sums[i, j, d, count + some - base - 1]
-                    tally.counts[i, j] = count + some
+                    take(pool, tally, i, j, count + some)
                     due[i, j] -= some
                 enough = enough and due[i, j] == 0
     return enough

@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from bestgroup.algorithms.adaptive_linear import advance, set_plan
-from bestgroup.algorithms.adaptive_linear_aim import sum_of
 from bestgroup.algorithms.adaptive_linear_state import LinearRule, State, make_room
 from bestgroup.core.arrays import Ints
 from bestgroup.core.kernel import kernel
-from bestgroup.core.tally import Tally
+from bestgroup.core.tally import Tally, sum_of
 from bestgroup.simulation.exact import CAPPED, DONE, REFILL, SLICE
 from bestgroup.simulation.exact_adaptive import draw_due, take_due
 from bestgroup.simulation.rewards import Reservoir, Source

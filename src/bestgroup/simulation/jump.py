@@ -50,7 +50,7 @@ from bestgroup.simulation.jump_walks import OutOfRoom
 # An outer window is as long as the rounds before it, divided by this: shorter ones make more boxes and
 # leave fewer tests to look at.
 _PACE, _MANY_PACE = 3, 4
-_MORE = 4
+_MORE = 4  # times the room, when it has run out
 _SLICE = 64  # runs between two looks at the keyboard
 _SMALL = 2**17  # so many floats of an engine may be kept for the next piece of work
 _LAST = threading.local()

@@ -11,18 +11,16 @@ import functools
 import hashlib
 import inspect
 from collections.abc import Callable
-from typing import Any, ClassVar, Generic, ParamSpec, TypeVar, cast
+from typing import Any, ClassVar, Generic, cast
 
 from bestgroup.core.borrowing import Borrowing
-
-P = ParamSpec("P")
-T = TypeVar("T")
+from bestgroup.core.kernel import P, T
 
 
 class Bare(Borrowing[P, T]):
     """A borrowing kernel that does not test for a zero divisor."""
 
-    options: ClassVar[dict[str, Any]] = {"_nrt": False, "error_model": "numpy"}
+    options: ClassVar[dict[str, Any]] = {**Borrowing.options, "error_model": "numpy"}
 
 
 def bare(body: Callable[P, T]) -> Bare[P, T]:

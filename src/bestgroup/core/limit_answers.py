@@ -17,7 +17,7 @@ from bestgroup.core.limit_game import maximise
 from bestgroup.core.limit_linear import BeatenBest
 from bestgroup.core.limit_pareto import Question, WrongSet
 
-NODES = 100  # games solved in one search over answers; the answers left enter by their bound
+NODES = 1_000  # games solved in one search over answers; the answers left enter by their bound
 COARSE = 0.05  # tolerance for games that are only to be split
 
 

@@ -13,6 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from bestgroup.core.arrays import Bools, Floats, Ints
+from bestgroup.core.borrowing import borrowing
 
 EXACT = 1.0 - 1e-10  # costs that agree to this factor count as equal
 KEEP = 1.5  # alternatives up to this factor above the cheapest one become cuts
@@ -134,28 +135,19 @@ class Falling:
         return 0.5 * (self.weight * fall * fall).sum(axis=1)
 
 
-def pool(excess: Floats, weight: Floats, own: Floats, rise: Floats) -> tuple[Floats, Floats]:
-    """Return r with own r = sum_m weight_m (excess_m - r)^+ and the cost of rises and falls.
-
-    The last axis of `excess` and `weight` is m; `rise` must not exceed the solution. Newton's
-    method from the left, on a concave piecewise linear function: it never overshoots, and ends
-    exactly.
-    """
-    for _ in range(excess.shape[-1] + 1):
-        taken = np.where(excess > rise[..., None], weight, 0.0)
-        onward = (taken * excess).sum(axis=-1) / (own + taken.sum(axis=-1))
-        if not (onward > rise).any():
-            break
-        rise = np.maximum(rise, onward)
-    fall = np.maximum(excess - rise[..., None], 0.0)
-    return rise, 0.5 * (own * rise * rise + (weight * fall * fall).sum(axis=-1))
-
-
-def worth_raising(mean: Floats, weight: Floats, dependent: bool) -> Bools:
-    """Return [K, D]: False if another arm is as high and as cheap to raise (in every dim if dependent)."""
-    ahead = np.lexsort((np.arange(len(weight)), weight)).argsort()
-    cheaper = ahead[None, :] < ahead[:, None]  # [one, other]
-    high = mean[None, :, :] >= mean[:, None, :]
-    if dependent:
-        high = np.broadcast_to(high.all(axis=2, keepdims=True), high.shape)
-    return np.logical_not((cheaper[:, :, None] & high).any(axis=1))
+@borrowing
+def mark_useful(mean: Floats, weight: Floats, dependent: bool, useful: Bools) -> None:
+    """Set `useful` [K, D]: no other arm is as high (in every dim if dependent) and as cheap to raise."""
+    arms, dims = mean.shape
+    for a in range(arms):
+        for d in range(dims):
+            useful[a, d] = True
+        for b in range(arms):
+            if not (weight[b] < weight[a] or (weight[b] == weight[a] and b < a)):
+                continue
+            everywhere = True
+            for d in range(dims):
+                everywhere = everywhere and mean[b, d] >= mean[a, d]
+            for d in range(dims):
+                high = everywhere if dependent else mean[b, d] >= mean[a, d]
+                useful[a, d] = useful[a, d] and not high

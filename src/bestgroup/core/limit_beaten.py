@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from bestgroup.core.arrays import Floats, Ints
-from bestgroup.core.limit_arms import EXACT, KEEP, Arms, Falling, worth_raising
+from bestgroup.core.limit_arms import EXACT, KEEP, Arms, Falling, mark_useful
 from bestgroup.core.limit_cover import cover_arms
 
 WIDTH = 5_000  # partial choices kept of a list; those beyond enter by their bound
@@ -81,8 +81,9 @@ class BeatenTogether:
         self.useful = arms.exists.copy()
         for j in range(arms.groups):
             rows = arms.rows(j)
-            free = worth_raising(arms.mean[rows], weight[rows], dependent=True)[:, 0]
-            self.useful[j, : len(free)] = free
+            free = np.empty(arms.mean[rows].shape, dtype=np.bool_)
+            mark_useful.compiled(arms.mean[rows], weight[rows], True, free)
+            self.useful[j, : len(free)] = free[:, 0]
         self.low, self.cost = self.alone[:, 0].copy(), np.full(len(self.pairs), np.inf)
         self.cuts = np.zeros((len(self.pairs), len(weight)))
         self._search()

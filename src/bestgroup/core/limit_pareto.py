@@ -50,13 +50,11 @@ class WrongSet:
         """Return a lower bound of the inner minimum at an allocation [A], and cuts [C, A]."""
         low, cost, cuts = self._beaten(weight)
         cutoff = min(cost, default=np.inf)
-        roots = [(group, group.start(weight)) for group in self.rejected]
-        bounds = np.array([group.bound(root) for group, root in roots])
+        bounds = np.array([group.start(weight) for group in self.rejected])
         for at in np.argsort(bounds, kind="stable"):
             if bounds[at] > KEEP * cutoff:
                 break  # and so are those after it
-            group, root = roots[at]
-            value, least, cut = group.search(root, cutoff)
+            value, least, cut = self.rejected[at].search(cutoff)
             low, cutoff = min(low, least), min(cutoff, value)
             cost.append(value)
             cuts.append(cut)

@@ -14,173 +14,356 @@ grows at least by
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from typing import NamedTuple
 
 import numpy as np
 
-from bestgroup.core.arrays import Floats, Ints
-from bestgroup.core.limit_arms import EXACT, Arms, pool, worth_raising
+from bestgroup.core.arrays import Bools, Floats, Ints
+from bestgroup.core.borrowing import borrowing
+from bestgroup.core.kernel import kernel
+from bestgroup.core.limit_arms import EXACT, Arms, mark_useful
 
 NODES = 3_000  # of one search; the nodes left open enter by their bound
 
 
-@dataclass(frozen=True)
-class _Node:
-    """A partial placement of the dominators."""
+class Case(NamedTuple):
+    """Group k, its J dominators, and an allocation."""
 
-    cost: float
-    bound: float
-    dim: Ints  # [J]  of each dominator; -1 if not placed
-    server: Ints  # [D]  place of the arm of k that serves the dim; -1 if none yet
-    level: Floats  # [slots]  rises
-    part: Floats  # [slots]  costs
+    excess: Floats  # [J, K_k, D, K]  of the dominators' arms over those of k
+    row: Ints  # [J, K]  of each arm in the allocation
+    exists: Bools  # [J, K]
+    own: Floats  # [K_k, D]  the means of k
+    first: Ints  # [1]  the row of k's first arm
+    dependent: Bools  # [1]
+    weight: Floats  # [J, K]  what the allocation gives the dominators' arms,
+    force: Floats  # [K_k]   and those of k
+    useful: Bools  # [K_k, D]  whether the arm may serve the dim
+
+
+class Node(NamedTuple):
+    """Partial placements of the dominators, as many as there is room for."""
+
+    cost: Floats  # [S]
+    bound: Floats  # [S]
+    dim: Ints  # [S, J]  of each dominator; -1 if not placed
+    server: Ints  # [S, D]  the arm of k that serves the dim; -1 if none yet
+    level: Floats  # [S, slots]  rises
+    part: Floats  # [S, slots]  costs
+
+
+class Work(NamedTuple):
+    """Scratch space: what placing each dominator by each option (arm of k, dim) costs."""
+
+    rise: Floats  # [J, O]
+    more: Floats  # [J, O]
+    excess: Floats  # [(J + 1) K]  of the arms that meet in a slot
+    weight: Floats  # [(J + 1) K]
+    top: Floats  # [D]
 
 
 class Rejected:
     """A group outside the answer with its dominators among the groups in `rivals`."""
 
     def __init__(self, arms: Arms, k: int, rivals: Ints, dependent: bool) -> None:
-        self.arms, self.k, self.dependent = arms, k, dependent
-        self.rivals = rivals[(arms.best[rivals] > arms.best[k]).all(axis=1)]
-        self.index, self.exists = arms.index[self.rivals], arms.exists[self.rivals]
-        self.own = arms.mean[arms.rows(k)]  # [K_k, D]
-        low = arms.mean.min(axis=0) - 1.0
-        mean = np.where(self.exists[:, :, None], arms.mean[self.index], low)  # [J, K, D]
-        self.excess = (
-            mean.transpose(0, 2, 1)[:, None] - self.own[None, :, :, None]
-        )  # [J, K_k, D, K]
+        self.arms = arms
+        rivals = rivals[(arms.best[rivals] > arms.best[k]).all(axis=1)]
+        row, exists = arms.index[rivals], arms.exists[rivals]
+        own = arms.mean[arms.rows(k)]  # [K_k, D]
+        mean = np.where(
+            exists[:, :, None], arms.mean[row], arms.mean.min(axis=0) - 1.0
+        )  # [J, K, D]
+        excess = mean.transpose(0, 2, 1)[:, None] - own[None, :, :, None]
+        self.case = Case(
+            excess=np.ascontiguousarray(excess),
+            row=row,
+            exists=exists,
+            own=own,
+            first=arms.start[k : k + 1],
+            dependent=np.array([dependent]),
+            weight=np.zeros(row.shape),
+            force=np.zeros(len(own)),
+            useful=np.zeros(own.shape, dtype=np.bool_),
+        )
 
-    def start(self, weight: Floats) -> _Node:
-        """Take in an allocation [A] and return the root of the search."""
-        self.weight = np.where(self.exists, weight[self.index], 0.0)  # [J, K]
-        self.force = weight[self.arms.rows(self.k)]  # [K_k]
-        self.useful = worth_raising(self.own, self.force, self.dependent)
-        size, dims = self.own.shape
-        slots = np.zeros(size if self.dependent else dims)
-        return _Node(0.0, 0.0, np.full(len(self.rivals), -1), np.full(dims, -1), slots, slots)
+    def start(self, weight: Floats) -> float:
+        """Take in an allocation [A]; returns a quick lower bound of the cost."""
+        return begin.compiled(self.case, weight)
 
-    def bound(self, root: _Node) -> float:
-        """Return a quick lower bound of the cost: the dearest dominator alone."""
-        return float(self._added(root, *self._options(root))[1].min(axis=1).max())
-
-    def search(self, root: _Node, cutoff: float) -> tuple[float, float, Floats]:
+    def search(self, cutoff: float) -> tuple[float, float, Floats]:
         """Return (cost, low, cut): the cheapest alternative and its |shift|^2 / 2 for each arm [A].
 
         Alternatives that cost `cutoff` or more may be missed, except that one is always found.
         `low` bounds from below the cheapest of those that cost less.
         """
-        best, limit, low = root, np.inf, np.inf
-        stack, nodes = [root], 0
-        while stack:
-            node = stack.pop()
-            if node.bound >= limit:
-                continue
-            if nodes >= NODES and limit < np.inf:
-                low = min(low, node.bound)
-                continue
-            nodes += 1
-            children = self._expand(node, limit)
-            if children is None:
-                best, limit = node, EXACT * min(node.cost, cutoff)
-            else:
-                stack.extend(children)
-        return best.cost, min(low, limit), self._cut(best)
-
-    def _options(self, node: _Node) -> tuple[Ints, Ints]:
-        """Return the pairs (place of an arm of k, dim) that may be used: one arm serves a dim."""
-        places = np.arange(len(self.own))[:, None]
-        free = np.where(node.server < 0, self.useful, node.server == places)
-        place, dim = np.nonzero(free)
-        return place, dim
-
-    def _slot(self, place: Ints, dim: Ints) -> Ints:
-        return place if self.dependent else dim
-
-    def _added(self, node: _Node, place: Ints, dim: Ints) -> tuple[Floats, Floats]:
-        """Return rises and additional costs [J, O] of each option for every dominator not yet placed."""
-        slot, left = self._slot(place, dim), node.dim < 0
-        placed = np.flatnonzero(~left)
-        excess = self.excess[left][:, place, dim]  # [J, O, K]
-        weight = np.broadcast_to(self.weight[left][:, None, :], excess.shape)
-        if len(placed):
-            served = node.dim[placed]
-            inside = self._slot(node.server[served], served) == slot[:, None]  # [O, P]
-            there = self.excess[placed, place[:, None], served].reshape(len(place), -1)
-            load = (inside[:, :, None] * self.weight[placed]).reshape(len(place), -1)
-            shape = (len(excess), *there.shape)
-            excess = np.concatenate([excess, np.broadcast_to(there, shape)], axis=2)
-            weight = np.concatenate([weight, np.broadcast_to(load, shape)], axis=2)
-        own = np.broadcast_to(self.force[place], excess.shape[:2])
-        rise, cost = pool(excess, weight, own, np.broadcast_to(node.level[slot], own.shape))
-        # No change of level means that the dominator is below it already.
-        more = np.where(rise > node.level[slot], np.maximum(cost - node.part[slot], 0.0), 0.0)
-        return rise, more
-
-    def _expand(self, node: _Node, limit: float) -> list[_Node] | None:
-        """Return the children of a node, dearest first; None if all dominators left are below a level."""
-        left = np.flatnonzero(node.dim < 0)
-        if len(left) == 0:
-            return None
-        place, dim = self._options(node)
-        rise, more = self._added(node, place, dim)
-        least = more.min(axis=1)
-        dearest = int(least.argmax())
-        if least[dearest] <= 0.0:
-            return None
-        rest = max(least[dearest], self._left_over(node, left, place, dim, limit))
-        if node.cost + rest >= limit:
-            return []
-        children = []
-        for option in np.argsort(-more[dearest], kind="stable"):
-            if node.cost + more[dearest, option] < limit:
-                new = rise[dearest, option], more[dearest, option]
-                bound = node.cost + max(rest, new[1])
-                chosen = int(place[option]), int(dim[option])
-                children.append(self._place(node, int(left[dearest]), chosen, new, bound))
-        return children
-
-    def _left_over(self, node: _Node, left: Ints, place: Ints, dim: Ints, limit: float) -> float:
-        """Return what all dominators left cost at least at the highest levels that can still pay."""
-        if limit == np.inf:
-            return 0.0
-        reach = np.sqrt(2.0 * (limit - node.cost) / self.force[place])
-        top = np.full(self.own.shape[1], -np.inf)
-        np.maximum.at(top, dim, self.own[place, dim] + node.level[self._slot(place, dim)] + reach)
-        # excess is over arm 0 of k; what is left of it above the level
-        over = self.excess[left, 0] + (self.own[0] - top)[:, None]
-        fall = np.maximum(over, 0.0)
-        return float(
-            0.5 * (self.weight[left][:, None, :] * fall * fall).sum(axis=2).min(axis=1).sum()
-        )
-
-    def _place(
-        self,
-        node: _Node,
-        rival: int,
-        chosen: tuple[int, int],
-        new: tuple[float, float],
-        bound: float,
-    ) -> _Node:
-        dims, server = node.dim.copy(), node.server.copy()
-        level, part = node.level.copy(), node.part.copy()
-        place, dim = chosen
-        slot = place if self.dependent else dim
-        dims[rival], server[dim] = dim, place
-        level[slot], part[slot] = new[0], part[slot] + new[1]
-        return _Node(node.cost + new[1], bound, dims, server, level, part)
-
-    def _cut(self, node: _Node) -> Floats:
         cut = np.zeros(len(self.arms.mean))
-        own = self.arms.start[self.k]
-        for slot, rise in enumerate(node.level):
-            place = slot if self.dependent else node.server[slot]
-            if rise > 0.0:
-                cut[own + place] += 0.5 * rise * rise
-        for rival in np.flatnonzero(node.dim >= 0):
-            dim = node.dim[rival]
-            place = node.server[dim]
-            rise = node.level[place if self.dependent else dim]
-            fall = np.maximum(self.excess[rival, place, dim] - rise, 0.0)
-            present = self.exists[rival]
-            cut[self.index[rival, present]] += 0.5 * fall[present] ** 2
-        return cut
+        cost, low = search.compiled(self.case, cutoff, NODES, cut)
+        return cost, low, cut
+
+
+@kernel
+def begin(case: Case, allocation: Floats) -> float:
+    """Take in an allocation; returns what the dearest dominator costs alone."""
+    for j in range(case.row.shape[0]):
+        for m in range(case.row.shape[1]):
+            case.weight[j, m] = allocation[case.row[j, m]] if case.exists[j, m] else 0.0
+    for a in range(len(case.force)):
+        case.force[a] = allocation[case.first[0] + a]
+    mark_useful(case.own, case.force, case.dependent[0], case.useful)
+    node, work = make_node(case, 1), make_work(case)
+    price(case, node, 0, work)
+    return dearest(case, node, 0, work)[1]
+
+
+@kernel
+def search(case: Case, cutoff: float, nodes: int, cut: Floats) -> tuple[float, float]:
+    """Search depth first, cheapest option first; returns the cost and `low`, and fills in `cut`."""
+    options = case.own.size
+    stack, work = make_node(case, 3 + len(case.row) * options), make_work(case)
+    best, here, size = 0, 1, 3  # rows of the stack: the best leaf, the node at hand, those waiting
+    limit = low = math.inf
+    seen = 0
+    while size > 2:
+        size -= 1
+        if stack.bound[size] >= limit:
+            continue
+        if seen >= nodes and limit < math.inf:
+            low = min(low, stack.bound[size])
+            continue
+        seen += 1
+        copy_node(stack, size, here)
+        price(case, stack, here, work)
+        rival, least = dearest(case, stack, here, work)
+        if least <= 0.0:  # all that are left are below a level already
+            copy_node(stack, here, best)
+            limit = EXACT * min(stack.cost[here], cutoff)
+            continue
+        rest = max(least, left_over(case, stack, here, work, limit))
+        if stack.cost[here] + rest >= limit:
+            continue
+        for _ in range(options):
+            option = costliest(work.more[rival])
+            more = work.more[rival, option]
+            if more < 0.0:
+                break
+            if stack.cost[here] + more < limit:
+                copy_node(stack, here, size)
+                place(case, stack, size, rival, option, work)
+                stack.bound[size] = stack.cost[here] + max(rest, more)
+                size += 1
+            work.more[rival, option] = -1.0
+    describe(case, stack, best, cut)
+    return stack.cost[best], min(low, limit)
+
+
+@kernel
+def make_node(case: Case, size: int) -> Node:
+    """Return room for placements; nothing is placed."""
+    rivals = len(case.row)
+    arms, dims = case.own.shape
+    slots = arms if case.dependent[0] else dims
+    return Node(
+        np.zeros(size),
+        np.zeros(size),
+        np.full((size, rivals), -1),
+        np.full((size, dims), -1),
+        np.zeros((size, slots)),
+        np.zeros((size, slots)),
+    )
+
+
+@kernel
+def make_work(case: Case) -> Work:
+    """Return scratch space."""
+    rivals, arms = case.row.shape
+    prices = np.zeros((2, rivals, case.own.size))
+    return Work(
+        prices[0],
+        prices[1],
+        np.zeros((rivals + 1) * arms),
+        np.zeros((rivals + 1) * arms),
+        np.zeros(case.own.shape[1]),
+    )
+
+
+@borrowing
+def copy_node(node: Node, source: int, target: int) -> None:
+    """Copy a placement to another row."""
+    node.cost[target], node.bound[target] = node.cost[source], node.bound[source]
+    for j in range(node.dim.shape[1]):
+        node.dim[target, j] = node.dim[source, j]
+    for d in range(node.server.shape[1]):
+        node.server[target, d] = node.server[source, d]
+    for s in range(node.level.shape[1]):
+        node.level[target, s], node.part[target, s] = node.level[source, s], node.part[source, s]
+
+
+@borrowing
+def is_open(case: Case, node: Node, at: int, arm: int, dim: int) -> bool:
+    """Say whether an arm of k may serve a dim: one arm does."""
+    server = node.server[at, dim]
+    return case.useful[arm, dim] if server < 0 else server == arm
+
+
+@borrowing
+def slot_of(case: Case, arm: int, dim: int) -> int:
+    """Return the slot of an arm of k that serves a dim."""
+    return arm if case.dependent[0] else dim
+
+
+@borrowing
+def price(case: Case, node: Node, at: int, work: Work) -> None:
+    """Fill in rises and additional costs of each option for every dominator not yet placed; -1: closed."""
+    rivals, size = case.row.shape
+    arms, dims = case.own.shape
+    for arm in range(arms):
+        for dim in range(dims):
+            option = arm * dims + dim
+            open_ = is_open(case, node, at, arm, dim)
+            slot = slot_of(case, arm, dim)
+            terms = gather(case, node, at, arm, slot, work) if open_ else 0
+            for j in range(rivals):
+                if node.dim[at, j] >= 0:
+                    continue
+                if not open_:
+                    work.more[j, option] = -1.0
+                    continue
+                for m in range(size):
+                    work.excess[terms + m] = case.excess[j, arm, dim, m]
+                    work.weight[terms + m] = case.weight[j, m]
+                level = node.level[at, slot]
+                rise, cost = pooled(work, terms + size, case.force[arm], level)
+                # No change of level means that the dominator is below it already.
+                more = max(cost - node.part[at, slot], 0.0) if rise > level else 0.0
+                work.rise[j, option], work.more[j, option] = rise, more
+
+
+@borrowing
+def gather(case: Case, node: Node, at: int, arm: int, slot: int, work: Work) -> int:
+    """List the arms of the dominators in a slot; returns how many there are."""
+    terms = 0
+    for j in range(case.row.shape[0]):
+        dim = node.dim[at, j]
+        if dim >= 0 and slot_of(case, node.server[at, dim], dim) == slot:
+            for m in range(case.row.shape[1]):
+                work.excess[terms] = case.excess[j, arm, dim, m]
+                work.weight[terms] = case.weight[j, m]
+                terms += 1
+    return terms
+
+
+@borrowing
+def pooled(work: Work, terms: int, own: float, rise: float) -> tuple[float, float]:
+    """Return r with own r = sum_m weight_m (excess_m - r)^+ and the cost of rises and falls.
+
+    `rise` must not exceed the solution. Newton's method from the left, on a concave piecewise
+    linear function: it never overshoots, and ends exactly.
+    """
+    for _ in range(terms + 1):
+        pull, mass = 0.0, own
+        for m in range(terms):
+            if work.excess[m] > rise:
+                pull += work.weight[m] * work.excess[m]
+                mass += work.weight[m]
+        if not pull > rise * mass:
+            break
+        onward = pull / mass
+        if not onward > rise:
+            break
+        rise = onward
+    cost = own * rise * rise
+    for m in range(terms):
+        fall = max(work.excess[m] - rise, 0.0)
+        cost += work.weight[m] * fall * fall
+    return rise, 0.5 * cost
+
+
+@borrowing
+def dearest(case: Case, node: Node, at: int, work: Work) -> tuple[int, float]:
+    """Return the dominator whose cheapest option costs most, and that cost; (-1, 0) if none is left."""
+    rival, most = -1, 0.0
+    for j in range(len(case.row)):
+        if node.dim[at, j] >= 0:
+            continue
+        least = math.inf
+        for option in range(work.more.shape[1]):
+            if 0.0 <= work.more[j, option] < least:
+                least = work.more[j, option]
+        if rival < 0 or least > most:
+            rival, most = j, least
+    return rival, most
+
+
+@borrowing
+def costliest(more: Floats) -> int:
+    """Return the option that costs most."""
+    option = 0
+    for o in range(1, len(more)):
+        if more[o] > more[option]:
+            option = o
+    return option
+
+
+@borrowing
+def left_over(case: Case, node: Node, at: int, work: Work, limit: float) -> float:
+    """Return what all dominators left cost at least at the highest levels that can still pay."""
+    if limit == math.inf:
+        return 0.0
+    arms, dims = case.own.shape
+    for dim in range(dims):
+        work.top[dim] = -math.inf
+        for arm in range(arms):
+            if not is_open(case, node, at, arm, dim):
+                continue
+            reach = math.inf
+            if case.force[arm] > 0.0:
+                reach = math.sqrt(2.0 * (limit - node.cost[at]) / case.force[arm])
+            level = node.level[at, slot_of(case, arm, dim)]
+            work.top[dim] = max(work.top[dim], case.own[arm, dim] + level + reach)
+    total = 0.0
+    for j in range(case.row.shape[0]):
+        if node.dim[at, j] >= 0:
+            continue
+        least = math.inf
+        for dim in range(dims):
+            cost = 0.0
+            for m in range(case.row.shape[1]):
+                over = case.excess[j, 0, dim, m] + case.own[0, dim] - work.top[dim]
+                if over > 0.0:
+                    cost += case.weight[j, m] * over * over
+            least = min(least, cost)
+        total += 0.5 * least
+    return total
+
+
+@borrowing
+def place(case: Case, node: Node, at: int, rival: int, option: int, work: Work) -> None:
+    """Place a dominator by an option."""
+    dims = case.own.shape[1]
+    arm, dim = option // dims, option % dims
+    slot = slot_of(case, arm, dim)
+    more = work.more[rival, option]
+    node.dim[at, rival], node.server[at, dim] = dim, arm
+    node.level[at, slot] = work.rise[rival, option]
+    node.part[at, slot] += more
+    node.cost[at] += more
+
+
+@borrowing
+def describe(case: Case, node: Node, at: int, cut: Floats) -> None:
+    """Fill in |shift|^2 / 2 of each arm for a placement."""
+    for slot in range(node.level.shape[1]):
+        arm = slot if case.dependent[0] else node.server[at, slot]
+        rise = node.level[at, slot]
+        if rise > 0.0:
+            cut[case.first[0] + arm] += 0.5 * rise * rise
+    for j in range(case.row.shape[0]):
+        dim = node.dim[at, j]
+        if dim < 0:
+            continue
+        arm = node.server[at, dim]
+        rise = node.level[at, slot_of(case, arm, dim)]
+        for m in range(case.row.shape[1]):
+            if case.exists[j, m]:
+                fall = max(case.excess[j, arm, dim, m] - rise, 0.0)
+                cut[case.row[j, m]] += 0.5 * fall * fall

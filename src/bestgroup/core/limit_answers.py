@@ -17,7 +17,7 @@ from bestgroup.core.limit_game import maximise
 from bestgroup.core.limit_linear import BeatenBest
 from bestgroup.core.limit_pareto import Question, WrongSet
 
-NODES = 1_000  # games solved in one search over answers; the answers left enter by their bound
+NODES = 60_000  # games times arms in one search over answers; the answers left enter by their bound
 COARSE = 0.05  # tolerance for games that are only to be split
 
 
@@ -99,7 +99,7 @@ class ParetoAnswers:
             self._solve(_Node(-np.inf, inside.tolist(), outside.tolist(), []), self.tolerance)
         outside = np.flatnonzero(~allowed)
         heap = [_Node(-np.inf, np.flatnonzero(sure).tolist(), outside.tolist(), free)]
-        for _ in range(NODES):
+        for _ in range(max(60, NODES // len(self.question.arms.mean))):
             if not heap or self._is_settled(-heap[0].bound):
                 break
             node = heapq.heappop(heap)

@@ -43,7 +43,7 @@ STATISTICS = 2  # sum x, sum x^2; then the capitals for larger and for smaller m
 CAPITALS = _POINTS * len(_BETS)
 _MOST = 0.99  # a bet of all one has would be lost for good
 _RICH = 1e290  # a capital beyond it is counted as that much, which only loses
-_STEPS = 40
+_CLOSE = 3e-8  # how close a bound comes to the root that it stands for
 
 
 @kernel
@@ -96,8 +96,10 @@ def log_capital(
         t = bet * m
         if t < _MOST:
             value = bet * (total - n * m) - (-math.log1p(-t) - t) * (spread / (m * m))
-        if known and bet * point < _MOST and extra[at + k] > 0.0:
-            value = max(value, math.log(extra[at + k]))
+        if known and bet * point < _MOST:
+            capital = float(extra[at + k])
+            if capital > 0.0:
+                value = max(value, math.log(capital))
         if value > most:
             parts = parts * math.exp(most - value) + 1.0 if most > -math.inf else 1.0
             most = value
@@ -111,22 +113,43 @@ def log_capital(
 @kernel
 def lower_bounded(n: float, extra: Floats, side: int, level: float) -> float:
     """Return a lower bound of the mean of x (side 0) or of 1 - x (side 1), at level log(1 / alpha)."""
-    total, squares = extra[0], extra[1]
+    # Plain numbers: without compilation those of an array are ten times as slow.
+    n, total, squares = float(n), float(extra[0]), float(extra[1])
     if side == 1:
         squares = n - 2.0 * total + squares
         total = n - total
-    low, high = 0.0, min(max(total / n, 0.0), 1.0)
-    if len(extra) > 2:  # the last grid point that is refuted on its own
-        for g in range(_POINTS):
-            point = (g + 1) / (_POINTS + 1)
-            if point < high and log_capital(n, total, squares, extra, side, point) >= level:
-                low = point
-    for _ in range(_STEPS):
-        m = (low + high) / 2.0
-        if not low < m < high:
-            break
-        if log_capital(n, total, squares, extra, side, m) >= level:
-            low = m
+    high = min(max(total / n, 0.0), 1.0)
+    # How many points of the grid are refuted; capitals fall as m rises.
+    least, most = 0, min(math.ceil(high * (_POINTS + 1)) - 1, _POINTS)
+    gain, loss = math.inf, -math.inf  # what log K is above the level at low, and at high
+    while least < most:
+        g = (least + most + 1) // 2
+        over = log_capital(n, total, squares, extra, side, g / (_POINTS + 1)) - level
+        if over >= 0.0:
+            least, gain = g, over
         else:
-            high = m
+            most, loss = g - 1, over
+    low = least / (_POINTS + 1)
+    high = min(high, (least + 1) / (_POINTS + 1))
+    # The root by ITP (Oliveira and Takahashi 2020, ACM TOMS 47(1)): a step of regula falsi, moved
+    # towards the middle, and never further from it than bisection would allow.
+    reach = _CLOSE
+    while reach < high - low:
+        reach *= 2.0
+    first = high - low
+    while high - low > _CLOSE:
+        middle = (low + high) / 2.0
+        m = middle
+        if gain < math.inf and loss > -math.inf:
+            m = low + (high - low) * gain / (gain - loss)
+            shift = min(0.2 * (high - low) ** 2 / first, abs(middle - m))
+            m += math.copysign(shift, middle - m)
+            room = max(reach - (high - low) / 2.0, 0.0)
+            m = min(max(m, middle - room), middle + room)
+        reach /= 2.0
+        over = log_capital(n, total, squares, extra, side, m) - level
+        if over >= 0.0:
+            low, gain = m, over
+        else:
+            high, loss = m, over
     return low

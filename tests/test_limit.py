@@ -8,6 +8,7 @@ import pytest
 from bestgroup.core.goals import BestGroup, ParetoGroups
 from bestgroup.core.limit import limit_of
 from bestgroup.errors import InvalidInput
+from bestgroup.simulation.progress import narrowing
 from reference.alternatives import (
     GOALS,
     Reference,
@@ -175,3 +176,18 @@ def test_degenerate_cases():
 def test_bad_options_are_refused(option, value):
     with pytest.raises(InvalidInput, match=option):
         limit_of([np.ones((1, 1)), np.zeros((1, 1))], np.ones(1), ParetoGroups(), **{option: value})
+
+
+def test_progress_is_told_how_far_the_bounds_are_apart(capsys, monkeypatch):
+    means = list(np.random.default_rng(2).random((6, 3, 3)))
+    for goal in (ParetoGroups(0.1), BestGroup([1, 2, 3])):
+        gaps = []
+        found = limit_of(means, np.ones(3), goal, tolerance=0.01, progress=gaps.append)
+        assert gaps and all(0.0 <= gap < 1.0 for gap in gaps)
+        assert found.gap <= 0.01 < max(gaps)
+    monkeypatch.setenv("FORCE_COLOR", "1")  # as at a terminal
+    with narrowing("limit T*", show=True) as watch:
+        limit_of(means, np.ones(3), goal, tolerance=0.01, progress=watch)
+    assert "limit T*: bounds" in capsys.readouterr().err
+    with narrowing("limit T*", show=False) as watch:
+        assert watch is None

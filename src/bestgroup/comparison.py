@@ -14,6 +14,7 @@ from bestgroup.core.goals import Goal, check_goal
 from bestgroup.core.limit import CharacteristicTime, characteristic_time
 from bestgroup.core.problem import Instance, check_instance
 from bestgroup.errors import InvalidInput
+from bestgroup.simulation.progress import narrowing
 from bestgroup.simulation.replicate import Simulation, simulate
 
 
@@ -74,7 +75,10 @@ def compare(
     check_goal(goal, check_instance(instance).shape.dims)
     setting = Setting(instance.shape, goal, instance.noise, probability(delta))
     chosen = _choose(setting, algorithms)
-    time = characteristic_time(instance, goal) if limit else None
+    time = None
+    if limit:
+        with narrowing("limit T*") as watch:
+            time = characteristic_time(instance, goal, progress=watch)
     simulations = tuple(
         simulate(instance, goal, one, delta, runs, seed, workers=workers, max_pulls=max_pulls)
         for one in chosen

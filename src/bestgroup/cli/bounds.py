@@ -61,14 +61,18 @@ def command(
 
 def _measure(case: Case, limit: bool) -> Hardness:
     import bestgroup as bg
+    from bestgroup.simulation.progress import narrowing
 
-    instance, goal = case.instance, case.goal
+    instance, goal, time = case.instance, case.goal, None
+    if limit:
+        with narrowing("limit T*") as watch:
+            time = bg.characteristic_time(instance, goal, progress=watch)
     return Hardness(
         bg.optimal_groups(instance, goal),
         bg.gaps(instance, goal),
         bg.lower_bound(instance, goal, case.delta),
         bg.upper_bound(instance, goal, case.delta),
-        bg.characteristic_time(instance, goal) if limit else None,
+        time,
     )
 
 

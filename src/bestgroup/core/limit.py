@@ -24,6 +24,7 @@ from bestgroup.core.arrays import Floats, number, probability
 from bestgroup.core.goals import BestGroup, Goal, check_goal
 from bestgroup.core.limit_answers import Best, ParetoAnswers, best_group
 from bestgroup.core.limit_arms import Arms
+from bestgroup.core.limit_game import Watch
 from bestgroup.core.limit_pareto import Question
 from bestgroup.errors import InvalidInput
 
@@ -79,7 +80,11 @@ class CharacteristicTime:
 
 
 def characteristic_time(
-    instance: Instance, goal: Goal, dependence: str | None = None, tolerance: float = 0.002
+    instance: Instance,
+    goal: Goal,
+    dependence: str | None = None,
+    tolerance: float = 0.002,
+    progress: Watch | None = None,
 ) -> CharacteristicTime:
     """Return T* of an instance, with a certified relative gap of at most `tolerance`.
 
@@ -92,7 +97,8 @@ def characteristic_time(
     The correct answers are all sets between G*_0 and G*_epsilon, or all groups within epsilon of
     the best one. T* is the least over them: the groups that may be in or out are decided by branch
     and bound; if that search is cut short, the bounds still hold and the gap says how far they are
-    apart.
+    apart. `progress`, if given, is called from time to time with the relative gap between the bounds
+    of the game in hand: there is one game for each answer or set of answers that is looked at.
 
     >>> from bestgroup.core.goals import ParetoGroups
     >>> from bestgroup.core.problem import Instance
@@ -101,7 +107,7 @@ def characteristic_time(
     >>> sorted(time.answer), round(time.value, 1)
     ([0, 1], 9.3)
     """
-    return limit_of(instance.means, instance.scale, goal, dependence, tolerance)
+    return limit_of(instance.means, instance.scale, goal, dependence, tolerance, progress)
 
 
 def limit_of(
@@ -110,6 +116,7 @@ def limit_of(
     goal: Goal,
     dependence: str | None = None,
     tolerance: float = 0.002,
+    progress: Watch | None = None,
 ) -> CharacteristicTime:
     """Return T* for means of N groups, each [K_i, D], and noise scales [D]; see `characteristic_time`.
 
@@ -131,19 +138,26 @@ def limit_of(
     arms = Arms.of(means, scale)
     # Its matrices are so small that threads would spend their time waiting for each other.
     with threadpool_limits(limits=1, user_api="blas"):
-        return _report(arms, _best(arms, goal, scale, _DEPENDENCE[dependence], tolerance))
+        return _report(arms, _best(arms, goal, scale, _DEPENDENCE[dependence], tolerance, progress))
 
 
-def _best(arms: Arms, goal: Goal, scale: Floats, dependent: bool, tolerance: float) -> Best:
+def _best(
+    arms: Arms,
+    goal: Goal,
+    scale: Floats,
+    dependent: bool,
+    tolerance: float,
+    progress: Watch | None,
+) -> Best:
     if arms.groups == 1:
         share = np.full(len(arms.mean), 1 / len(arms.mean))
         return Best(math.inf, math.inf, share, frozenset({0}))
     if isinstance(goal, BestGroup):
         weights = goal.weight_vector(arms.dims)
         slack = goal.epsilon * float(weights.sum())
-        return best_group(arms, weights * scale, slack, dependent, tolerance)
+        return best_group(arms, weights * scale, slack, dependent, tolerance, progress)
     question = Question(arms, goal.epsilons(arms.dims) / scale, dependent)
-    return ParetoAnswers(question, tolerance).search()
+    return ParetoAnswers(question, tolerance, progress).search()
 
 
 def _report(arms: Arms, best: Best) -> CharacteristicTime:

@@ -13,7 +13,7 @@ import numpy as np
 
 from bestgroup.core.arrays import Bools, Floats
 from bestgroup.core.limit_arms import KEEP, Arms
-from bestgroup.core.limit_game import maximise
+from bestgroup.core.limit_game import Watch, maximise
 from bestgroup.core.limit_linear import BeatenBest
 from bestgroup.core.limit_pareto import Question, WrongSet
 
@@ -38,7 +38,12 @@ class Best:
 
 
 def best_group(
-    arms: Arms, weights: Floats, slack: float, dependent: bool, tolerance: float
+    arms: Arms,
+    weights: Floats,
+    slack: float,
+    dependent: bool,
+    tolerance: float,
+    watch: Watch | None = None,
 ) -> Best:
     """Return the limit over all groups i with R_i . w + slack >= max R . w."""
     score = arms.best @ weights
@@ -46,7 +51,7 @@ def best_group(
     best = Best(answers=len(right))
     for i in right[np.argsort(-score[right], kind="stable")]:
         oracle = BeatenBest(arms, weights, slack, int(i), dependent)
-        found = maximise(oracle, len(arms.mean), tolerance, best.lower)
+        found = maximise(oracle, len(arms.mean), tolerance, best.lower, watch=watch)
         best.offer(found.lower, found.allocation, frozenset({int(i)}))
         best.upper = max(best.upper, found.upper)
     return best
@@ -81,8 +86,8 @@ class ParetoAnswers:
     group that stands in the way most.
     """
 
-    def __init__(self, question: Question, tolerance: float) -> None:
-        self.question, self.tolerance = question, tolerance
+    def __init__(self, question: Question, tolerance: float, watch: Watch | None = None) -> None:
+        self.question, self.tolerance, self.watch = question, tolerance, watch
         self.every = np.arange(question.arms.groups)
         self.best = Best()
 
@@ -132,7 +137,8 @@ class ParetoAnswers:
     def _solve(self, node: _Node, tolerance: float) -> tuple[float, float]:
         """Return what the node's game and the answer that it suggests are worth; updates node and best."""
         game = self._game(node.inside, node.outside)
-        found = maximise(game, len(self.question.arms.mean), tolerance, self.best.lower, node.cuts)
+        arms = len(self.question.arms.mean)
+        found = maximise(game, arms, tolerance, self.best.lower, node.cuts, watch=self.watch)
         node.bound = max(node.bound, -found.upper)
         cost = found.cuts @ found.allocation
         node.cuts = found.cuts[cost <= KEEP * cost.min()]

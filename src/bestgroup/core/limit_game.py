@@ -22,6 +22,9 @@ CARE = 0.3  # how far the central path is followed: to this share of the gap bet
 Oracle: TypeAlias = Callable[[Floats], tuple[float, Floats]]
 """allocation [A] -> (lower bound of the inner minimum, cuts [R, A])."""
 
+Watch: TypeAlias = Callable[[float], None]
+"""Is told the relative gap between the bounds from time to time."""
+
 
 @dataclass(frozen=True)
 class Optimum:
@@ -54,6 +57,7 @@ def maximise(
     cutoff: float = 0.0,
     cuts: Floats | None = None,
     rounds: int | None = None,
+    watch: Watch | None = None,
 ) -> Optimum:
     """Return bounds of sup_w min_c <w, c> with upper - lower <= tolerance * upper.
 
@@ -79,6 +83,8 @@ def maximise(
         value, found = oracle(w)
         if value > lower:
             lower, best = value, w
+        if watch is not None:
+            watch(1.0 - lower / upper)
         if upper - lower <= tolerance * upper:
             break
         rows = np.concatenate([rows, found])

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from types import TracebackType
 from typing import Any
 
@@ -62,3 +64,19 @@ class Progress:
     ) -> None:
         if self._bar is not None:
             self._bar.stop()
+
+
+@contextmanager
+def narrowing(label: str, show: bool | None = None) -> Iterator[Callable[[float], None] | None]:
+    """Show how far a search has come that does not know its length; yields what takes the present gap."""
+    if not (sys.stderr.isatty() if show is None else show):
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import Progress as Bar
+    from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(label)
+        yield lambda gap: bar.update(task, description=f"{label}: bounds {gap:.2%} apart")

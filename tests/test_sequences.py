@@ -9,7 +9,7 @@ from scipy import integrate, special, stats
 import bestgroup as bg
 from bestgroup.core import beta, sequence_bernoulli, sequence_bounded, sequence_gaussian
 from bestgroup.core.certificate import boxes
-from bestgroup.core.sequences import absorb, box, take_values
+from bestgroup.core.sequences import absorb, box, cut_box, take_values
 from bestgroup.core.shape import Shape
 from bestgroup.core.tally import empty_tally
 
@@ -102,7 +102,7 @@ def test_capitals_in_use_never_exceed_the_exact_one(method):
                     60.0, values.sum(), (values**2).sum(), extra, side, float(m)
                 )
                 assert log_k <= math.log(exact_capital(values, m)) + 1e-9
-            low = sequence_bounded.lower_bounded(60.0, extra, side, LEVEL)
+            low = sequence_bounded.lower_bounded(60.0, extra, side, LEVEL, 0.0)
             assert low == 0.0 or math.log(exact_capital(values, low)) >= LEVEL - 1e-9
 
 
@@ -206,3 +206,21 @@ def test_bounded_values_are_taken_up_alike_by_loop_arrays_and_compiled_code(law,
         for body, state in zip((kernel.body, kernel, kernel.compiled), states, strict=True):
             body(state, value)
     assert states[0].tobytes() == states[1].tobytes() == states[2].tobytes()
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_boxes_cut_at_every_value_are_what_all_boxes_have_in_common(model):
+    rule = MODELS[model].boxes(Shape((1, 1), 2), 0.05)
+    tally = empty_tally(2, 1, 2, rule.start)
+    cut = common = (-math.inf, math.inf)
+    moved = 0
+    for n, row in enumerate(observed(model, 300, seed=5), start=1):
+        take_values(rule, tally, 0, 0, row[None])
+        before, arm = cut, (tally.sums[0, 0, 1], tally.extra[0, 0, 1], 1)
+        cut = cut_box(rule, float(n), *arm, *cut)
+        now = box(rule, float(n), *arm)
+        common = max(common[0], now[0]), min(common[1], now[1])
+        assert cut == pytest.approx(common, abs=1e-6)
+        assert before[0] <= cut[0] and cut[1] <= before[1]
+        moved += cut != before
+    assert moved > 10

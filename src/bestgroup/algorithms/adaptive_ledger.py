@@ -9,7 +9,7 @@ import numpy as np
 
 from bestgroup.core.arrays import Bools, Floats, Ints
 from bestgroup.core.borrowing import borrowing
-from bestgroup.core.sequences import BoxRule, box
+from bestgroup.core.sequences import BoxRule, cut_box
 from bestgroup.core.tally import Tally
 
 _GAIN = 2.0 * math.log(2.0) + 1e-6  # no evidence exceeds the strength of its duel by more
@@ -101,6 +101,6 @@ def narrow_box(ledger: Ledger, tally: Tally, rule: BoxRule, i: int, j: int) -> N
         raise ValueError("the tally lacks the statistics that the noise model keeps")
     n = float(tally.counts[i, j])
     for d in range(ledger.low.shape[2]):
-        low, high = box(rule, n, tally.sums[i, j, d], tally.extra[i, j, d], d)
-        ledger.low[i, j, d] = max(ledger.low[i, j, d], low)
-        ledger.high[i, j, d] = min(ledger.high[i, j, d], high)
+        total, extra = tally.sums[i, j, d], tally.extra[i, j, d]
+        low, high = ledger.low[i, j, d], ledger.high[i, j, d]
+        ledger.low[i, j, d], ledger.high[i, j, d] = cut_box(rule, n, total, extra, d, low, high)

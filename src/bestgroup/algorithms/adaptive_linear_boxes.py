@@ -37,7 +37,7 @@ from bestgroup.algorithms.adaptive_linear_costs import best_for_price
 from bestgroup.algorithms.adaptive_linear_state import LinearRule, Room, State
 from bestgroup.core.arrays import Ints
 from bestgroup.core.borrowing import borrowing
-from bestgroup.core.sequences import box
+from bestgroup.core.sequences import cut_box
 from bestgroup.core.tally import Tally
 
 
@@ -70,9 +70,9 @@ def narrow(state: State, tally: Tally, rule: LinearRule) -> None:
             state.boxed[i, j] = tally.counts[i, j]
             for d in range(D):
                 n, total = float(tally.counts[i, j]), tally.sums[i, j, d]
-                low, high = box(rule.box, n, total, tally.extra[i, j, d], d)
-                state.low[i, j, d] = max(state.low[i, j, d], low)
-                state.high[i, j, d] = min(state.high[i, j, d], high)
+                low, high = state.low[i, j, d], state.high[i, j, d]
+                ends = cut_box(rule.box, n, total, tally.extra[i, j, d], d, low, high)
+                state.low[i, j, d], state.high[i, j, d] = ends
 
 
 @borrowing

@@ -111,17 +111,25 @@ def log_capital(
 
 
 @kernel
-def lower_bounded(n: float, extra: Floats, side: int, level: float) -> float:
-    """Return a lower bound of the mean of x (side 0) or of 1 - x (side 1), at level log(1 / alpha)."""
+def lower_bounded(n: float, extra: Floats, side: int, level: float, floor: float) -> float:
+    """Return a lower bound of the mean of x (side 0) or of 1 - x (side 1), at level log(1 / alpha).
+
+    If none above `floor` follows, that is returned, at little cost.
+    """
     # Plain numbers: without compilation those of an array are ten times as slow.
     n, total, squares = float(n), float(extra[0]), float(extra[1])
     if side == 1:
         squares = n - 2.0 * total + squares
         total = n - total
-    high = min(max(total / n, 0.0), 1.0)
-    # How many points of the grid are refuted; capitals fall as m rises.
-    least, most = 0, min(math.ceil(high * (_POINTS + 1)) - 1, _POINTS)
+    low, high = max(floor, 0.0), min(max(total / n, 0.0), 1.0)
     gain, loss = math.inf, -math.inf  # what log K is above the level at low, and at high
+    if low > 0.0:
+        gain = log_capital(n, total, squares, extra, side, low) - level if low < high else -1.0
+        if gain < 0.0:
+            return low
+    # How many points of the grid are refuted; capitals fall as m rises.
+    least = math.floor(low * (_POINTS + 1))
+    most = min(math.ceil(high * (_POINTS + 1)) - 1, _POINTS)
     while least < most:
         g = (least + most + 1) // 2
         over = log_capital(n, total, squares, extra, side, g / (_POINTS + 1)) - level
@@ -129,7 +137,7 @@ def lower_bounded(n: float, extra: Floats, side: int, level: float) -> float:
             least, gain = g, over
         else:
             most, loss = g - 1, over
-    low = least / (_POINTS + 1)
+    low = max(low, least / (_POINTS + 1))
     high = min(high, (least + 1) / (_POINTS + 1))
     # The root by ITP (Oliveira and Takahashi 2020, ACM TOMS 47(1)): a step of regula falsi, moved
     # towards the middle, and never further from it than bisection would allow.

@@ -25,6 +25,7 @@ from bestgroup.core.shape import Shape
 from bestgroup.core.tally import Tally
 
 SUBGAUSSIAN, BOUNDED, GAUSSIAN, BERNOULLI = 0, 1, 2, 3
+_SLACK = 1e-9  # far above the rounding errors of a capital's logarithm
 
 
 class BoxRule(NamedTuple):
@@ -60,13 +61,35 @@ def box(rule: BoxRule, n: float, total: float, extra: Floats, d: int) -> tuple[f
     if rule.kind == GAUSSIAN:
         return box_gaussian(n, extra, level)
     if rule.kind == BOUNDED:
-        low = lower_bounded(n, extra, 0, level + 1e-9)
-        high = 1.0 - lower_bounded(n, extra, 1, level + 1e-9)
+        low = lower_bounded(n, extra, 0, level + _SLACK, 0.0)
+        high = 1.0 - lower_bounded(n, extra, 1, level + _SLACK, 0.0)
         return rule.origin[d] + rule.scale[d] * low, rule.origin[d] + rule.scale[d] * high
     if rule.kind == BERNOULLI:
         return lower_bernoulli(n, total, level), 1.0 - lower_bernoulli(n, n - total, level)
     reach = rule.scale[d] * mixture_edge(n, rule.alpha) / n
     return total / n - reach, total / n + reach
+
+
+@kernel
+def cut_box(
+    rule: BoxRule, n: float, total: float, extra: Floats, d: int, low: float, high: float
+) -> tuple[float, float]:
+    """Return the bounds `low` and `high` cut by what n values say: boxes hold at all times together."""
+    if rule.kind != BOUNDED or n < 1.0:
+        ends = box(rule, n, total, extra, d)
+        return max(low, ends[0]), min(high, ends[1])
+    level = -math.log(rule.alpha) + _SLACK
+    origin, scale = rule.origin[d], rule.scale[d]
+    low, high = max(low, origin), min(high, origin + scale)
+    floor = (low - origin) / scale
+    found = lower_bounded(n, extra, 0, level, floor)
+    if found > floor:
+        low = max(low, origin + scale * found)
+    floor = 1.0 - (high - origin) / scale
+    found = lower_bounded(n, extra, 1, level, floor)
+    if found > floor:
+        high = min(high, origin + scale * (1.0 - found))
+    return low, high
 
 
 @kernel

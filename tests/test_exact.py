@@ -49,19 +49,48 @@ def test_simulation_equals_replay_of_what_it_drew(number):
         (bg.algorithm("eecb", radius_scale=0.1, early_exit=True), bg.BestGroup(weights)),
         (bg.algorithm("tel", pareto_epsilon=0.4), bg.BestGroup(weights)),
     ]
+    assert equal_runs(instance, cases) >= 3
+
+
+def equal_runs(instance, cases):
+    """Compare the third run of each case with a replay of its rewards; returns how many ended."""
     tape = bg.Tape.draw(instance, 6000, seed=7, run=2)
     compared = 0
     for algorithm, goal in cases:
         sim = bg.simulate(instance, goal, algorithm, 0.05, 3, 7, engine="exact", max_pulls=6000)
         if sim.finished[2]:
-            trace = bg.replay(tape, goal, algorithm, 0.05)
+            trace = bg.replay(tape, goal, algorithm, 0.05, noise=instance.noise)
             assert trace.answer == sim.answers[2], (algorithm, goal)
             assert trace.pulls == sim.pulls[2]
             for one, other in zip(trace.pulls_by_arm, sim.pulls_by_arm[2], strict=True):
                 assert np.array_equal(one, other)
             compared += 1
         assert sim.pulls.max() <= 6000
-    assert compared >= 3
+    return compared
+
+
+@pytest.mark.parametrize(
+    ("noise", "law"),
+    [
+        (bg.Bounded(0, 1), bg.laws.Bernoulli()),
+        (bg.Bounded(0, 1, method="bernstein"), bg.laws.Beta(4.0)),
+        (bg.Bernoulli(), bg.laws.Bernoulli()),
+        (bg.Gaussian(), bg.laws.Normal(0.1)),
+    ],
+)
+def test_noise_models_that_keep_more_than_sums_equal_replay(noise, law):
+    rng = np.random.default_rng(3)
+    means = [0.1 + 0.8 * rng.random((size, 2)) for size in (2, 1, 3)]
+    instance = bg.Instance(means, law, noise)
+    cases = [
+        ("adaptive", bg.ParetoGroups(0.2)),
+        (bg.algorithm("adaptive", batch=7), bg.ParetoGroups(0.2)),
+        ("adaptive", bg.BestGroup([1, 2], epsilon=0.2)),
+        (bg.algorithm("adaptive", batch=7), bg.BestGroup([1, 2], epsilon=0.2)),
+    ]
+    if not isinstance(noise, bg.Gaussian):  # whose scale others would have to know
+        cases += [("te-plus", bg.ParetoGroups(0.2)), ("eecb", bg.BestGroup([1, 2], epsilon=0.9))]
+    assert equal_runs(instance, cases) == len(cases)
 
 
 def test_a_capped_run_stops_before_the_cap_and_is_neither_right_nor_wrong():

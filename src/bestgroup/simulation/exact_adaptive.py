@@ -19,6 +19,7 @@ from bestgroup.algorithms.adaptive_view import UNDECIDED, make_room
 from bestgroup.core.arrays import Floats, Ints
 from bestgroup.core.borrowing import borrowing
 from bestgroup.core.kernel import kernel
+from bestgroup.core.sequences import BoxRule, absorb
 from bestgroup.core.tally import Tally, sum_of
 from bestgroup.simulation.exact import CAPPED, DONE, REFILL, SLICE, take
 from bestgroup.simulation.rewards import AHEAD, Reservoir, Source, ensure
@@ -54,7 +55,7 @@ def run_adaptive_pareto(
         if total > limits[0]:
             return CAPPED
         leave_out(due, counts, tally.counts)
-        while not take_due(due, tally, pool):
+        while not take_due(due, tally, rule.levels.box, pool):
             if not draw_due(due, tally, source, pool):
                 return REFILL
         advance(state, tally, rule, room)
@@ -89,8 +90,9 @@ def leave_out(due: Ints, before: Floats, counts: Ints) -> None:
 
 
 @borrowing
-def take_due(due: Ints, tally: Tally, pool: Reservoir) -> bool:
+def take_due(due: Ints, tally: Tally, rule: BoxRule, pool: Reservoir) -> bool:
     """Consume pulls that are due, as far as they are drawn; returns whether that was all."""
+    keeps_values = tally.extra.shape[3] > 0
     enough = True
     for i in range(due.shape[0]):
         for j in range(due.shape[1]):
@@ -98,10 +100,25 @@ def take_due(due: Ints, tally: Tally, pool: Reservoir) -> bool:
                 count = tally.counts[i, j]
                 some = min(due[i, j], pool.base[i, j] + pool.filled[i, j] - count)
                 if some > 0:
+                    if keeps_values:
+                        absorb_due(tally, rule, pool, i, j, some)
                     take(pool, tally, i, j, count + some)
                     due[i, j] -= some
                 enough = enough and due[i, j] == 0
     return enough
+
+
+@borrowing
+def absorb_due(tally: Tally, rule: BoxRule, pool: Reservoir, i: int, j: int, some: int) -> None:
+    """Take up the next values in the extra statistics: differences of the sums, as `Tape.values` has them."""
+    count = tally.counts[i, j]
+    first = count - pool.base[i, j]
+    for d in range(tally.sums.shape[2]):
+        before = tally.sums[i, j, d]
+        for k in range(some):
+            total = pool.sums[i, j, d, first + k]
+            absorb(rule, tally.extra[i, j, d], float(count + k + 1), total - before, d)
+            before = total
 
 
 @kernel

@@ -39,7 +39,7 @@ def run_adaptive_linear(
             for i in range(N):
                 for j in range(K):
                     due[i, j] = pulls[i, j]
-        while not take_due(due, tally, pool):
+        while not take_due(due, tally, rule.box, pool):
             if not draw_due(due, tally, source, pool):
                 return REFILL
         total = sum_of(tally.counts)

@@ -11,7 +11,6 @@ from bestgroup.algorithms.protocol import Algorithm, Setting
 from bestgroup.algorithms.uniform import Uniform
 from bestgroup.core.arrays import Ints
 from bestgroup.core.problem import Instance
-from bestgroup.core.sequences import absorb_values
 from bestgroup.core.tally import empty_tally
 from bestgroup.simulation import exact
 from bestgroup.simulation.rewards import USER, UserLaw, make_reservoir, make_source
@@ -37,7 +36,7 @@ def run_once(
 
     def run(rule: Any) -> Run:
         driver = _Driver(instance, setting, algorithm, rule, key, cap)
-        loop = None if driver.keeps_values else exact.loop_for(algorithm)
+        loop = exact.loop_for(algorithm)
         if loop is not None:
             return driver.compiled(loop.compiled)
         if isinstance(algorithm, Uniform) and exact.is_ours(algorithm):
@@ -60,14 +59,13 @@ class _Driver:
         cap: int,
     ) -> None:
         shape = self.shape = instance.shape
-        self.boxes = setting.noise.boxes(shape, setting.delta)
-        # Only the library's own algorithms read more than counts and sums.
-        self.keeps_values = len(self.boxes.start) > 0 and exact.is_ours(algorithm)
+        # Of all algorithms only this one reads more than counts and sums.
+        keeps_values = algorithm.name == "adaptive" and exact.is_ours(algorithm)
         self.algorithm, self.rule = algorithm, rule
         self.source = make_source(instance, *key)
         self.pool = make_reservoir(instance, self.source.kind)
         self.law = UserLaw(instance, *key) if self.source.kind == USER else None
-        start = self.boxes.start if self.keeps_values else None
+        start = setting.noise.boxes(shape, setting.delta).start if keeps_values else None
         self.tally = empty_tally(shape.groups, shape.arms, shape.dims, start)
         self.state = algorithm.init(rule)
         self.limits = np.array([cap, _SLICE])
@@ -118,17 +116,8 @@ class _Driver:
                 if not exact.ensure.compiled(self.source, self.pool, i, j, count, goal, need):
                     assert self.law is not None
                     self.law.refill(self.pool, self.tally.counts)
-                if self.keeps_values:
-                    self._absorb(i, j, count, goal)
                 exact.take.compiled(self.pool, self.tally, i, j, goal)
                 left -= goal - count
-
-    def _absorb(self, i: int, j: int, count: int, goal: int) -> None:
-        """Take up values in the extra statistics: differences of the sums, as `Tape.values` has them."""
-        first = count - int(self.pool.base[i, j])
-        sums = self.pool.sums[i, j, :, first : first + goal - count].T
-        values = np.diff(sums, axis=0, prepend=self.tally.sums[i, j][None, :])
-        absorb_values.compiled(self.boxes, self.tally.extra[i, j], count, values)
 
     def _result(self, finished: bool, rounds: int) -> Run:
         answer = self.algorithm.answer(self.state, self.rule)

@@ -1,8 +1,8 @@
 """Pulls a second of the adaptive algorithm, decisions included, beside the exact engine's TE.
 
 N = K = 5, D = 3, delta = 0.01, least gap above 0.03, one core; Pareto groups with epsilon = 0.01,
-the best group with weights (1, 2, 3). CPU time of whole calls of `simulate`, after a first call
-that compiles; the median over repetitions.
+the best group with weights (1, 2, 3). Then coins that are only known to be bounded, epsilon = 0.1.
+CPU time of whole calls of `simulate`, after a first call that compiles; the median over repetitions.
 
     python benchmarks/adaptive_speed.py [--repeats 5]
 """
@@ -45,6 +45,15 @@ def main() -> None:
         speed(instance, goal, bg.algorithm(first), 1, repeats)
         speed(instance, goal, by_share, 10, repeats)
         speed(instance, goal, by_one, 3, repeats)
+    means = [0.1 + 0.8 * rows for rows in instance.means]
+    coins = bg.Instance(means, bg.laws.Bernoulli(), bg.Bounded(0, 1))
+    for label, goal, first in (
+        ("Pareto groups, bounded values", bg.ParetoGroups(0.1), "te"),
+        ("best group, bounded values", bg.BestGroup(WEIGHTS, 0.1), "eecb"),
+    ):
+        print(label)
+        speed(coins, goal, bg.algorithm(first), 3, repeats)
+        speed(coins, goal, by_share, 3, repeats)
 
 
 if __name__ == "__main__":

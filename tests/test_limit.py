@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+from bestgroup.core import limit_game
 from bestgroup.core.goals import BestGroup, ParetoGroups
 from bestgroup.core.limit import limit_of
 from bestgroup.errors import InvalidInput
@@ -191,3 +192,15 @@ def test_progress_is_told_how_far_the_bounds_are_apart(capsys, monkeypatch):
     assert "limit T*: bounds" in capsys.readouterr().err
     with narrowing("limit T*", show=False) as watch:
         assert watch is None
+
+
+def test_sparse_products_give_the_same_time(monkeypatch):
+    means = list(np.random.default_rng(5).random((6, 4, 3)))
+    for goal in (ParetoGroups(0.05), BestGroup([1, 2, 3])):
+        dense = limit_of(means, np.ones(3), goal)
+        monkeypatch.setattr(limit_game, "MANY", 0)
+        sparse = limit_of(means, np.ones(3), goal)
+        monkeypatch.undo()
+        assert sparse.value == pytest.approx(dense.value, rel=0.002)
+        assert max(sparse.lower, dense.lower) <= min(sparse.upper, dense.upper)
+        assert sparse.answer == dense.answer and sparse.gap <= 0.002

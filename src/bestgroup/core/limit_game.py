@@ -18,12 +18,15 @@ import numpy as np
 
 from bestgroup.core.arrays import Floats
 
+MANY = 150  # arms; beyond it products of cuts, which have few entries, are sparse
 CARE = 0.3  # how far the central path is followed: to this share of the gap between the bounds
 Oracle: TypeAlias = Callable[[Floats], tuple[float, Floats]]
 """allocation [A] -> (lower bound of the inner minimum, cuts [R, A])."""
 
 Watch: TypeAlias = Callable[[float], None]
 """Is told the relative gap between the bounds from time to time."""
+
+Product: TypeAlias = Callable[[Floats], Floats]
 
 
 @dataclass(frozen=True)
@@ -102,23 +105,37 @@ def _follow(cuts: Floats, w: Floats, p: Floats, spread: float) -> _Centre:
     top = 0.5 * (mixture.max() - mixture.mean()) + 0.05 * abs(mixture.mean())
     centre = _Centre(w, p, value - (value.min() - margin), (mixture.max() + top) - mixture)
     size = len(w) + len(p)
+    product = _product_of(cuts)
     for _ in range(60):
         goal = spread * abs(float((cuts @ centre.w).min()))
         mu = centre.gap / size
         target = max(0.15 * mu, goal / size)
-        step = _newton(cuts, centre, target)
+        step = _newton(cuts, product, centre, target)
         if centre.gap <= 1.2 * goal and step > 0.5:
             break
     return centre
 
 
-def _newton(cuts: Floats, at: _Centre, target: float) -> float:
+def _product_of(cuts: Floats) -> Product:
+    """Return what computes cuts' diag(weight) cuts [A, A] or, if fewer, cuts diag(weight) cuts' [R, R]."""
+    few = len(cuts) < cuts.shape[1]
+    if cuts.shape[1] <= MANY:
+        one = cuts.T if few else cuts
+        return lambda weight: (one * weight[:, None]).T @ one
+    from scipy.sparse import csr_array
+
+    rows = csr_array(cuts.T if few else cuts)
+    columns = rows.T.tocsr()
+    return lambda weight: (columns @ rows.multiply(weight[:, None]).tocsr()).toarray()
+
+
+def _newton(cuts: Floats, product: Product, at: _Centre, target: float) -> float:
     """Move `at` by a damped Newton step towards products `target`, and return the step's length."""
     weight = at.p / at.s
     rs, rq = target / at.s - at.p, target / at.w - at.q
     h = weight @ cuts
     right = np.stack([rq + rs @ cuts, h, np.ones(len(at.w))], axis=1)
-    solved = _solve(cuts, weight, at.q / at.w, right)
+    solved = _solve(cuts, product, weight, at.q / at.w, right)
     # Unknowns dz, du from sum(dw) = 0 and sum(dp) = 0.
     border = np.array(
         [
@@ -140,17 +157,18 @@ def _newton(cuts: Floats, at: _Centre, target: float) -> float:
     return step
 
 
-def _solve(cuts: Floats, weight: Floats, diagonal: Floats, right: Floats) -> Floats:
+def _solve(
+    cuts: Floats, product: Product, weight: Floats, diagonal: Floats, right: Floats
+) -> Floats:
     """Return (cuts' diag(weight) cuts + diag(diagonal))^-1 right, through the smaller of two systems."""
     if len(cuts) >= cuts.shape[1]:
-        matrix = (cuts * weight[:, None]).T @ cuts
+        matrix = product(weight)
         matrix[np.diag_indices_from(matrix)] += diagonal
         return _exactly(matrix, right)
-    scaled = cuts / diagonal
-    matrix = scaled @ cuts.T
+    matrix = product(1.0 / diagonal)
     matrix[np.diag_indices_from(matrix)] += 1.0 / weight
     straight = right / diagonal[:, None]
-    return straight - scaled.T @ _exactly(matrix, cuts @ straight)
+    return straight - (cuts.T @ _exactly(matrix, cuts @ straight)) / diagonal[:, None]
 
 
 def _exactly(matrix: Floats, right: Floats) -> Floats:

@@ -55,6 +55,7 @@ class Adaptive(Algorithm):
     batch: int | float = 0.01
 
     name: ClassVar[str] = "adaptive"
+    reads_values: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "batch", check_batch(self.batch))

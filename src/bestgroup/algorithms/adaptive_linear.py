@@ -192,6 +192,7 @@ class AdaptiveLinear(Algorithm):
     batch: int | float = 0.01
 
     name: ClassVar[str] = "adaptive"
+    reads_values: ClassVar[bool] = True
     goals: ClassVar[tuple[type, ...]] = (BestGroup,)
 
     def __post_init__(self) -> None:

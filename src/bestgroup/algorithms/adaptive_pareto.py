@@ -112,6 +112,7 @@ class AdaptivePareto(Algorithm):
     batch: int | float = 0.01
 
     name: ClassVar[str] = "adaptive"
+    reads_values: ClassVar[bool] = True
     goals: ClassVar[tuple[type, ...]] = (ParetoGroups,)
 
     def __post_init__(self) -> None:

@@ -70,6 +70,7 @@ class Algorithm:
     # A round decides, then pulls (EECB); others pull, then decide.
     decides_first: ClassVar[bool] = False
     always_ends: ClassVar[bool] = False  # on instances with ties, too
+    reads_values: ClassVar[bool] = False  # of an arm, beyond their count and sums
 
     def check(self, setting: Setting) -> None:
         """Raise InvalidInput if this algorithm cannot work on the setting."""

@@ -136,7 +136,7 @@ def limit_of(
     scale = np.asarray(scale, dtype=np.float64)
     check_goal(goal, len(scale))
     arms = Arms.of(means, scale)
-    # Its matrices are so small that threads would spend their time waiting for each other.
+    # The matrices are so small that threads would spend their time waiting for each other.
     with threadpool_limits(limits=1, user_api="blas"):
         return _report(arms, _best(arms, goal, scale, _DEPENDENCE[dependence], tolerance, progress))
 

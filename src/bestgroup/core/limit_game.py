@@ -27,6 +27,7 @@ Watch: TypeAlias = Callable[[float], None]
 """Is told the relative gap between the bounds from time to time."""
 
 Product: TypeAlias = Callable[[Floats], Floats]
+"""weight -> the matrix of a Newton step."""
 
 
 @dataclass(frozen=True)
@@ -118,15 +119,18 @@ def _follow(cuts: Floats, w: Floats, p: Floats, spread: float) -> _Centre:
 
 def _product_of(cuts: Floats) -> Product:
     """Return what computes cuts' diag(weight) cuts [A, A] or, if fewer, cuts diag(weight) cuts' [R, R]."""
-    few = len(cuts) < cuts.shape[1]
+    tall = cuts.T if _is_wide(cuts) else cuts
     if cuts.shape[1] <= MANY:
-        one = cuts.T if few else cuts
-        return lambda weight: (one * weight[:, None]).T @ one
+        return lambda weight: (tall * weight[:, None]).T @ tall
     from scipy.sparse import csr_array
 
-    rows = csr_array(cuts.T if few else cuts)
+    rows = csr_array(tall)
     columns = rows.T.tocsr()
     return lambda weight: (columns @ rows.multiply(weight[:, None]).tocsr()).toarray()
+
+
+def _is_wide(cuts: Floats) -> bool:
+    return len(cuts) < cuts.shape[1]
 
 
 def _newton(cuts: Floats, product: Product, at: _Centre, target: float) -> float:
@@ -161,7 +165,7 @@ def _solve(
     cuts: Floats, product: Product, weight: Floats, diagonal: Floats, right: Floats
 ) -> Floats:
     """Return (cuts' diag(weight) cuts + diag(diagonal))^-1 right, through the smaller of two systems."""
-    if len(cuts) >= cuts.shape[1]:
+    if not _is_wide(cuts):
         matrix = product(weight)
         matrix[np.diag_indices_from(matrix)] += diagonal
         return _exactly(matrix, right)

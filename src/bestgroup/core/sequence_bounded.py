@@ -111,6 +111,23 @@ def log_capital(
 
 
 @kernel
+def between(low: float, high: float, gain: float, loss: float, reach: float, first: float) -> float:
+    """Return where to look next for a root, by ITP (Oliveira and Takahashi 2020, ACM TOMS 47(1)).
+
+    A step of regula falsi, moved towards the middle, and never further from it than bisection would
+    allow: `reach` is to be halved with every look. `first` is how far apart the ends were at first.
+    """
+    middle = (low + high) / 2.0
+    if gain == math.inf or loss == -math.inf:
+        return middle
+    m = low + (high - low) * gain / (gain - loss)
+    shift = min(0.2 * (high - low) ** 2 / first, abs(middle - m))
+    m += math.copysign(shift, middle - m)
+    room = max(reach - (high - low) / 2.0, 0.0)
+    return min(max(m, middle - room), middle + room)
+
+
+@kernel
 def lower_bounded(n: float, extra: Floats, side: int, level: float, floor: float) -> float:
     """Return a lower bound of the mean of x (side 0) or of 1 - x (side 1), at level log(1 / alpha).
 
@@ -139,21 +156,12 @@ def lower_bounded(n: float, extra: Floats, side: int, level: float, floor: float
             most, loss = g - 1, over
     low = max(low, least / (_POINTS + 1))
     high = min(high, (least + 1) / (_POINTS + 1))
-    # The root by ITP (Oliveira and Takahashi 2020, ACM TOMS 47(1)): a step of regula falsi, moved
-    # towards the middle, and never further from it than bisection would allow.
     reach = _CLOSE
     while reach < high - low:
         reach *= 2.0
     first = high - low
     while high - low > _CLOSE:
-        middle = (low + high) / 2.0
-        m = middle
-        if gain < math.inf and loss > -math.inf:
-            m = low + (high - low) * gain / (gain - loss)
-            shift = min(0.2 * (high - low) ** 2 / first, abs(middle - m))
-            m += math.copysign(shift, middle - m)
-            room = max(reach - (high - low) / 2.0, 0.0)
-            m = min(max(m, middle - room), middle + room)
+        m = between(low, high, gain, loss, reach, first)
         reach /= 2.0
         over = log_capital(n, total, squares, extra, side, m) - level
         if over >= 0.0:

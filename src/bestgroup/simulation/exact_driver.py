@@ -59,8 +59,7 @@ class _Driver:
         cap: int,
     ) -> None:
         shape = self.shape = instance.shape
-        # Of all algorithms only this one reads more than counts and sums.
-        keeps_values = algorithm.name == "adaptive" and exact.is_ours(algorithm)
+        keeps_values = algorithm.reads_values and exact.is_ours(algorithm)
         self.algorithm, self.rule = algorithm, rule
         self.source = make_source(instance, *key)
         self.pool = make_reservoir(instance, self.source.kind)

@@ -1,184 +1,39 @@
 """Finds the best groups among many noisy options, with a proof, from as few samples as possible.
 
-Everything public is here; modules load when one of their names is first used.
+Everything public is listed in `__init__.pyi`, which type checkers read; the names are loaded from
+there, each module when one of its names is first used.
 """
 
-from __future__ import annotations
-
+import ast
 import importlib
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
-from bestgroup._version import __version__
+from bestgroup._version import __version__ as __version__
 
-if TYPE_CHECKING:
-    from bestgroup import datasets, testing
-    from bestgroup.algorithms.protocol import Algorithm, Setting
-    from bestgroup.algorithms.registry import algorithm, register
-    from bestgroup.calibration import Calibration, calibrate
-    from bestgroup.certification import Certificate, certify
-    from bestgroup.comparison import Comparison, compare
-    from bestgroup.core import laws
-    from bestgroup.core.bounds import lower_bound, upper_bound
-    from bestgroup.core.dominance import (
-        deficit,
-        dominated,
-        efficiency,
-        excess,
-        is_correct,
-        optimal_groups,
-        pareto_groups,
-        strictly_dominated,
-        weakly_dominated,
-    )
-    from bestgroup.core.gaps import gaps
-    from bestgroup.core.goals import BestGroup, ParetoGroups
-    from bestgroup.core.guarantee import Guarantee
-    from bestgroup.core.limit import characteristic_time
-    from bestgroup.core.live import Problem
-    from bestgroup.core.noise import Bernoulli, Bounded, Gaussian, SubGaussian
-    from bestgroup.core.problem import Instance
-    from bestgroup.core.tally import Tally
-    from bestgroup.errors import BestGroupError, InvalidInput, StoreError, TicketError
-    from bestgroup.planning import Plan, plan
-    from bestgroup.simulation.replicate import Simulation, simulate
-    from bestgroup.simulation.tapes import Tape, Trace, replay
-    from bestgroup.solving import Solution, solve
-    from bestgroup.spec import Spec, load_spec
-    from bestgroup.spec_write import save_spec
-    from bestgroup.study import Study, create_study, delete_study, list_studies, load_study
 
-_HOMES = {
-    "Algorithm": "algorithms.protocol",
-    "Bernoulli": "core.noise",
-    "BestGroup": "core.goals",
-    "BestGroupError": "errors",
-    "Bounded": "core.noise",
-    "Calibration": "calibration",
-    "Certificate": "certification",
-    "Comparison": "comparison",
-    "EvaluationFailed": "errors",
-    "Gaussian": "core.noise",
-    "Guarantee": "core.guarantee",
-    "Instance": "core.problem",
-    "InvalidInput": "errors",
-    "ParetoGroups": "core.goals",
-    "Plan": "planning",
-    "Problem": "core.live",
-    "Setting": "algorithms.protocol",
-    "Simulation": "simulation.replicate",
-    "Solution": "solving",
-    "Spec": "spec",
-    "StoreError": "errors",
-    "Study": "study",
-    "SubGaussian": "core.noise",
-    "Tally": "core.tally",
-    "Tape": "simulation.tapes",
-    "TicketError": "errors",
-    "Trace": "simulation.tapes",
-    "algorithm": "algorithms.registry",
-    "calibrate": "calibration",
-    "certify": "certification",
-    "characteristic_time": "core.limit",
-    "compare": "comparison",
-    "create_study": "study",
-    "datasets": "",
-    "deficit": "core.dominance",
-    "delete_study": "study",
-    "dominated": "core.dominance",
-    "efficiency": "core.dominance",
-    "excess": "core.dominance",
-    "gaps": "core.gaps",
-    "is_correct": "core.dominance",
-    "laws": "core",
-    "list_studies": "study",
-    "load_spec": "spec",
-    "load_study": "study",
-    "lower_bound": "core.bounds",
-    "optimal_groups": "core.dominance",
-    "pareto_groups": "core.dominance",
-    "plan": "planning",
-    "register": "algorithms.registry",
-    "replay": "simulation.tapes",
-    "save_spec": "spec_write",
-    "simulate": "simulation.replicate",
-    "solve": "solving",
-    "strictly_dominated": "core.dominance",
-    "testing": "",
-    "upper_bound": "core.bounds",
-    "weakly_dominated": "core.dominance",
-}
+def _homes() -> dict[str, str]:
+    """Return the module of every public name, as the stub beside this file lists them."""
+    stub = Path(__file__).with_suffix(".pyi").read_text(encoding="utf-8")
+    return {
+        alias.name: node.module
+        for node in ast.parse(stub).body
+        if isinstance(node, ast.ImportFrom) and node.module
+        for alias in node.names
+    }
 
-__all__ = [
-    "Algorithm",
-    "Bernoulli",
-    "BestGroup",
-    "BestGroupError",
-    "Bounded",
-    "Calibration",
-    "Certificate",
-    "Comparison",
-    "EvaluationFailed",
-    "Gaussian",
-    "Guarantee",
-    "Instance",
-    "InvalidInput",
-    "ParetoGroups",
-    "Plan",
-    "Problem",
-    "Setting",
-    "Simulation",
-    "Solution",
-    "Spec",
-    "StoreError",
-    "Study",
-    "SubGaussian",
-    "Tally",
-    "Tape",
-    "TicketError",
-    "Trace",
-    "__version__",
-    "algorithm",
-    "calibrate",
-    "certify",
-    "characteristic_time",
-    "compare",
-    "create_study",
-    "datasets",
-    "deficit",
-    "delete_study",
-    "dominated",
-    "efficiency",
-    "excess",
-    "gaps",
-    "is_correct",
-    "laws",
-    "list_studies",
-    "load_spec",
-    "load_study",
-    "lower_bound",
-    "optimal_groups",
-    "pareto_groups",
-    "plan",
-    "register",
-    "replay",
-    "save_spec",
-    "simulate",
-    "solve",
-    "strictly_dominated",
-    "testing",
-    "upper_bound",
-    "weakly_dominated",
-]
+
+_HOMES = _homes()
+__all__ = sorted(_HOMES)  # noqa: PLE0605
 
 
 def __getattr__(name: str) -> Any:
-    home = _HOMES.get(name)
-    if home is None:
+    if name not in _HOMES:
         raise AttributeError(f"module 'bestgroup' has no attribute {name!r}")
-    if home in ("", "core"):
-        value = importlib.import_module(f"bestgroup.{home}.{name}".replace("..", "."))
-    else:
-        value = getattr(importlib.import_module(f"bestgroup.{home}"), name)
+    home = importlib.import_module(_HOMES[name])
+    # A public module, such as `laws`, is listed as a name of the package that it lives in.
+    missing = home is importlib.import_module(__name__) or not hasattr(home, name)
+    value = importlib.import_module(f"{_HOMES[name]}.{name}") if missing else getattr(home, name)
     globals()[name] = value
     return value
 

@@ -8,8 +8,8 @@ import typing
 import numpy as np
 import pytest
 
-from bestgroup.core.borrowing import Borrowing, borrowing
-from bestgroup.core.kernel import kernel
+from bestgroup.compile.borrowing import Borrowing, borrowing
+from bestgroup.compile.kernel import kernel
 
 
 class Pair(typing.NamedTuple):

@@ -13,7 +13,7 @@ import pytest
 import bestgroup as bg
 from bestgroup.cli import demo, output
 from bestgroup.cli.main import run
-from bestgroup.core.kernel import kernel, on_compile
+from bestgroup.compile.kernel import kernel, on_compile
 
 EXAMPLE = Path(__file__).parents[1] / "examples" / "bundles.toml"
 PROBLEM = """

@@ -10,7 +10,7 @@ SCRIPT = """
 import sys
 from typing import NamedTuple
 import numpy as np
-from bestgroup.core.kernel import kernel
+from bestgroup.compile.kernel import kernel
 if sys.argv[1] == "xy":
     class Pair(NamedTuple):
         x: np.ndarray
@@ -41,7 +41,7 @@ def test_named_tuples_with_their_fields_in_another_order_are_other_types(tmp_pat
 
 TWO_AT_ONCE = """
 import time
-from bestgroup.core.kernel import kernel
+from bestgroup.compile.kernel import kernel
 @kernel
 def inner(x: float) -> float:
     total = 0.0
@@ -78,7 +78,7 @@ def test_processes_that_need_the_same_kernels_compile_them_once(tmp_path):
 def test_a_compilation_that_fails_keeps_nobody_waiting(tmp_path, monkeypatch):
     from numba.core.errors import NumbaError
 
-    from bestgroup.core.kernel import kernel
+    from bestgroup.compile.kernel import kernel
 
     monkeypatch.setenv("BESTGROUP_CACHE", str(tmp_path))
 
@@ -92,9 +92,9 @@ def test_a_compilation_that_fails_keeps_nobody_waiting(tmp_path, monkeypatch):
 
 
 def test_what_a_kernel_is_compiled_with_counts_in_the_digest():
-    from bestgroup.core.borrowing import borrowing
-    from bestgroup.core.kernel import kernel
-    from bestgroup.simulation.jump_kernel import Primitive, bare
+    from bestgroup.compile.borrowing import borrowing
+    from bestgroup.compile.kernel import kernel
+    from bestgroup.compile.pointers import Primitive, bare
 
     digests = []
     for decorate in (kernel, borrowing, bare, kernel):
@@ -116,7 +116,7 @@ def test_what_a_kernel_is_compiled_with_counts_in_the_digest():
 def test_a_kernel_taken_from_a_module_counts_in_the_digest():
     import types
 
-    from bestgroup.core.kernel import kernel
+    from bestgroup.compile.kernel import kernel
 
     digests = []
     for text in ("2.0 * x", "x + x", "2.0 * x"):

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from bestgroup.compile.borrowing import borrowing
 from bestgroup.core.arrays import Bools, Floats, Ints
-from bestgroup.core.borrowing import borrowing
 from bestgroup.core.sequences import BoxRule, cut_box
 from bestgroup.core.tally import Tally
 

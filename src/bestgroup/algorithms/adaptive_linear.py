@@ -84,13 +84,13 @@ from bestgroup.algorithms.adaptive_linear_boxes import choose_box_arm, look_at_b
 from bestgroup.algorithms.adaptive_linear_look import look, next_look
 from bestgroup.algorithms.adaptive_linear_state import LinearRule, Room, State, init, make_room
 from bestgroup.algorithms.protocol import Algorithm, Setting, pac_statement
+from bestgroup.compile.borrowing import borrowing
+from bestgroup.compile.kernel import kernel
 from bestgroup.core.arrays import Floats, Ints
-from bestgroup.core.borrowing import borrowing
 from bestgroup.core.certificate_best import MOST_DIMS
 from bestgroup.core.evidence_linear import PRECISIONS, PRIOR, coefficients
 from bestgroup.core.goals import BestGroup
 from bestgroup.core.guarantee import Guarantee
-from bestgroup.core.kernel import kernel
 from bestgroup.core.noise import SubGaussian
 from bestgroup.core.tally import Tally, sum_of
 

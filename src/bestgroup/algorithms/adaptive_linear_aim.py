@@ -15,8 +15,8 @@ import numpy as np
 
 from bestgroup.algorithms.adaptive_linear_costs import dearer, rate_of
 from bestgroup.algorithms.adaptive_linear_state import LinearRule, Room, State
+from bestgroup.compile.borrowing import borrowing
 from bestgroup.core.arrays import Floats, Ints
-from bestgroup.core.borrowing import borrowing
 from bestgroup.core.evidence_search import find_blocks
 from bestgroup.core.tally import Tally, sum_of
 

@@ -35,8 +35,8 @@ import numpy as np
 from bestgroup.algorithms.adaptive_linear_aim import largest
 from bestgroup.algorithms.adaptive_linear_costs import best_for_price
 from bestgroup.algorithms.adaptive_linear_state import LinearRule, Room, State
+from bestgroup.compile.borrowing import borrowing
 from bestgroup.core.arrays import Ints
-from bestgroup.core.borrowing import borrowing
 from bestgroup.core.sequences import cut_box
 from bestgroup.core.tally import Tally
 

@@ -17,8 +17,8 @@ import math
 import numpy as np
 
 from bestgroup.algorithms.adaptive_linear_state import LinearRule, Room, State
+from bestgroup.compile.borrowing import borrowing
 from bestgroup.core.arrays import Floats, Ints
-from bestgroup.core.borrowing import borrowing
 
 _TURNS = 8  # far more than Dinkelbach's iteration takes
 

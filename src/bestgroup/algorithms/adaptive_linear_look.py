@@ -22,8 +22,8 @@ from bestgroup.algorithms.adaptive_linear_aim import (
 from bestgroup.algorithms.adaptive_linear_costs import price_of, spare
 from bestgroup.algorithms.adaptive_linear_duel import scan, set_rival
 from bestgroup.algorithms.adaptive_linear_state import LinearRule, Room, State
+from bestgroup.compile.borrowing import borrowing
 from bestgroup.core.arrays import Floats, Ints
-from bestgroup.core.borrowing import borrowing
 from bestgroup.core.evidence_prove import PROVEN, prove_within
 from bestgroup.core.evidence_search import at_selection, pooled
 from bestgroup.core.tally import Tally

@@ -35,9 +35,9 @@ from bestgroup.algorithms.adaptive_view import (
     make_room,
     make_view,
 )
+from bestgroup.compile.borrowing import borrowing
+from bestgroup.compile.kernel import kernel
 from bestgroup.core.arrays import Bools, Floats, Ints
-from bestgroup.core.borrowing import borrowing
-from bestgroup.core.kernel import kernel
 from bestgroup.core.tally import Tally
 
 FIRST, SCOUTING, PROVING = 0, 1, 2

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from bestgroup.compile.kernel import kernel
 from bestgroup.core.arrays import Bools, Floats, Ints
-from bestgroup.core.kernel import kernel
 
 UNDECIDED, ACCEPTED, REJECTED = 0, 1, 2
 

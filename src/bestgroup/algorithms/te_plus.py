@@ -77,10 +77,10 @@ from bestgroup.algorithms.protocol import (
     shrunk,
 )
 from bestgroup.algorithms.te_plus_radii import PairRule, radii_at, split
+from bestgroup.compile.kernel import kernel
 from bestgroup.core.arrays import Bools, Floats, Ints
 from bestgroup.core.goals import ParetoGroups
 from bestgroup.core.guarantee import Guarantee
-from bestgroup.core.kernel import kernel
 from bestgroup.core.tally import Tally
 
 

@@ -101,7 +101,7 @@ def print_json(value: Any) -> None:
 
 def announce_compilation() -> None:
     """Have the first call that must compile say so, on the standard error."""
-    from bestgroup.core.kernel import on_compile
+    from bestgroup.compile.kernel import on_compile
 
     on_compile(lambda sentence: print(f"bestgroup: {sentence}", file=sys.stderr, flush=True))
 

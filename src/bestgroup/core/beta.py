@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 
-from bestgroup.core.kernel import kernel
+from bestgroup.compile.kernel import kernel
 
 _TINY = 1e-300
 _TERMS = 10_000

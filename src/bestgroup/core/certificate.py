@@ -37,11 +37,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from bestgroup.compile.kernel import kernel
 from bestgroup.core.arrays import Bools, Floats, Ints
 from bestgroup.core.certificate_best import MOST_DIMS, behind_witness
 from bestgroup.core.evidence import pair_evidence, pair_evidence_above
 from bestgroup.core.goals import BestGroup, Goal
-from bestgroup.core.kernel import kernel
 from bestgroup.core.noise import Noise, SubGaussian
 from bestgroup.core.sequences import all_boxes
 from bestgroup.core.shape import Shape

@@ -26,6 +26,7 @@ import math
 
 import numpy as np
 
+from bestgroup.compile.kernel import kernel
 from bestgroup.core.arrays import Bools, Floats, Ints
 from bestgroup.core.evidence_linear import PRECISIONS, PRIOR, coefficients
 from bestgroup.core.evidence_prove import PROVEN, prove
@@ -39,7 +40,6 @@ from bestgroup.core.evidence_search import (
     make_work,
 )
 from bestgroup.core.goals import BestGroup
-from bestgroup.core.kernel import kernel
 from bestgroup.core.noise import SubGaussian
 from bestgroup.core.shape import Shape
 from bestgroup.core.tally import Tally

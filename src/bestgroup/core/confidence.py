@@ -34,8 +34,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from bestgroup.compile.kernel import kernel
 from bestgroup.core.arrays import Floats, number, numbers
-from bestgroup.core.kernel import kernel
 from bestgroup.core.shape import Shape
 from bestgroup.errors import BestGroupError, InvalidInput
 

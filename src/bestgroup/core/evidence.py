@@ -40,7 +40,7 @@ from __future__ import annotations
 
 import math
 
-from bestgroup.core.kernel import kernel
+from bestgroup.compile.kernel import kernel
 
 _ROOT_2 = math.sqrt(2.0)
 _ROOT_2_PI = math.sqrt(2.0 / math.pi)

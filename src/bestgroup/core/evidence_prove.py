@@ -14,10 +14,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from bestgroup.compile.borrowing import borrowing
+from bestgroup.compile.kernel import kernel
 from bestgroup.core.arrays import Bools, Floats, Ints
-from bestgroup.core.borrowing import borrowing
 from bestgroup.core.evidence_search import Duel, Work, bound_box, pooled
-from bestgroup.core.kernel import kernel
 
 PROVEN, BEATEN, OPEN = 0, 1, 2
 

@@ -27,10 +27,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from bestgroup.compile.borrowing import borrowing
+from bestgroup.compile.kernel import kernel
 from bestgroup.core.arrays import Bools, Floats, Ints
-from bestgroup.core.borrowing import borrowing
 from bestgroup.core.evidence_linear import climb, conjugate
-from bestgroup.core.kernel import kernel
 
 
 class Duel(NamedTuple):

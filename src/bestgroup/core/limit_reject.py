@@ -19,9 +19,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from bestgroup.compile.borrowing import borrowing
+from bestgroup.compile.kernel import kernel
 from bestgroup.core.arrays import Bools, Floats, Ints
-from bestgroup.core.borrowing import borrowing
-from bestgroup.core.kernel import kernel
 from bestgroup.core.limit_arms import EXACT, Arms, mark_useful
 
 NODES = 3_000  # of one search; the nodes left open enter by their bound

@@ -22,8 +22,8 @@ from __future__ import annotations
 
 import math
 
+from bestgroup.compile.kernel import kernel
 from bestgroup.core.beta import log_beta, log_upper_beta
-from bestgroup.core.kernel import kernel
 
 _STEPS = 50
 

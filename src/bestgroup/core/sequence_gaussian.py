@@ -27,9 +27,9 @@ from __future__ import annotations
 
 import math
 
+from bestgroup.compile.kernel import kernel
 from bestgroup.core.arrays import Floats
 from bestgroup.core.beta import student_cdf
-from bestgroup.core.kernel import kernel
 
 STATISTICS = 3  # the first value, and sums of deviations from it and of their squares
 _FINEST, _SCALES = 8.0, 4

@@ -15,9 +15,9 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
+from bestgroup.compile.kernel import kernel
 from bestgroup.core.arrays import Bools, Floats
 from bestgroup.core.evidence import mixture_edge
-from bestgroup.core.kernel import kernel
 from bestgroup.core.sequence_bernoulli import lower_bernoulli
 from bestgroup.core.sequence_bounded import absorb_bounded, lower_bounded
 from bestgroup.core.sequence_gaussian import absorb_gaussian, box_gaussian

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from bestgroup.compile.borrowing import borrowing
 from bestgroup.core.arrays import Floats, Ints
-from bestgroup.core.borrowing import borrowing
 
 
 class Tally(NamedTuple):

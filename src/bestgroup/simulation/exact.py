@@ -17,10 +17,10 @@ from bestgroup.algorithms import equal_effect as eecb
 from bestgroup.algorithms import triple_elimination as te
 from bestgroup.algorithms.protocol import Rule
 from bestgroup.algorithms.uniform import UniformRule
+from bestgroup.compile.borrowing import borrowing
+from bestgroup.compile.kernel import kernel
 from bestgroup.core.arrays import Bools, Floats, Ints
-from bestgroup.core.borrowing import borrowing
 from bestgroup.core.confidence import radius_at, radius_below
-from bestgroup.core.kernel import kernel
 from bestgroup.core.tally import Tally
 from bestgroup.simulation.rewards import AHEAD, Reservoir, Source, ensure
 

@@ -24,8 +24,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from bestgroup.compile.kernel import kernel
 from bestgroup.core.arrays import Floats, Ints
-from bestgroup.core.kernel import kernel
 
 # A redraw takes the largest of at most this many uniforms; a ratio makes up for the other arms.
 FEW = 12

@@ -19,6 +19,7 @@ Those of TE+, with its own radii:
 from __future__ import annotations
 
 from bestgroup.algorithms.triple_elimination import apart_wanted
+from bestgroup.compile.pointers import bare
 from bestgroup.simulation.jump_calendar import NEVER
 from bestgroup.simulation.jump_cells import (
     ABOVE,
@@ -33,7 +34,6 @@ from bestgroup.simulation.jump_cells import (
     lower_ends,
     stays_below,
 )
-from bestgroup.simulation.jump_kernel import bare
 from bestgroup.simulation.jump_layout import (
     ACTIVE,
     ARM_LOW,

@@ -10,7 +10,7 @@ share the same ends, so that few points of the walks have to be known.
 
 from __future__ import annotations
 
-from bestgroup.simulation.jump_kernel import bare
+from bestgroup.compile.pointers import bare
 from bestgroup.simulation.jump_layout import (
     AFTER,
     BEFORE,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 
-from bestgroup.simulation.jump_kernel import bare
+from bestgroup.compile.pointers import bare
 from bestgroup.simulation.jump_layout import (
     ARM_COUNT,
     ARM_LOW,

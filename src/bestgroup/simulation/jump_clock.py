@@ -14,9 +14,9 @@ from __future__ import annotations
 import math
 
 from bestgroup.algorithms.protocol import Rule
+from bestgroup.compile.kernel import kernel
+from bestgroup.compile.pointers import bare
 from bestgroup.core.confidence import radius_at, radius_below
-from bestgroup.core.kernel import kernel
-from bestgroup.simulation.jump_kernel import bare
 from bestgroup.simulation.jump_layout import (
     ARM_COUNT,
     CLOCKS,

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 
+from bestgroup.compile.pointers import bare
 from bestgroup.simulation.jump_atoms import atom, atoms_of, has_watch, is_dead
 from bestgroup.simulation.jump_calendar import UNUSED, move
 from bestgroup.simulation.jump_cells import (
@@ -19,7 +20,6 @@ from bestgroup.simulation.jump_cells import (
     others_stay_below,
     value_at,
 )
-from bestgroup.simulation.jump_kernel import bare
 from bestgroup.simulation.jump_layout import (
     ARM_LOW,
     CHAMPION,

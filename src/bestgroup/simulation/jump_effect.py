@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from bestgroup.algorithms import equal_effect as eecb
 from bestgroup.algorithms.protocol import Rule
+from bestgroup.compile.kernel import kernel
+from bestgroup.compile.pointers import bare, memory
 from bestgroup.core.arrays import Floats, Ints
-from bestgroup.core.kernel import kernel
 from bestgroup.simulation.jump_calendar import (
     NEVER,
     UNUSED,
@@ -43,7 +44,6 @@ from bestgroup.simulation.jump_effect_sprint import (
     row_of,
 )
 from bestgroup.simulation.jump_elimination import CAPPED, DONE, Results
-from bestgroup.simulation.jump_kernel import bare, memory
 from bestgroup.simulation.jump_layout import (
     ACTIVE,
     AFTER,

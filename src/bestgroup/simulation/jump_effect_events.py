@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from bestgroup.algorithms import equal_effect as eecb
-from bestgroup.core.kernel import kernel
+from bestgroup.compile.kernel import kernel
+from bestgroup.compile.pointers import bare
 from bestgroup.simulation.jump_calendar import (
     LIVE,
     UNUSED,
@@ -31,7 +32,6 @@ from bestgroup.simulation.jump_effect_sprint import (
     next_candidate,
     row_of,
 )
-from bestgroup.simulation.jump_kernel import bare
 from bestgroup.simulation.jump_layout import (
     ACTIVE,
     AFTER,

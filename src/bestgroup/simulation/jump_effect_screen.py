@@ -9,9 +9,9 @@ from __future__ import annotations
 import numpy as np
 
 from bestgroup.algorithms.equal_effect import beaten_margin, stale_margin
+from bestgroup.compile.pointers import bare
 from bestgroup.simulation.jump_calendar import add_item, add_pair, add_watcher, clear_items
 from bestgroup.simulation.jump_clock import count_at, radii_of
-from bestgroup.simulation.jump_kernel import bare
 from bestgroup.simulation.jump_layout import (
     ACTIVE,
     ARM_COUNT,

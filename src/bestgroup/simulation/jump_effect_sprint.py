@@ -6,8 +6,9 @@ import numpy as np
 
 from bestgroup.algorithms import equal_effect as eecb
 from bestgroup.algorithms.protocol import Rule
+from bestgroup.compile.kernel import kernel
+from bestgroup.compile.pointers import bare, part
 from bestgroup.core.confidence import radius_at
-from bestgroup.core.kernel import kernel
 from bestgroup.simulation.jump_calendar import LIVE, NEVER, UNUSED, schedule
 from bestgroup.simulation.jump_cells import value_at
 from bestgroup.simulation.jump_clock import clock_of, count_at, radii_of
@@ -19,7 +20,6 @@ from bestgroup.simulation.jump_effect_screen import (
     threshold_below,
     worth_of,
 )
-from bestgroup.simulation.jump_kernel import bare, part
 from bestgroup.simulation.jump_layout import (
     ACTIVE,
     ARM_LOW,

@@ -8,9 +8,10 @@ import numpy as np
 
 from bestgroup.algorithms.protocol import Rule
 from bestgroup.algorithms.triple_elimination import State, is_stuck
+from bestgroup.compile.kernel import kernel
+from bestgroup.compile.pointers import bare, memory
 from bestgroup.core.arrays import Bools, Floats, Ints
 from bestgroup.core.confidence import radius_at
-from bestgroup.core.kernel import kernel
 from bestgroup.simulation.jump_atoms import next_candidate
 from bestgroup.simulation.jump_calendar import (
     NEVER,
@@ -20,7 +21,6 @@ from bestgroup.simulation.jump_calendar import (
 )
 from bestgroup.simulation.jump_cells import ACCEPT, NOBODY, REJECT, RESOLVE, STALE
 from bestgroup.simulation.jump_events import leave_out_arm, remove_group, resolve_dim
-from bestgroup.simulation.jump_kernel import bare, memory
 from bestgroup.simulation.jump_layout import (
     ACCEPTED,
     ACTIVE,

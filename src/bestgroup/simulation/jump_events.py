@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from bestgroup.compile.pointers import bare
 from bestgroup.simulation.jump_atoms import next_candidate
 from bestgroup.simulation.jump_calendar import LIVE, UNUSED, move, schedule
 from bestgroup.simulation.jump_cells import ACCEPT, REJECT, value_at
-from bestgroup.simulation.jump_kernel import bare
 from bestgroup.simulation.jump_layout import (
     ACTIVE,
     AGAIN,

@@ -16,8 +16,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from bestgroup.compile.pointers import bare
 from bestgroup.core.arrays import Bools, Floats, Ints
-from bestgroup.simulation.jump_kernel import bare
 
 # Z and F; numpy's stubs would take an entry at a computed place for an array.
 Words: TypeAlias = Any

@@ -21,8 +21,9 @@ from bestgroup.algorithms.te_plus import (
     stale_margin,
 )
 from bestgroup.algorithms.te_plus_radii import PairRule, radius_from
+from bestgroup.compile.kernel import kernel
+from bestgroup.compile.pointers import bare, memory
 from bestgroup.core.arrays import Floats, Ints
-from bestgroup.core.kernel import kernel
 from bestgroup.simulation.jump_atoms import next_candidate
 from bestgroup.simulation.jump_calendar import (
     LIVE,
@@ -37,7 +38,6 @@ from bestgroup.simulation.jump_calendar import (
 from bestgroup.simulation.jump_cells import ABOVE, FAR, NEAR, STALE, note_efficiency
 from bestgroup.simulation.jump_elimination import CAPPED, DONE, Results, begin, close, keep_result
 from bestgroup.simulation.jump_events import leave_out_arm, retire_arms
-from bestgroup.simulation.jump_kernel import bare, memory
 from bestgroup.simulation.jump_layout import (
     ACCEPTED,
     AFTER,

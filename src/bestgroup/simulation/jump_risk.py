@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import math
 
+from bestgroup.compile.pointers import bare
 from bestgroup.simulation.jump_certify import LOOSER, TOLERANCE
-from bestgroup.simulation.jump_kernel import bare
 from bestgroup.simulation.jump_layout import (
     AT_FIRST,
     BAND_RISK,

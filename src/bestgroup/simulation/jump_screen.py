@@ -15,6 +15,7 @@ from bestgroup.algorithms.triple_elimination import (
     reject_margin_in,
     stale_margin,
 )
+from bestgroup.compile.pointers import bare
 from bestgroup.simulation.jump_calendar import add_item, add_pair, clear_items
 from bestgroup.simulation.jump_cells import (
     NOBODY,
@@ -22,7 +23,6 @@ from bestgroup.simulation.jump_cells import (
     STALE,
     value_at,
 )
-from bestgroup.simulation.jump_kernel import bare
 from bestgroup.simulation.jump_layout import (
     ACTIVE,
     ARM_COUNT,

@@ -12,9 +12,9 @@ import math
 
 import numpy as np
 
+from bestgroup.compile.pointers import bare
 from bestgroup.simulation.jump_cells import front
 from bestgroup.simulation.jump_clock import count_at
-from bestgroup.simulation.jump_kernel import bare
 from bestgroup.simulation.jump_layout import (
     BANDS,
     COLUMNS,

@@ -17,7 +17,8 @@ from bestgroup.algorithms.triple_elimination import (
     reject_margin_in,
     stale_margin,
 )
-from bestgroup.core.kernel import kernel
+from bestgroup.compile.kernel import kernel
+from bestgroup.compile.pointers import bare, part
 from bestgroup.simulation.jump_atoms import is_dead
 from bestgroup.simulation.jump_calendar import NEVER, UNUSED, first_live, move
 from bestgroup.simulation.jump_cells import (
@@ -27,7 +28,6 @@ from bestgroup.simulation.jump_cells import (
     note_efficiency,
     value_at,
 )
-from bestgroup.simulation.jump_kernel import bare, part
 from bestgroup.simulation.jump_layout import (
     ACTIVE,
     AFTER,

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from bestgroup.simulation.jump_kernel import bare
+from bestgroup.compile.pointers import bare
 from bestgroup.simulation.jump_layout import (
     COLUMNS,
     DIM_COUNT,

@@ -16,8 +16,8 @@ import math
 
 import numpy as np
 
-from bestgroup.core.kernel import kernel
-from bestgroup.simulation.jump_kernel import bare, part
+from bestgroup.compile.kernel import kernel
+from bestgroup.compile.pointers import bare, part
 from bestgroup.simulation.jump_layout import (
     BUFFER,
     COLUMNS,

@@ -10,9 +10,9 @@ from bestgroup.algorithms.triple_elimination import (
     excess_margin_in,
     reject_margin_in,
 )
+from bestgroup.compile.pointers import bare
 from bestgroup.simulation.jump_calendar import add_watcher
 from bestgroup.simulation.jump_cells import ACCEPT, ITEM, NOBODY, RESOLVE
-from bestgroup.simulation.jump_kernel import bare
 from bestgroup.simulation.jump_layout import (
     ACTIVE,
     DIM_COUNT,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bestgroup.compile.pointers import bare
 from bestgroup.simulation.jump_atoms import clears, is_dead, next_candidate
 from bestgroup.simulation.jump_calendar import (
     UNUSED,
@@ -13,7 +14,6 @@ from bestgroup.simulation.jump_calendar import (
     top_end,
 )
 from bestgroup.simulation.jump_duel import FOUND, NOT_ALONE, duel
-from bestgroup.simulation.jump_kernel import bare
 from bestgroup.simulation.jump_layout import (
     AFTER,
     DIM_COUNT,

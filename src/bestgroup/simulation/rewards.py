@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bestgroup.compile.kernel import kernel
 from bestgroup.core.arrays import Bools, Floats, Ints
-from bestgroup.core.kernel import kernel
 from bestgroup.core.laws import Bernoulli, FullyDependent, Normal
 from bestgroup.core.problem import Instance
 from bestgroup.errors import InvalidInput

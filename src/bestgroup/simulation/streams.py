@@ -15,8 +15,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from bestgroup.compile.kernel import kernel
 from bestgroup.core.arrays import Floats
-from bestgroup.core.kernel import kernel
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _MIX_A = np.uint64(0xBF58476D1CE4E5B9)

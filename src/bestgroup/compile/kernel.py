@@ -73,7 +73,7 @@ class Kernel(Generic[P, T]):
         """The numba dispatcher of this kernel."""
         import numba
 
-        from bestgroup.core._kernel_cache import PackageCache
+        from bestgroup.compile.cache import PackageCache
 
         dispatcher = numba.njit(self.body)
         dispatcher._cache = PackageCache(self.body, self.digest)  # type: ignore[attr-defined]
@@ -91,7 +91,7 @@ class Kernel(Generic[P, T]):
     @functools.cached_property
     def inner(self) -> Any:
         """The numba dispatcher that compiled code refers to."""
-        from bestgroup.core._kernel_draft import draft
+        from bestgroup.compile.draft import draft
 
         return draft(self.body, self.options)
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-from bestgroup.core.kernel import Kernel, P, T
+from bestgroup.compile.kernel import Kernel, P, T
 
 
 class Borrowing(Kernel[P, T]):

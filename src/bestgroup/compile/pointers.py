@@ -13,8 +13,8 @@ import inspect
 from collections.abc import Callable
 from typing import Any, ClassVar, Generic, cast
 
-from bestgroup.core.borrowing import Borrowing
-from bestgroup.core.kernel import P, T
+from bestgroup.compile.borrowing import Borrowing
+from bestgroup.compile.kernel import P, T
 
 
 class Bare(Borrowing[P, T]):

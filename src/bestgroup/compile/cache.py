@@ -13,7 +13,7 @@ except ImportError:  # not on Windows: there each process compiles for itself
 
 from numba.core import caching
 
-from bestgroup.core.kernel import cache_folder
+from bestgroup.compile.kernel import cache_folder
 
 WAIT = 600.0  # seconds for which a process waits for another that compiles the same kernel
 

@@ -1,0 +1,1 @@
+"""The kernel decorator and everything that touches the compiler's internals."""

@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 
 import bestgroup as bg
-from bestgroup.core.arrays import Floats
+from bestgroup.problem.arrays import Floats
 from bestgroup.simulation.exact_driver import run_once
 
 DELTA, CAP = 0.05, 10**8

@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 
 import bestgroup as bg
-from bestgroup.core.live import Problem
+from bestgroup.problem.problem import Problem
 
 PROBLEM = Problem(
     {f"group {i}": [f"arm {j}" for j in range(4)] for i in range(5)},

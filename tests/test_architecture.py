@@ -8,7 +8,7 @@ import bestgroup
 ROOT = Path(bestgroup.__file__).parent
 LAYERS = ["errors", "_version", "core", "algorithms", "simulation", "edge"]
 # `Instance.random` is part of the public face and draws, so it reaches down by a late import.
-EXCEPTIONS = {("core/problem.py", "bestgroup.simulation.instances")}
+EXCEPTIONS = {("problem/instance.py", "bestgroup.problem.random_instances.draw")}
 IMPURE = {
     "time",
     "datetime",

@@ -19,9 +19,9 @@ from bestgroup.core.gaps import (
     tolerant_group_gaps,
     weighted_gaps,
 )
-from bestgroup.core.goals import BestGroup, ParetoGroups
-from bestgroup.core.problem import Instance
 from bestgroup.errors import InvalidInput
+from bestgroup.problem.goals import BestGroup, ParetoGroups
+from bestgroup.problem.instance import Instance
 from reference import definitions
 
 # 16 and 17 pin single comparisons and hold no gaps.

@@ -16,10 +16,10 @@ from tests.reference import definitions
 
 from bestgroup.core.gaps import group_gaps, weighted_gaps
 from bestgroup.errors import InvalidInput
-from bestgroup.simulation import instance_search as search
-from bestgroup.simulation.instance_limits import largest_gap, lattice_start, levels_needed
-from bestgroup.simulation.instance_walk import Region, roam
-from bestgroup.simulation.instances import _arms_below, random_means, sparse_means
+from bestgroup.problem.random_instances import search
+from bestgroup.problem.random_instances.draw import _arms_below, random_means, sparse_means
+from bestgroup.problem.random_instances.limits import largest_gap, lattice_start, levels_needed
+from bestgroup.problem.random_instances.walk import Region, roam
 
 PAPER_WEIGHTS = [(0.1, 0.1, 1), (1, 1, 0.1), (0.1, 1, 1), (1, 1, 1), (1, 2, 3)]
 

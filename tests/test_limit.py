@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from bestgroup.core import limit_game
-from bestgroup.core.goals import BestGroup, ParetoGroups
 from bestgroup.core.limit import limit_of
 from bestgroup.errors import InvalidInput
+from bestgroup.problem.goals import BestGroup, ParetoGroups
 from bestgroup.simulation.progress import narrowing
 from reference.alternatives import (
     GOALS,

@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 
 from bestgroup.core import limit_beaten, limit_linear, limit_reject
-from bestgroup.core.goals import BestGroup
 from bestgroup.core.limit_arms import Arms
 from bestgroup.core.limit_beaten import BeatenTogether
 from bestgroup.core.limit_cover import cover_arms, cover_levels
 from bestgroup.core.limit_linear import BeatenBest
 from bestgroup.core.limit_pareto import Question, WrongSet
 from bestgroup.core.limit_reject import Rejected, begin, search
+from bestgroup.problem.goals import BestGroup
 from reference.alternatives import (
     GOALS,
     SIZES,

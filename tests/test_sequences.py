@@ -10,8 +10,8 @@ import bestgroup as bg
 from bestgroup.core import beta, sequence_bernoulli, sequence_bounded, sequence_gaussian
 from bestgroup.core.certificate import boxes
 from bestgroup.core.sequences import absorb, box, cut_box, take_values
-from bestgroup.core.shape import Shape
 from bestgroup.core.tally import empty_tally
+from bestgroup.problem.shape import Shape
 
 LEVEL = math.log(1 / 0.01)
 MODELS = {

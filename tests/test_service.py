@@ -152,12 +152,12 @@ def test_the_view_shows_what_certify_proves(client, app):
 
 
 def test_pulls_needed_are_those_of_the_explainer():
-    from bestgroup.core.goals import ParetoGroups
-    from bestgroup.core.live import Problem
-    from bestgroup.core.noise import Bounded, SubGaussian
     from bestgroup.core.tally import empty_tally
     from bestgroup.explain import Explainer
     from bestgroup.forecasts import pulls_needed
+    from bestgroup.problem.goals import ParetoGroups
+    from bestgroup.problem.noise import Bounded, SubGaussian
+    from bestgroup.problem.problem import Problem
 
     rng = np.random.default_rng(3)
     for noise in (SubGaussian(0.5), Bounded(0, 1, method="bernstein")):

@@ -12,8 +12,8 @@ from contextlib import closing
 import pytest
 
 from bestgroup.client import Client
-from bestgroup.core.live import Problem
 from bestgroup.errors import EvaluationFailed, InvalidInput, Unreachable
+from bestgroup.problem.problem import Problem
 from bestgroup.study import load_study
 from bestgroup.worker import Plan, Worker
 from serving import MEANS, READER, Served, description, evaluate, evaluate_hard, worker
@@ -51,7 +51,7 @@ def observations(served, study="demo"):
 
 def undisturbed(measure=evaluate, **changes):
     """Return the answer and the pulls of the same study, run in this process."""
-    from bestgroup.core.goals import ParetoGroups
+    from bestgroup.problem.goals import ParetoGroups
     from bestgroup.store.memory import MemoryStore
     from bestgroup.study import create_study
 

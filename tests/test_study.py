@@ -10,9 +10,9 @@ import pytest
 
 import bestgroup as bg
 from bestgroup import study_stage
-from bestgroup.core.live import Problem
 from bestgroup.core.sequences import take_values
 from bestgroup.core.tally import empty_tally
+from bestgroup.problem.problem import Problem
 from bestgroup.store.memory import MemoryStore
 from servers import KINDS, storage
 

@@ -13,7 +13,6 @@ from bestgroup.certification import Certificate as Certificate
 from bestgroup.certification import certify as certify
 from bestgroup.comparison import Comparison as Comparison
 from bestgroup.comparison import compare as compare
-from bestgroup.core import laws as laws
 from bestgroup.core.bounds import lower_bound as lower_bound
 from bestgroup.core.bounds import upper_bound as upper_bound
 from bestgroup.core.dominance import deficit as deficit
@@ -26,16 +25,7 @@ from bestgroup.core.dominance import pareto_groups as pareto_groups
 from bestgroup.core.dominance import strictly_dominated as strictly_dominated
 from bestgroup.core.dominance import weakly_dominated as weakly_dominated
 from bestgroup.core.gaps import gaps as gaps
-from bestgroup.core.goals import BestGroup as BestGroup
-from bestgroup.core.goals import ParetoGroups as ParetoGroups
-from bestgroup.core.guarantee import Guarantee as Guarantee
 from bestgroup.core.limit import characteristic_time as characteristic_time
-from bestgroup.core.live import Problem as Problem
-from bestgroup.core.noise import Bernoulli as Bernoulli
-from bestgroup.core.noise import Bounded as Bounded
-from bestgroup.core.noise import Gaussian as Gaussian
-from bestgroup.core.noise import SubGaussian as SubGaussian
-from bestgroup.core.problem import Instance as Instance
 from bestgroup.core.tally import Tally as Tally
 from bestgroup.errors import BestGroupError as BestGroupError
 from bestgroup.errors import EvaluationFailed as EvaluationFailed
@@ -47,6 +37,16 @@ from bestgroup.errors import TicketError as TicketError
 from bestgroup.errors import Unreachable as Unreachable
 from bestgroup.planning import Plan as Plan
 from bestgroup.planning import plan as plan
+from bestgroup.problem import laws
+from bestgroup.problem.goals import BestGroup as BestGroup
+from bestgroup.problem.goals import ParetoGroups as ParetoGroups
+from bestgroup.problem.guarantee import Guarantee as Guarantee
+from bestgroup.problem.instance import Instance as Instance
+from bestgroup.problem.noise import Bernoulli as Bernoulli
+from bestgroup.problem.noise import Bounded as Bounded
+from bestgroup.problem.noise import Gaussian as Gaussian
+from bestgroup.problem.noise import SubGaussian as SubGaussian
+from bestgroup.problem.problem import Problem as Problem
 from bestgroup.simulation.replicate import Simulation as Simulation
 from bestgroup.simulation.replicate import simulate as simulate
 from bestgroup.simulation.tapes import Tape as Tape

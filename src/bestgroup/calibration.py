@@ -10,10 +10,10 @@ from typing import Any
 
 from bestgroup.algorithms.protocol import Algorithm, Setting
 from bestgroup.algorithms.registry import resolve
-from bestgroup.core.arrays import number, positive_int, probability
-from bestgroup.core.goals import Goal, check_goal
-from bestgroup.core.problem import Instance, check_instance
 from bestgroup.errors import InvalidInput
+from bestgroup.problem.arrays import number, positive_int, probability
+from bestgroup.problem.goals import Goal, check_goal
+from bestgroup.problem.instance import Instance, check_instance
 from bestgroup.simulation.replicate import Simulation, simulate
 
 FACTORS = (1.0, 0.8, 0.6, 0.5, 0.4, 0.3, 0.2)
@@ -136,7 +136,7 @@ def calibrate(
     a folder, runs are kept as they finish and an interrupted sweep goes on.
 
     >>> instance = Instance([[[0.0]], [[0.5]]])
-    >>> from bestgroup.core.goals import BestGroup
+    >>> from bestgroup.problem.goals import BestGroup
     >>> found = calibrate(instance, BestGroup([1.0]), "eecb", 0.1, runs=50, factors=[1, 0.1])
     >>> [(rate.factor, rate.verdict(0.1)) for rate in found.rates]
     [(1.0, 'below'), (0.1, 'above')]

@@ -13,18 +13,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bestgroup.core.arrays import Floats, probability
 from bestgroup.core.certificate import IN, OUT, UNDECIDED, Verdict, judge
-from bestgroup.core.goals import BestGroup, Goal, ParetoGroups, check_goal
-from bestgroup.core.guarantee import Guarantee
-from bestgroup.core.live import Problem
-from bestgroup.core.noise import Noise
 from bestgroup.core.sequences import take_values
 from bestgroup.core.tally import Tally, empty_tally
 from bestgroup.data_checks import Checker
 from bestgroup.errors import InvalidInput
 from bestgroup.explain import WORDS, Explainer, Explanation
 from bestgroup.observations import Table
+from bestgroup.problem.arrays import Floats, probability
+from bestgroup.problem.goals import BestGroup, Goal, ParetoGroups, check_goal
+from bestgroup.problem.guarantee import Guarantee
+from bestgroup.problem.noise import Noise
+from bestgroup.problem.problem import Problem
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

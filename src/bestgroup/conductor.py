@@ -16,11 +16,11 @@ import numpy as np
 
 from bestgroup.algorithms.protocol import Algorithm, Setting
 from bestgroup.conductor_stack import Stack
-from bestgroup.core.arrays import Bools, Floats, Ints, numbers
-from bestgroup.core.goals import ParetoGroups
 from bestgroup.core.sequences import take_values
 from bestgroup.core.tally import Tally, empty_tally
 from bestgroup.errors import InvalidInput, TicketError
+from bestgroup.problem.arrays import Bools, Floats, Ints, numbers
+from bestgroup.problem.goals import ParetoGroups
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bestgroup.core.arrays import Bools, Floats
+from bestgroup.problem.arrays import Bools, Floats
 
 
 class Stack:

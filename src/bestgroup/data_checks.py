@@ -12,8 +12,8 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from bestgroup.core.arrays import Floats
-from bestgroup.core.noise import Bernoulli, Noise, SubGaussian
+from bestgroup.problem.arrays import Floats
+from bestgroup.problem.noise import Bernoulli, Noise, SubGaussian
 
 RARE = 1e-5
 DRIFT = 4.6  # standard errors

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 
-from bestgroup.core.laws import Normal
-from bestgroup.core.noise import SubGaussian
-from bestgroup.core.problem import Instance
 from bestgroup.errors import InvalidInput
+from bestgroup.problem.instance import Instance
+from bestgroup.problem.laws import Normal
+from bestgroup.problem.noise import SubGaussian
 
 _PRIMES = ("BNT/BNT", "ChAd/ChAd")
 # A booster is a vaccine and its dose, in the order of the rows below.

@@ -25,9 +25,9 @@ from typing import Any
 
 import numpy as np
 
-from bestgroup.core.arrays import Floats
-from bestgroup.core.live import Problem
 from bestgroup.errors import EvaluationFailed, InvalidInput
+from bestgroup.problem.arrays import Floats
+from bestgroup.problem.problem import Problem
 
 
 class Evaluator:

@@ -16,11 +16,11 @@ from typing import Any
 
 import numpy as np
 
-from bestgroup.core.arrays import Floats, Ints
 from bestgroup.core.certificate import IN, OUT, Verdict
-from bestgroup.core.goals import BestGroup, Goal, ParetoGroups
-from bestgroup.core.live import Problem
 from bestgroup.core.tally import Tally
+from bestgroup.problem.arrays import Floats, Ints
+from bestgroup.problem.goals import BestGroup, Goal, ParetoGroups
+from bestgroup.problem.problem import Problem
 
 WORDS = ("undecided", "in", "out")
 _MIXING = 2.0  # what a mixture over one pair costs on top of its level, about

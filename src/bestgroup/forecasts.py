@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bestgroup.core.arrays import Floats, Ints
 from bestgroup.core.certificate import IN, OUT, UNDECIDED
-from bestgroup.core.goals import BestGroup
+from bestgroup.problem.arrays import Floats, Ints
+from bestgroup.problem.goals import BestGroup
 
 if TYPE_CHECKING:
     from bestgroup.explain import Explainer

@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bestgroup.core.arrays import Floats
 from bestgroup.errors import InvalidInput
+from bestgroup.problem.arrays import Floats
 
 if TYPE_CHECKING:
-    from bestgroup.core.live import Problem
+    from bestgroup.problem.problem import Problem
 
 ROWS = 16_384  # in one portion
 GROUP, ARM = "group", "arm"

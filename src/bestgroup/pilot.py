@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from bestgroup.core.arrays import Floats
-from bestgroup.core.goals import ParetoGroups
-from bestgroup.core.live import Problem
-from bestgroup.core.noise import Bernoulli, Bounded, Gaussian, Noise
 from bestgroup.errors import InvalidInput
 from bestgroup.observations import Table
+from bestgroup.problem.arrays import Floats
+from bestgroup.problem.goals import ParetoGroups
+from bestgroup.problem.noise import Bernoulli, Bounded, Gaussian, Noise
+from bestgroup.problem.problem import Problem
 
 
 @dataclass(frozen=True)

@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 
 from bestgroup.algorithms.protocol import Algorithm
-from bestgroup.core.arrays import positive_int, probability
-from bestgroup.core.goals import BestGroup, Goal, ParetoGroups
 from bestgroup.core.limit import characteristic_time
-from bestgroup.core.problem import Instance
 from bestgroup.errors import InvalidInput
+from bestgroup.problem.arrays import positive_int, probability
+from bestgroup.problem.goals import BestGroup, Goal, ParetoGroups
+from bestgroup.problem.instance import Instance
 from bestgroup.simulation.progress import Progress
 from bestgroup.simulation.replicate import simulate
 from bestgroup.spec import Spec

@@ -19,11 +19,11 @@ from typing import Any
 
 from bestgroup.algorithms.protocol import Algorithm
 from bestgroup.certification import Certificate
-from bestgroup.core.arrays import positive_int
-from bestgroup.core.goals import Goal
-from bestgroup.core.live import Problem
 from bestgroup.errors import BestGroupError, EvaluationFailed, InvalidInput, NoSuchStudy
 from bestgroup.evaluators import Evaluator, row_of
+from bestgroup.problem.arrays import positive_int
+from bestgroup.problem.goals import Goal
+from bestgroup.problem.problem import Problem
 from bestgroup.solving_progress import SolveProgress
 from bestgroup.study import Study, create_study, delete_study, load_study
 from bestgroup.study_certificate import certificate_of

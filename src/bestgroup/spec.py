@@ -42,14 +42,14 @@ import numpy as np
 
 from bestgroup.algorithms.auto import pick
 from bestgroup.algorithms.protocol import Algorithm, Setting
-from bestgroup.core.arrays import Floats
-from bestgroup.core.goals import Goal
-from bestgroup.core.laws import Bernoulli, Law
-from bestgroup.core.live import Dim, Problem
-from bestgroup.core.noise import Noise
-from bestgroup.core.problem import Instance
-from bestgroup.core.shape import Shape
 from bestgroup.errors import InvalidInput
+from bestgroup.problem.arrays import Floats
+from bestgroup.problem.goals import Goal
+from bestgroup.problem.instance import Instance
+from bestgroup.problem.laws import Bernoulli, Law
+from bestgroup.problem.noise import Noise
+from bestgroup.problem.problem import Dim, Problem
+from bestgroup.problem.shape import Shape
 from bestgroup.spec_file import Tables, read_tables
 from bestgroup.spec_parts import (
     read_algorithm,

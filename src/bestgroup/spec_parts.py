@@ -12,13 +12,13 @@ import numpy as np
 
 from bestgroup.algorithms.protocol import Algorithm, Setting
 from bestgroup.algorithms.registry import algorithm, resolve
-from bestgroup.core.arrays import Floats
-from bestgroup.core.goals import BestGroup, Goal, ParetoGroups
-from bestgroup.core.laws import Bernoulli, Beta, FullyDependent, Law, Normal
-from bestgroup.core.live import Dim, arm_costs
-from bestgroup.core.noise import Bernoulli as NoiseBernoulli
-from bestgroup.core.noise import Bounded, Gaussian, Noise, SubGaussian
 from bestgroup.errors import InvalidInput
+from bestgroup.problem.arrays import Floats
+from bestgroup.problem.goals import BestGroup, Goal, ParetoGroups
+from bestgroup.problem.laws import Bernoulli, Beta, FullyDependent, Law, Normal
+from bestgroup.problem.noise import Bernoulli as NoiseBernoulli
+from bestgroup.problem.noise import Bounded, Gaussian, Noise, SubGaussian
+from bestgroup.problem.problem import Dim, arm_costs
 from bestgroup.spec_file import Tables, key_of
 
 T = TypeVar("T")

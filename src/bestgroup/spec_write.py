@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from bestgroup.core.goals import BestGroup, Goal
-from bestgroup.core.live import Dim, Problem
 from bestgroup.errors import InvalidInput
+from bestgroup.problem.goals import BestGroup, Goal
+from bestgroup.problem.problem import Dim, Problem
 from bestgroup.spec_file import key_of
 
 

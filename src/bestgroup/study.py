@@ -11,10 +11,10 @@ from typing import Any
 
 from bestgroup._version import __version__
 from bestgroup.algorithms.protocol import Algorithm, Setting
-from bestgroup.core.arrays import probability, seed_of
-from bestgroup.core.goals import Goal, check_goal
-from bestgroup.core.live import Problem
 from bestgroup.errors import InvalidInput
+from bestgroup.problem.arrays import probability, seed_of
+from bestgroup.problem.goals import Goal, check_goal
+from bestgroup.problem.problem import Problem
 from bestgroup.store import open_store
 from bestgroup.study_live import Study
 from bestgroup.study_spec import StudySpec, choose
@@ -44,7 +44,7 @@ def create_study(
     worker waits at a round's end: pulls that may turn out not to be needed. `seed` is the root of
     the tickets' seeds. All of this is pinned, with the versions of library and algorithm.
 
-    >>> from bestgroup.core.goals import ParetoGroups
+    >>> from bestgroup.problem.goals import ParetoGroups
     >>> problem = Problem({"A": ["a1"], "B": ["b1"]}, {"profit": "max"})
     >>> study = create_study("doctest", problem, ParetoGroups(0.5), 0.1, "memory", algorithm="te")
     >>> [(ticket.group, ticket.arm, ticket.index) for ticket in study.ask(8)]

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from bestgroup.conductor import Moment
-from bestgroup.core.arrays import LARGEST, Floats, number, positive_int
-from bestgroup.core.live import Problem
-from bestgroup.core.noise import SubGaussian
 from bestgroup.errors import InvalidInput, StoreError, TicketError
+from bestgroup.problem.arrays import LARGEST, Floats, number, positive_int
+from bestgroup.problem.noise import SubGaussian
+from bestgroup.problem.problem import Problem
 from bestgroup.store.base import Session, Store
 from bestgroup.store.records import Slot, Tell
 from bestgroup.study_reasons import foresee

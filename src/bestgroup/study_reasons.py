@@ -14,14 +14,14 @@ import numpy as np
 
 from bestgroup.algorithms.protocol import RadiusAlgorithm
 from bestgroup.conductor import Conductor
-from bestgroup.core.arrays import Floats, Ints
 from bestgroup.core.certificate import IN, OUT, UNDECIDED, Verdict, boxes
 from bestgroup.core.confidence import radius_at
-from bestgroup.core.goals import ParetoGroups
-from bestgroup.core.noise import SubGaussian
 from bestgroup.core.tally import Tally
 from bestgroup.explain import Explainer, Explanation
 from bestgroup.forecasts import arms_needed
+from bestgroup.problem.arrays import Floats, Ints
+from bestgroup.problem.goals import ParetoGroups
+from bestgroup.problem.noise import SubGaussian
 from bestgroup.study_spec import StudySpec
 
 

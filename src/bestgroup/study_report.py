@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from bestgroup.conductor import Conductor
-from bestgroup.core.guarantee import Guarantee
+from bestgroup.problem.guarantee import Guarantee
 from bestgroup.store.base import Session
 from bestgroup.store.records import Entry, Head
 from bestgroup.study_reasons import reasons

@@ -10,9 +10,9 @@ from typing import Any
 from bestgroup._version import __version__
 from bestgroup.algorithms.protocol import Algorithm, Setting
 from bestgroup.algorithms.registry import algorithm as make_algorithm
-from bestgroup.core.goals import BestGroup, Goal, ParetoGroups
-from bestgroup.core.live import Problem
 from bestgroup.errors import InvalidInput, StoreError
+from bestgroup.problem.goals import BestGroup, Goal, ParetoGroups
+from bestgroup.problem.problem import Problem
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from bestgroup.conductor import Conductor, Decision
-from bestgroup.core.arrays import Floats
 from bestgroup.errors import StoreError
+from bestgroup.problem.arrays import Floats
 from bestgroup.store.base import Session
 from bestgroup.store.records import Block, Entry, Head, Slot
 from bestgroup.study_snapshot import pack, unpack

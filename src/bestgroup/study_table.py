@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bestgroup.core.arrays import Floats
-from bestgroup.core.live import Problem
 from bestgroup.errors import InvalidInput
 from bestgroup.observations import Table
+from bestgroup.problem.arrays import Floats
+from bestgroup.problem.problem import Problem
 from bestgroup.store.base import Session
 from bestgroup.store.records import Block, Slot, Tell
 from bestgroup.study_stage import Stage

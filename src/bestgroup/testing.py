@@ -15,13 +15,13 @@ import numpy as np
 
 from bestgroup.algorithms.protocol import Algorithm, Setting
 from bestgroup.algorithms.registry import algorithm as make_algorithm
-from bestgroup.core.arrays import Floats, positive_int, seed_of
-from bestgroup.core.goals import BestGroup, Goal, ParetoGroups
-from bestgroup.core.guarantee import Guarantee
-from bestgroup.core.noise import SubGaussian
-from bestgroup.core.problem import Instance
 from bestgroup.core.tally import empty_tally
 from bestgroup.errors import BestGroupError, TapeTooShort
+from bestgroup.problem.arrays import Floats, positive_int, seed_of
+from bestgroup.problem.goals import BestGroup, Goal, ParetoGroups
+from bestgroup.problem.guarantee import Guarantee
+from bestgroup.problem.instance import Instance
+from bestgroup.problem.noise import SubGaussian
 from bestgroup.simulation.replicate import simulate
 from bestgroup.simulation.tapes import Tape, Trace, check_plan, replay
 

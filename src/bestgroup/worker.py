@@ -16,9 +16,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from bestgroup.client import Client
-from bestgroup.core.live import Problem
 from bestgroup.errors import BestGroupError, EvaluationFailed, InvalidInput, TicketError
 from bestgroup.evaluators import row_of
+from bestgroup.problem.problem import Problem
 
 TELL_AFTER = 1.0  # seconds that a result may wait for others of its batch
 LONGEST_PAUSE = 2.0  # seconds between two questions for tickets

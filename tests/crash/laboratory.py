@@ -7,7 +7,7 @@ import random
 import time
 
 import bestgroup as bg
-from bestgroup.core.live import Problem
+from bestgroup.problem.problem import Problem
 from bestgroup.store.memory import MemoryStore
 
 GROUPS = {"A": ["a1", "a2", "a3"], "B": ["b1", "b2"], "C": ["c1", "c2"], "D": ["d1"]}

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import bestgroup as bg
-from bestgroup.core.live import Problem
+from bestgroup.problem.problem import Problem
 from servers import storage
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")

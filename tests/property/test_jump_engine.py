@@ -9,8 +9,8 @@ from bestgroup.algorithms import te_plus
 from bestgroup.algorithms import triple_elimination as te
 from bestgroup.algorithms.protocol import Setting
 from bestgroup.algorithms.te_plus_radii import radii_at
-from bestgroup.core.laws import Bernoulli, FullyDependent, Normal
 from bestgroup.errors import InvalidInput
+from bestgroup.problem.laws import Bernoulli, FullyDependent, Normal
 from bestgroup.simulation.jump import run_many, supports
 from bestgroup.simulation.jump_clock import clock_of, set_clock
 from bestgroup.simulation.jump_layout import DIM_COUNT, PRESENT

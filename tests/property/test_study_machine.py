@@ -16,8 +16,8 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 import bestgroup as bg
 from bestgroup.algorithms.registry import _BUILT_IN
-from bestgroup.core.live import Problem
 from bestgroup.errors import TicketError
+from bestgroup.problem.problem import Problem
 from bestgroup.store import open_store
 from bestgroup.study import Study, create_study, load_study
 from servers import storage

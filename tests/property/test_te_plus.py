@@ -11,8 +11,8 @@ import bestgroup as bg
 from bestgroup.algorithms import te_plus
 from bestgroup.algorithms.protocol import Setting
 from bestgroup.algorithms.te_plus_radii import cell_end, radii_at, radii_below, split
-from bestgroup.core.shape import Shape
 from bestgroup.errors import TapeTooShort
+from bestgroup.problem.shape import Shape
 from bestgroup.testing import check_algorithm
 from reference.strategies import cases, outcome
 from reference.te_plus_naive import levels, served

@@ -12,7 +12,7 @@ import cvxpy as cp
 import numpy as np
 from scipy.optimize import nnls
 
-from bestgroup.core.goals import BestGroup, ParetoGroups
+from bestgroup.problem.goals import BestGroup, ParetoGroups
 
 GOALS = {
     "pareto": lambda D: ParetoGroups(0.0),

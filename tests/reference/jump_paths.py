@@ -7,7 +7,7 @@ import numpy as np
 import bestgroup as bg
 from bestgroup.algorithms.protocol import Setting
 from bestgroup.algorithms.registry import resolve
-from bestgroup.core.laws import FullyDependent, Normal
+from bestgroup.problem.laws import FullyDependent, Normal
 from bestgroup.simulation.jump import Engine
 
 

@@ -10,7 +10,7 @@ import pytest
 from scipy.stats import anderson_ksamp, chi2_contingency, ks_2samp
 
 import bestgroup as bg
-from bestgroup.core.laws import FullyDependent, Normal
+from bestgroup.problem.laws import FullyDependent, Normal
 
 pytestmark = pytest.mark.verify
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 import bestgroup as bg
-from bestgroup.core.live import Problem
+from bestgroup.problem.problem import Problem
 
 FILE = Path(__file__).parent / "schema_1.db"
 PROBLEM = Problem({"A": ["a1", "a2"], "B": ["b1"]}, {"x": "max", "w": "watch", "y": "min"})

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from bestgroup.algorithms.protocol import Algorithm, Setting
-from bestgroup.core.arrays import Ints, number, positive_int
-from bestgroup.core.goals import Goal, ParetoGroups
-from bestgroup.core.guarantee import Guarantee
 from bestgroup.core.tally import Tally
 from bestgroup.errors import InvalidInput
+from bestgroup.problem.arrays import Ints, number, positive_int
+from bestgroup.problem.goals import Goal, ParetoGroups
+from bestgroup.problem.guarantee import Guarantee
 
 
 class _Body:

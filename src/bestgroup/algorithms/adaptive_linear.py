@@ -86,13 +86,13 @@ from bestgroup.algorithms.adaptive_linear_state import LinearRule, Room, State, 
 from bestgroup.algorithms.protocol import Algorithm, Setting, pac_statement
 from bestgroup.compile.borrowing import borrowing
 from bestgroup.compile.kernel import kernel
-from bestgroup.core.arrays import Floats, Ints
 from bestgroup.core.certificate_best import MOST_DIMS
 from bestgroup.core.evidence_linear import PRECISIONS, PRIOR, coefficients
-from bestgroup.core.goals import BestGroup
-from bestgroup.core.guarantee import Guarantee
-from bestgroup.core.noise import SubGaussian
 from bestgroup.core.tally import Tally, sum_of
+from bestgroup.problem.arrays import Floats, Ints
+from bestgroup.problem.goals import BestGroup
+from bestgroup.problem.guarantee import Guarantee
+from bestgroup.problem.noise import SubGaussian
 
 _FIRST = 4  # pulls of every arm before the first look
 _EVEN = 0.04  # of all pulls go to all arms alike, at least: no arm stays unlucky for long

@@ -18,7 +18,7 @@ import numpy as np
 
 from bestgroup.algorithms.adaptive_linear_state import LinearRule, Room, State
 from bestgroup.compile.borrowing import borrowing
-from bestgroup.core.arrays import Floats, Ints
+from bestgroup.problem.arrays import Floats, Ints
 
 _TURNS = 8  # far more than Dinkelbach's iteration takes
 

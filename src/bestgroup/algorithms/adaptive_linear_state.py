@@ -7,10 +7,10 @@ from typing import NamedTuple
 import numpy as np
 
 from bestgroup.compile.kernel import kernel
-from bestgroup.core.arrays import Bools, Floats, Ints
 from bestgroup.core.evidence_prove import Stack, make_stack
 from bestgroup.core.evidence_search import Duel, Work, make_duel, make_work
 from bestgroup.core.sequences import BoxRule
+from bestgroup.problem.arrays import Bools, Floats, Ints
 
 
 class LinearRule(NamedTuple):

@@ -82,11 +82,11 @@ from bestgroup.algorithms.adaptive_pareto_steps import AdaptiveRule, State, init
 from bestgroup.algorithms.adaptive_view import ACCEPTED, REJECTED, UNDECIDED
 from bestgroup.algorithms.protocol import Algorithm, Setting, pac_statement
 from bestgroup.algorithms.te_plus import pair_assumptions
-from bestgroup.core.arrays import Floats, Ints
-from bestgroup.core.goals import ParetoGroups
-from bestgroup.core.guarantee import Guarantee
-from bestgroup.core.noise import SubGaussian
 from bestgroup.core.tally import Tally
+from bestgroup.problem.arrays import Floats, Ints
+from bestgroup.problem.goals import ParetoGroups
+from bestgroup.problem.guarantee import Guarantee
+from bestgroup.problem.noise import SubGaussian
 
 _FIRST = 8  # pulls of each arm to begin with
 

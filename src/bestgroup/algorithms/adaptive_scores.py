@@ -33,7 +33,7 @@ import numpy as np
 
 from bestgroup.algorithms.adaptive_view import REJECTED, UNDECIDED, Duties, Split, View
 from bestgroup.compile.borrowing import borrowing
-from bestgroup.core.arrays import Bools, Floats, Ints
+from bestgroup.problem.arrays import Bools, Floats, Ints
 
 _FLOOR = 0.1  # of the average number of pulls, for every arm that may still count
 

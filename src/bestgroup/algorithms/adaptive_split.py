@@ -17,7 +17,7 @@ import numpy as np
 from bestgroup.algorithms.adaptive_view import Room, Split, View
 from bestgroup.compile.borrowing import borrowing
 from bestgroup.compile.kernel import kernel
-from bestgroup.core.arrays import Bools, Floats
+from bestgroup.problem.arrays import Bools, Floats
 
 _EQUAL = 0.2  # the part of delta that is shared equally
 _PRECISION = 4.5  # times the squared inverse of the gap: cheapest when both arms are pulled alike

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bestgroup.compile.kernel import kernel
-from bestgroup.core.arrays import Bools, Floats, Ints
+from bestgroup.problem.arrays import Bools, Floats, Ints
 
 UNDECIDED, ACCEPTED, REJECTED = 0, 1, 2
 

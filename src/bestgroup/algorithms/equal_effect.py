@@ -21,12 +21,12 @@ import numpy as np
 
 from bestgroup.algorithms.protocol import RadiusAlgorithm, Rule, Setting, pac_statement
 from bestgroup.compile.kernel import kernel
-from bestgroup.core.arrays import Bools, Floats, Ints
 from bestgroup.core.confidence import radius_at, radius_below
-from bestgroup.core.goals import BestGroup
-from bestgroup.core.guarantee import Guarantee
 from bestgroup.core.tally import Tally
 from bestgroup.errors import InvalidInput
+from bestgroup.problem.arrays import Bools, Floats, Ints
+from bestgroup.problem.goals import BestGroup
+from bestgroup.problem.guarantee import Guarantee
 
 
 class Exits(NamedTuple):

@@ -14,10 +14,10 @@ import numpy as np
 
 from bestgroup.algorithms.protocol import Rule, Setting
 from bestgroup.algorithms.triple_elimination import State, TripleElimination
-from bestgroup.core.arrays import number
-from bestgroup.core.goals import BestGroup
-from bestgroup.core.guarantee import Guarantee
 from bestgroup.errors import InvalidInput
+from bestgroup.problem.arrays import number
+from bestgroup.problem.goals import BestGroup
+from bestgroup.problem.guarantee import Guarantee
 
 
 @dataclass(frozen=True)

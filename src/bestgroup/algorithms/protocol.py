@@ -18,15 +18,15 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from bestgroup.core.arrays import Bools, Floats, Ints, number
 from bestgroup.core.confidence import Radius, check_radius, make_radius
-from bestgroup.core.goals import BestGroup, Goal, ParetoGroups
-from bestgroup.core.guarantee import Guarantee
-from bestgroup.core.live import Problem
-from bestgroup.core.noise import Noise
-from bestgroup.core.shape import Shape
 from bestgroup.core.tally import Tally
 from bestgroup.errors import InvalidInput
+from bestgroup.problem.arrays import Bools, Floats, Ints, number
+from bestgroup.problem.goals import BestGroup, Goal, ParetoGroups
+from bestgroup.problem.guarantee import Guarantee
+from bestgroup.problem.noise import Noise
+from bestgroup.problem.problem import Problem
+from bestgroup.problem.shape import Shape
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,9 @@ from typing import NamedTuple
 import numpy as np
 
 from bestgroup.compile.kernel import kernel
-from bestgroup.core.arrays import Bools, Floats
 from bestgroup.core.evidence import mixture_edge
-from bestgroup.core.shape import Shape
+from bestgroup.problem.arrays import Bools, Floats
+from bestgroup.problem.shape import Shape
 
 STALE = 0.1  # the share of delta that the elimination of arms gets
 

@@ -14,7 +14,7 @@ from bestgroup.errors import InvalidInput
 
 if TYPE_CHECKING:
     from bestgroup.certification import Certificate
-    from bestgroup.core.noise import Noise
+    from bestgroup.problem.noise import Noise
 
 MOST_GROUPS = 40
 

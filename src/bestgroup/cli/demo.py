@@ -15,9 +15,9 @@ from bestgroup.cli.problem import Json, goal_record
 from bestgroup.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from bestgroup.core.goals import Goal
     from bestgroup.core.limit import CharacteristicTime
-    from bestgroup.core.problem import Instance
+    from bestgroup.problem.goals import Goal
+    from bestgroup.problem.instance import Instance
     from bestgroup.simulation.replicate import Simulation
     from bestgroup.spec import Spec
 
@@ -57,7 +57,7 @@ def command(
     json: Json = False,
 ) -> None:
     """Show the whole story on one screen: an instance, its truth, six algorithms, the limit."""
-    from bestgroup.core.arrays import positive_int, seed_of
+    from bestgroup.problem.arrays import positive_int, seed_of
     from bestgroup.spec import load_spec
 
     positive_int(runs, "runs")

@@ -13,8 +13,8 @@ import typer
 from bestgroup.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from bestgroup.core.goals import Goal
-    from bestgroup.core.problem import Instance
+    from bestgroup.problem.goals import Goal
+    from bestgroup.problem.instance import Instance
     from bestgroup.spec import Spec
 
 ProblemFile = Annotated[Path, typer.Argument(metavar="PROBLEM", help="Problem file (TOML).")]
@@ -40,8 +40,8 @@ class Case:
 
 def read_case(path: Path, delta: float | None, epsilon: float | None) -> Case:
     """Return the known instance of a file, with its goal and delta."""
-    from bestgroup.core.arrays import probability
-    from bestgroup.core.goals import BestGroup, ParetoGroups
+    from bestgroup.problem.arrays import probability
+    from bestgroup.problem.goals import BestGroup, ParetoGroups
     from bestgroup.spec import load_spec
 
     spec = load_spec(path)
@@ -89,7 +89,7 @@ def read_options(pairs: Sequence[str]) -> dict[str, Any]:
 
 def goal_record(goal: Goal) -> dict[str, Any]:
     """Return a goal as plain data."""
-    from bestgroup.core.goals import BestGroup
+    from bestgroup.problem.goals import BestGroup
 
     if isinstance(goal, BestGroup):
         return {"kind": "best", "weights": list(goal.weights), "epsilon": goal.epsilon}
@@ -98,7 +98,7 @@ def goal_record(goal: Goal) -> dict[str, Any]:
 
 def goal_words(case: Case) -> str:
     """Return the question in words, with the names of the dims."""
-    from bestgroup.core.goals import BestGroup
+    from bestgroup.problem.goals import BestGroup
 
     goal, dims = case.goal, case.instance.dims
     if isinstance(goal, BestGroup):

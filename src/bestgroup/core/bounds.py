@@ -11,13 +11,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bestgroup.core.arrays import Floats, Ints, probability, read_only
 from bestgroup.core.caps import UpperBound, scaled, upper_bound
 from bestgroup.core.dominance import optimal_groups
 from bestgroup.core.gaps import arm_gaps, arm_lifts, group_gaps, weighted_gaps
-from bestgroup.core.goals import BestGroup, Goal, ParetoGroups, check_goal
-from bestgroup.core.laws import FullyDependent, Normal
-from bestgroup.core.problem import Instance, check_instance
+from bestgroup.problem.arrays import Floats, Ints, probability, read_only
+from bestgroup.problem.goals import BestGroup, Goal, ParetoGroups, check_goal
+from bestgroup.problem.instance import Instance, check_instance
+from bestgroup.problem.laws import FullyDependent, Normal
 
 __all__ = ["LowerBound", "UpperBound", "lower_bound", "upper_bound"]
 
@@ -58,7 +58,7 @@ def lower_bound(instance: Instance, goal: Goal, delta: float) -> LowerBound:
     d >= 3 and each arm of the optimal groups; and that the alternatives stay in [0, 1], where the
     paper has all its environments. The paper's own example fails the last one.
 
-    >>> from bestgroup.core.laws import FullyDependent
+    >>> from bestgroup.problem.laws import FullyDependent
     >>> instance = Instance([[[1.0, 0.5]], [[0.5, 0.5]]], law=FullyDependent(1.0))
     >>> bound = lower_bound(instance, BestGroup([1, 1]), 0.05)
     >>> bound.applies, bound.by_group.round(1)

@@ -38,14 +38,14 @@ from typing import NamedTuple
 import numpy as np
 
 from bestgroup.compile.kernel import kernel
-from bestgroup.core.arrays import Bools, Floats, Ints
 from bestgroup.core.certificate_best import MOST_DIMS, behind_witness
 from bestgroup.core.evidence import pair_evidence, pair_evidence_above
-from bestgroup.core.goals import BestGroup, Goal
-from bestgroup.core.noise import Noise, SubGaussian
 from bestgroup.core.sequences import all_boxes
-from bestgroup.core.shape import Shape
 from bestgroup.core.tally import Tally
+from bestgroup.problem.arrays import Bools, Floats, Ints
+from bestgroup.problem.goals import BestGroup, Goal
+from bestgroup.problem.noise import Noise, SubGaussian
+from bestgroup.problem.shape import Shape
 
 UNDECIDED, IN, OUT = 0, 1, 2
 _PRECISIONS = (32.0, 256.0, 2048.0, 16384.0, 131072.0)

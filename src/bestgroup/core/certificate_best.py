@@ -27,7 +27,6 @@ import math
 import numpy as np
 
 from bestgroup.compile.kernel import kernel
-from bestgroup.core.arrays import Bools, Floats, Ints
 from bestgroup.core.evidence_linear import PRECISIONS, PRIOR, coefficients
 from bestgroup.core.evidence_prove import PROVEN, prove
 from bestgroup.core.evidence_search import (
@@ -39,10 +38,11 @@ from bestgroup.core.evidence_search import (
     make_duel,
     make_work,
 )
-from bestgroup.core.goals import BestGroup
-from bestgroup.core.noise import SubGaussian
-from bestgroup.core.shape import Shape
 from bestgroup.core.tally import Tally
+from bestgroup.problem.arrays import Bools, Floats, Ints
+from bestgroup.problem.goals import BestGroup
+from bestgroup.problem.noise import SubGaussian
+from bestgroup.problem.shape import Shape
 
 MOST_DIMS = 8  # the bound over selections takes 2^D K values of psi*
 

@@ -35,9 +35,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bestgroup.compile.kernel import kernel
-from bestgroup.core.arrays import Floats, number, numbers
-from bestgroup.core.shape import Shape
 from bestgroup.errors import BestGroupError, InvalidInput
+from bestgroup.problem.arrays import Floats, number, numbers
+from bestgroup.problem.shape import Shape
 
 PAPER, MIXTURE, STITCHED, TABLE = 0, 1, 2, 3
 NAMES = {"paper": PAPER, "mixture": MIXTURE, "stitched": STITCHED}

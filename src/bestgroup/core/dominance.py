@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bestgroup.core.arrays import Bools, Floats, numbers, vector_pair
-from bestgroup.core.goals import BestGroup, Goal, ParetoGroups, check_goal
-from bestgroup.core.problem import Instance, check_instance
 from bestgroup.errors import InvalidInput
+from bestgroup.problem.arrays import Bools, Floats, numbers, vector_pair
+from bestgroup.problem.goals import BestGroup, Goal, ParetoGroups, check_goal
+from bestgroup.problem.instance import Instance, check_instance
 
 
 def weakly_dominated(loser: ArrayLike, winner: ArrayLike) -> bool:

@@ -44,8 +44,8 @@ import numpy as np
 
 from bestgroup.compile.borrowing import borrowing
 from bestgroup.compile.kernel import kernel
-from bestgroup.core.arrays import Floats
 from bestgroup.core.evidence import log_mixture, log_mixture_slope
+from bestgroup.problem.arrays import Floats
 
 _LOG_2 = math.log(2.0)
 _LOW, _HIGH, _PARTS = -24, 4, 64  # the table: octaves 2^-24 to 2^4, each in 64 equal parts

@@ -29,8 +29,8 @@ import numpy as np
 
 from bestgroup.compile.borrowing import borrowing
 from bestgroup.compile.kernel import kernel
-from bestgroup.core.arrays import Bools, Floats, Ints
 from bestgroup.core.evidence_linear import climb, conjugate
+from bestgroup.problem.arrays import Bools, Floats, Ints
 
 
 class Duel(NamedTuple):

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bestgroup.core.arrays import Bools, Floats, numbers, read_only
-from bestgroup.core.goals import BestGroup, Goal, ParetoGroups, check_goal
-from bestgroup.core.problem import Instance, check_instance
 from bestgroup.errors import InvalidInput
+from bestgroup.problem.arrays import Bools, Floats, numbers, read_only
+from bestgroup.problem.goals import BestGroup, Goal, ParetoGroups, check_goal
+from bestgroup.problem.instance import Instance, check_instance
 
 
 @dataclass(frozen=True, eq=False)

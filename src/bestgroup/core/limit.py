@@ -20,16 +20,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bestgroup.core.arrays import Floats, number, probability
-from bestgroup.core.goals import BestGroup, Goal, check_goal
 from bestgroup.core.limit_answers import Best, ParetoAnswers, best_group
 from bestgroup.core.limit_arms import Arms
 from bestgroup.core.limit_game import Watch
 from bestgroup.core.limit_pareto import Question
 from bestgroup.errors import InvalidInput
+from bestgroup.problem.arrays import Floats, number, probability
+from bestgroup.problem.goals import BestGroup, Goal, check_goal
 
 if TYPE_CHECKING:
-    from bestgroup.core.problem import Instance
+    from bestgroup.problem.instance import Instance
 
 ROUNDING = 1e-9  # relative; the certified bounds are widened by it
 _DEPENDENCE = {
@@ -67,7 +67,7 @@ class CharacteristicTime:
         them some answer is given with probability p = (1 - delta) / M or more, which leaves
         T* kl(p, delta), and nothing if p <= delta. T* is taken at its certified lower end.
 
-        >>> from bestgroup.core.goals import BestGroup
+        >>> from bestgroup.problem.goals import BestGroup
         >>> time = limit_of([np.array([[1.0]]), np.array([[0.0]])], np.ones(1), BestGroup([1.0]))
         >>> round(time.value, 2), round(time.samples(0.01), 1)
         (8.0, 36.0)
@@ -100,8 +100,8 @@ def characteristic_time(
     apart. `progress`, if given, is called from time to time with the relative gap between the bounds
     of the game in hand: there is one game for each answer or set of answers that is looked at.
 
-    >>> from bestgroup.core.goals import ParetoGroups
-    >>> from bestgroup.core.problem import Instance
+    >>> from bestgroup.problem.goals import ParetoGroups
+    >>> from bestgroup.problem.instance import Instance
     >>> instance = Instance([[[1.0, 0.0]], [[0.0, 1.0]], [[-1.0, -1.0]]])
     >>> time = characteristic_time(instance, ParetoGroups(), tolerance=0.001)
     >>> sorted(time.answer), round(time.value, 1)
@@ -120,7 +120,7 @@ def limit_of(
 ) -> CharacteristicTime:
     """Return T* for means of N groups, each [K_i, D], and noise scales [D]; see `characteristic_time`.
 
-    >>> from bestgroup.core.goals import ParetoGroups
+    >>> from bestgroup.problem.goals import ParetoGroups
     >>> limit_of([np.zeros((1, 2)), np.zeros((1, 2))], np.ones(2), ParetoGroups()).value
     inf
     """

@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from bestgroup.compile.borrowing import borrowing
-from bestgroup.core.arrays import Bools, Floats, Ints
+from bestgroup.problem.arrays import Bools, Floats, Ints
 
 EXACT = 1.0 - 1e-10  # costs that agree to this factor count as equal
 KEEP = 1.5  # alternatives up to this factor above the cheapest one become cuts

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bestgroup.core.arrays import Bools, Floats
+from bestgroup.problem.arrays import Bools, Floats
 
 STEPS = 60
 PRECISION = 1e-9  # relative gap between cost and bound at which the iteration stops

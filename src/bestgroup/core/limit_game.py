@@ -16,7 +16,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from bestgroup.core.arrays import Floats
+from bestgroup.problem.arrays import Floats
 
 MANY = 150  # arms; beyond it products of cuts, which have few entries, are sparse
 CARE = 0.3  # how far the central path is followed: to this share of the gap between the bounds

@@ -33,7 +33,7 @@ import math
 import numpy as np
 
 from bestgroup.compile.kernel import kernel
-from bestgroup.core.arrays import Floats
+from bestgroup.problem.arrays import Floats
 
 # Small bets suit many values, and double; large ones suit few values of small variance.
 _BETS = tuple(2.0**k for k in (-8, -7, -6, -5, -4, -3, -2, -1, -0.5, 0, 0.5, 1, 1.5, 2, 3))

@@ -28,8 +28,8 @@ from __future__ import annotations
 import math
 
 from bestgroup.compile.kernel import kernel
-from bestgroup.core.arrays import Floats
 from bestgroup.core.beta import student_cdf
+from bestgroup.problem.arrays import Floats
 
 STATISTICS = 3  # the first value, and sums of deviations from it and of their squares
 _FINEST, _SCALES = 8.0, 4

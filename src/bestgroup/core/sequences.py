@@ -16,13 +16,13 @@ import math
 from typing import NamedTuple
 
 from bestgroup.compile.kernel import kernel
-from bestgroup.core.arrays import Bools, Floats
 from bestgroup.core.evidence import mixture_edge
 from bestgroup.core.sequence_bernoulli import lower_bernoulli
 from bestgroup.core.sequence_bounded import absorb_bounded, lower_bounded
 from bestgroup.core.sequence_gaussian import absorb_gaussian, box_gaussian
-from bestgroup.core.shape import Shape
 from bestgroup.core.tally import Tally
+from bestgroup.problem.arrays import Bools, Floats
+from bestgroup.problem.shape import Shape
 
 SUBGAUSSIAN, BOUNDED, GAUSSIAN, BERNOULLI = 0, 1, 2, 3
 _SLACK = 1e-9  # far above the rounding errors of a capital's logarithm

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bestgroup.compile.borrowing import borrowing
-from bestgroup.core.arrays import Floats, Ints
+from bestgroup.problem.arrays import Floats, Ints
 
 
 class Tally(NamedTuple):

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from bestgroup.algorithms.registry import algorithm
-from bestgroup.core.arrays import positive_int, seed_of
-from bestgroup.core.goals import BestGroup, Goal, ParetoGroups
-from bestgroup.core.problem import Instance
 from bestgroup.errors import InvalidInput
+from bestgroup.problem.arrays import positive_int, seed_of
+from bestgroup.problem.goals import BestGroup, Goal, ParetoGroups
+from bestgroup.problem.instance import Instance
 
 DELTA = 0.01
 EPSILON = 0.01

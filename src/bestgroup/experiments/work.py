@@ -12,9 +12,9 @@ from typing import Any
 from bestgroup.algorithms.protocol import Algorithm, Setting
 from bestgroup.algorithms.registry import resolve
 from bestgroup.algorithms.uniform import Uniform
-from bestgroup.core.goals import Goal
-from bestgroup.core.problem import Instance
 from bestgroup.experiments.points import DELTA, Limit, Outcome, Point, Weights
+from bestgroup.problem.goals import Goal
+from bestgroup.problem.instance import Instance
 from bestgroup.simulation.replicate import choose_engine, simulate
 
 # The limit is reported at its certified lower end, which a finer tolerance would hardly raise.

@@ -8,9 +8,9 @@ from typing import Any
 from fastapi import APIRouter, Request
 from pydantic import ValidationError
 
-from bestgroup.core.goals import BestGroup, Goal, ParetoGroups
-from bestgroup.core.live import Problem
 from bestgroup.errors import InvalidInput
+from bestgroup.problem.goals import BestGroup, Goal, ParetoGroups
+from bestgroup.problem.problem import Problem
 from bestgroup.service import schemas
 from bestgroup.service.api import AStudy, board_of, scratch, study_out, without_path
 from bestgroup.service.auth import SCHEMES

@@ -13,14 +13,14 @@ from functools import cached_property
 
 import numpy as np
 
-from bestgroup.core.arrays import Floats, Ints
 from bestgroup.core.certificate import Verdict, judge
-from bestgroup.core.goals import BestGroup, ParetoGroups
-from bestgroup.core.noise import SubGaussian
 from bestgroup.core.sequences import take_values
 from bestgroup.core.tally import Tally, empty_tally
 from bestgroup.explain import Explainer
 from bestgroup.forecasts import pulls_needed
+from bestgroup.problem.arrays import Floats, Ints
+from bestgroup.problem.goals import BestGroup, ParetoGroups
+from bestgroup.problem.noise import SubGaussian
 from bestgroup.store.base import Block, Store
 from bestgroup.study_spec import StudySpec
 

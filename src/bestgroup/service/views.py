@@ -11,9 +11,9 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 from bestgroup.cli.output import plain
-from bestgroup.core.arrays import Floats
 from bestgroup.errors import InvalidInput
 from bestgroup.explain import WORDS
+from bestgroup.problem.arrays import Floats
 from bestgroup.service.board import Watched
 from bestgroup.service.observer import Picture
 from bestgroup.service.schemas import DimOut, GroupStatus, StatusOut

@@ -19,9 +19,9 @@ from bestgroup.algorithms.protocol import Rule
 from bestgroup.algorithms.uniform import UniformRule
 from bestgroup.compile.borrowing import borrowing
 from bestgroup.compile.kernel import kernel
-from bestgroup.core.arrays import Bools, Floats, Ints
 from bestgroup.core.confidence import radius_at, radius_below
 from bestgroup.core.tally import Tally
+from bestgroup.problem.arrays import Bools, Floats, Ints
 from bestgroup.simulation.rewards import AHEAD, Reservoir, Source, ensure
 
 DONE, REFILL, SLICE, CAPPED, STUCK = 0, 1, 2, 3, 4

@@ -9,9 +9,9 @@ import numpy as np
 
 from bestgroup.algorithms.protocol import Algorithm, Setting
 from bestgroup.algorithms.uniform import Uniform
-from bestgroup.core.arrays import Ints
-from bestgroup.core.problem import Instance
 from bestgroup.core.tally import empty_tally
+from bestgroup.problem.arrays import Ints
+from bestgroup.problem.instance import Instance
 from bestgroup.simulation import exact
 from bestgroup.simulation.rewards import USER, UserLaw, make_reservoir, make_source
 from bestgroup.simulation.tapes import bodies, check_plan, with_radius

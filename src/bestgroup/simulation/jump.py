@@ -18,9 +18,9 @@ from bestgroup.algorithms.protocol import Algorithm, Setting
 from bestgroup.algorithms.te_plus import TePlus
 from bestgroup.algorithms.triple_elimination import GroupElimination, TripleElimination
 from bestgroup.algorithms.uniform import Uniform
-from bestgroup.core.arrays import Bools, Floats, Ints
-from bestgroup.core.laws import FullyDependent, Normal
-from bestgroup.core.problem import Instance
+from bestgroup.problem.arrays import Bools, Floats, Ints
+from bestgroup.problem.instance import Instance
+from bestgroup.problem.laws import FullyDependent, Normal
 from bestgroup.simulation.jump_certify import doubt_for
 from bestgroup.simulation.jump_effect import run_many as run_effect
 from bestgroup.simulation.jump_elimination import Results, make_results
@@ -69,7 +69,7 @@ class JumpRuns(NamedTuple):
 def supports(instance: Instance, algorithm: Algorithm) -> str | None:
     """Return None if the jump engine can run this, else one sentence that says why not.
 
-    >>> from bestgroup.core.laws import Bernoulli
+    >>> from bestgroup.problem.laws import Bernoulli
     >>> from bestgroup.algorithms.triple_elimination import GroupElimination
     >>> supports(Instance([[[0.5]]], Bernoulli()), GroupElimination())
     'the jump engine draws Gaussian rewards only, and the law is Bernoulli()'

@@ -6,7 +6,7 @@ from bestgroup.algorithms import equal_effect as eecb
 from bestgroup.algorithms.protocol import Rule
 from bestgroup.compile.kernel import kernel
 from bestgroup.compile.pointers import bare, memory
-from bestgroup.core.arrays import Floats, Ints
+from bestgroup.problem.arrays import Floats, Ints
 from bestgroup.simulation.jump_calendar import (
     NEVER,
     UNUSED,

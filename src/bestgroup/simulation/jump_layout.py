@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from bestgroup.compile.pointers import bare
-from bestgroup.core.arrays import Bools, Floats, Ints
+from bestgroup.problem.arrays import Bools, Floats, Ints
 
 # Z and F; numpy's stubs would take an entry at a computed place for an array.
 Words: TypeAlias = Any

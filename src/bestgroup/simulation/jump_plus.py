@@ -23,7 +23,7 @@ from bestgroup.algorithms.te_plus import (
 from bestgroup.algorithms.te_plus_radii import PairRule, radius_from
 from bestgroup.compile.kernel import kernel
 from bestgroup.compile.pointers import bare, memory
-from bestgroup.core.arrays import Floats, Ints
+from bestgroup.problem.arrays import Floats, Ints
 from bestgroup.simulation.jump_atoms import next_candidate
 from bestgroup.simulation.jump_calendar import (
     LIVE,

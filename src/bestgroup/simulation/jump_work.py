@@ -15,11 +15,11 @@ from bestgroup.algorithms.te_plus import TePlus
 from bestgroup.algorithms.te_plus_radii import PairRule
 from bestgroup.algorithms.triple_elimination import TripleElimination
 from bestgroup.algorithms.uniform import Uniform
-from bestgroup.core.arrays import Floats
 from bestgroup.core.confidence import radius_at
 from bestgroup.core.evidence import mixture_edge
 from bestgroup.core.gaps import group_gaps
-from bestgroup.core.problem import Instance
+from bestgroup.problem.arrays import Floats
+from bestgroup.problem.instance import Instance
 
 # Measured: normals that the engines' time is worth, for a reward drawn and for a walk.
 _EXACT_DRAW, _JUMP_WALK, _JUMP_PAIR = 2.0, 2000.0, 20.0

@@ -11,12 +11,12 @@ import numpy as np
 
 from bestgroup.algorithms.protocol import Algorithm, Setting
 from bestgroup.algorithms.registry import resolve
-from bestgroup.core.arrays import Bools, Floats, Ints, positive_int, probability, seed_of
 from bestgroup.core.dominance import endless, is_correct
-from bestgroup.core.goals import Goal, check_goal
-from bestgroup.core.guarantee import Guarantee
-from bestgroup.core.problem import Instance
 from bestgroup.errors import InvalidInput
+from bestgroup.problem.arrays import Bools, Floats, Ints, positive_int, probability, seed_of
+from bestgroup.problem.goals import Goal, check_goal
+from bestgroup.problem.guarantee import Guarantee
+from bestgroup.problem.instance import Instance
 from bestgroup.simulation.progress import Progress
 from bestgroup.simulation.runs import NO_LIMIT, Job, Runs
 from bestgroup.simulation.spread import check_workers, collect_runs
@@ -131,7 +131,7 @@ def simulate(
     runs to the exact law. "auto" takes the one that should be quicker.
 
     >>> instance = Instance([[[0.0]], [[2.0]]])
-    >>> from bestgroup.core.goals import BestGroup
+    >>> from bestgroup.problem.goals import BestGroup
     >>> simulate(instance, BestGroup([1.0]), "eecb", delta=0.05, runs=3, seed=1).answers
     [frozenset({1}), frozenset({1}), frozenset({1})]
     """

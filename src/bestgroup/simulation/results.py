@@ -18,8 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from bestgroup.core.arrays import Ints
 from bestgroup.errors import InvalidInput, StoreError
+from bestgroup.problem.arrays import Ints
 from bestgroup.simulation.runs import Job, Runs, join
 
 _SQLITE = (".sqlite", ".sqlite3", ".db")

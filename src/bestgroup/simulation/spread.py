@@ -11,8 +11,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from bestgroup.core.arrays import positive_int
 from bestgroup.errors import BestGroupError, InvalidInput
+from bestgroup.problem.arrays import positive_int
 from bestgroup.simulation.clusters import backend, gives_back_early
 from bestgroup.simulation.progress import Progress
 from bestgroup.simulation.results import open_results

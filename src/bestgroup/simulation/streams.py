@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bestgroup.compile.kernel import kernel
-from bestgroup.core.arrays import Floats
+from bestgroup.problem.arrays import Floats
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _MIX_A = np.uint64(0xBF58476D1CE4E5B9)

@@ -10,7 +10,11 @@ import numpy as np
 
 from bestgroup.algorithms.protocol import Algorithm, Setting
 from bestgroup.algorithms.registry import resolve
-from bestgroup.core.arrays import (
+from bestgroup.core.confidence import RadiusEnded, longer, make_radius
+from bestgroup.core.sequences import BoxRule, absorb_values
+from bestgroup.core.tally import Tally, empty_tally
+from bestgroup.errors import InvalidInput, TapeTooShort
+from bestgroup.problem.arrays import (
     Bools,
     Floats,
     Ints,
@@ -19,15 +23,11 @@ from bestgroup.core.arrays import (
     probability,
     seed_of,
 )
-from bestgroup.core.confidence import RadiusEnded, longer, make_radius
-from bestgroup.core.goals import Goal, check_goal
-from bestgroup.core.guarantee import Guarantee
-from bestgroup.core.noise import Noise, SubGaussian, check_noise
-from bestgroup.core.problem import Instance
-from bestgroup.core.sequences import BoxRule, absorb_values
-from bestgroup.core.shape import Shape
-from bestgroup.core.tally import Tally, empty_tally
-from bestgroup.errors import InvalidInput, TapeTooShort
+from bestgroup.problem.goals import Goal, check_goal
+from bestgroup.problem.guarantee import Guarantee
+from bestgroup.problem.instance import Instance
+from bestgroup.problem.noise import Noise, SubGaussian, check_noise
+from bestgroup.problem.shape import Shape
 from bestgroup.simulation.rewards import AHEAD, USER, UserLaw, ensure, make_reservoir, make_source
 
 T = TypeVar("T")
@@ -137,7 +137,7 @@ def replay(
     the compiled or the plain Python bodies, which agree to the bit; by default long tapes are
     compiled.
 
-    >>> from bestgroup.core.goals import ParetoGroups
+    >>> from bestgroup.problem.goals import ParetoGroups
     >>> tape = np.broadcast_to([[[1.0]], [[0.0]]], (200, 2, 1, 1))
     >>> trace = replay(tape, ParetoGroups(0.5), "te", delta=0.1)
     >>> trace.answer, trace.pulls, len(trace.rounds)

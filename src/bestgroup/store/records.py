@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from bestgroup.core.arrays import Floats
+from bestgroup.problem.arrays import Floats
 
 
 class Slot(NamedTuple):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from bestgroup.core.goals import BestGroup
 from bestgroup.experiments.points import Plan, Point, Weights
+from bestgroup.problem.goals import BestGroup
 
 NAME = "table"
 GROUPS = 5

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from bestgroup.core.goals import ParetoGroups
 from bestgroup.experiments.points import Plan, Point
+from bestgroup.problem.goals import ParetoGroups
 
 NAME = "vary-k"
 GROUPS = 5

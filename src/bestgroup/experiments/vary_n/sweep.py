@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from bestgroup.core.goals import ParetoGroups
 from bestgroup.experiments.points import Plan, Point
+from bestgroup.problem.goals import ParetoGroups
 
 NAME = "vary-n"
 GROUPS = (5, 10, 15, 20)  # the paper does not print its grid

@@ -8,8 +8,8 @@ from typing import TypeAlias
 
 import numpy as np
 
-from bestgroup.core.arrays import Floats, number, numbers
 from bestgroup.errors import InvalidInput
+from bestgroup.problem.arrays import Floats, number, numbers
 
 
 @dataclass(frozen=True)

@@ -8,13 +8,13 @@ from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from bestgroup.core.arrays import Floats, number, numbers
 from bestgroup.core.sequence_bounded import CAPITALS
 from bestgroup.core.sequence_bounded import STATISTICS as SUMS
 from bestgroup.core.sequence_gaussian import STATISTICS as DEVIATIONS
 from bestgroup.core.sequences import BERNOULLI, BOUNDED, GAUSSIAN, SUBGAUSSIAN, BoxRule, share
-from bestgroup.core.shape import Shape
 from bestgroup.errors import InvalidInput
+from bestgroup.problem.arrays import Floats, number, numbers
+from bestgroup.problem.shape import Shape
 
 Dependence = Literal["arbitrary", "independent"]
 

@@ -11,8 +11,8 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from bestgroup.core.arrays import Floats, number, numbers
 from bestgroup.errors import InvalidInput
+from bestgroup.problem.arrays import Floats, number, numbers
 
 
 @runtime_checkable

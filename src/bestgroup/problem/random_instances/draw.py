@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from bestgroup.core.arrays import Floats, Ints, number, numbers, positive_int, seed_of
 from bestgroup.errors import InvalidInput
-from bestgroup.simulation.instance_limits import MOST, largest_gap
-from bestgroup.simulation.instance_search import reach, reject, split, walk
-from bestgroup.simulation.instance_walk import Region
+from bestgroup.problem.arrays import Floats, Ints, number, numbers, positive_int, seed_of
+from bestgroup.problem.random_instances.limits import MOST, largest_gap
+from bestgroup.problem.random_instances.search import reach, reject, split, walk
+from bestgroup.problem.random_instances.walk import Region
 
 LARGEST_TABLE = 100_000_000
 

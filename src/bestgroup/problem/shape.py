@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bestgroup.core.arrays import Bools
+from bestgroup.problem.arrays import Bools
 
 
 @dataclass(frozen=True)

@@ -16,10 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from bestgroup.core.arrays import Bools, Floats, number, numbers
-from bestgroup.core.noise import Noise, SubGaussian, check_noise, noise_from_dict
-from bestgroup.core.shape import Shape
 from bestgroup.errors import InvalidInput
+from bestgroup.problem.arrays import Bools, Floats, number, numbers
+from bestgroup.problem.noise import Noise, SubGaussian, check_noise, noise_from_dict
+from bestgroup.problem.shape import Shape
 
 DIRECTIONS = ("max", "min", "watch")
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from bestgroup.core.arrays import Bools, Floats, Ints
-from bestgroup.simulation.instance_limits import lattice_start
-from bestgroup.simulation.instance_walk import Region, roam
+from bestgroup.problem.arrays import Bools, Floats, Ints
+from bestgroup.problem.random_instances.limits import lattice_start
+from bestgroup.problem.random_instances.walk import Region, roam
 
 TRIES_WORK = 20_000_000  # entries of means and of comparisons that rejection may look at
 BLOCK_WORK = 1_000_000  # and those of one array

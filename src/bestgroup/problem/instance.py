@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from bestgroup.core.arrays import Floats, numbers, read_only
-from bestgroup.core.laws import Bernoulli, Beta, Law, Normal
-from bestgroup.core.noise import Noise, SubGaussian, check_noise
-from bestgroup.core.shape import Shape
 from bestgroup.errors import InvalidInput
+from bestgroup.problem.arrays import Floats, numbers, read_only
+from bestgroup.problem.laws import Bernoulli, Beta, Law, Normal
+from bestgroup.problem.noise import Noise, SubGaussian, check_noise
+from bestgroup.problem.shape import Shape
 
 
 class Instance:
@@ -63,7 +63,7 @@ class Instance:
         **options: Any,
     ) -> Instance:
         """Return a random instance as in section 5 of the paper; see `simulation.instances`."""
-        from bestgroup.simulation.instances import random_means
+        from bestgroup.problem.random_instances.draw import random_means
 
         return cls(random_means(groups, arms, dims, pareto, min_gap, seed, **options))
 
@@ -78,7 +78,7 @@ class Instance:
         seed: int = 0,
     ) -> Instance:
         """Return a large random instance with few optimal groups; see `simulation.instances`."""
-        from bestgroup.simulation.instances import sparse_means
+        from bestgroup.problem.random_instances.draw import sparse_means
 
         return cls(sparse_means(groups, arms, dims, pareto, min_gap, seed))
 

@@ -25,7 +25,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bestgroup.compile.kernel import kernel
-from bestgroup.core.arrays import Floats, Ints
+from bestgroup.problem.arrays import Floats, Ints
 
 # A redraw takes the largest of at most this many uniforms; a ratio makes up for the other arms.
 FEW = 12

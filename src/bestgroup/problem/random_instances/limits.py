@@ -15,7 +15,7 @@ import math
 
 import numpy as np
 
-from bestgroup.core.arrays import Floats
+from bestgroup.problem.arrays import Floats
 
 # In 13 dims already two levels hold 1,716 incomparable points, more than any search here asks for.
 DIMS = 13

@@ -12,8 +12,8 @@ import time
 
 import numpy as np
 
-from bestgroup.core.limit import limit_of
 from bestgroup.problem.goals import BestGroup, ParetoGroups
+from bestgroup.theory.characteristic_time.limit import limit_of
 
 # groups, arms, dims; dependence; gap asked for
 CASES = (

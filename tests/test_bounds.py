@@ -11,14 +11,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bestgroup.core.bounds import lower_bound, upper_bound
 from bestgroup.core.confidence import make_radius, radius_at
-from bestgroup.core.gaps import gaps
 from bestgroup.errors import InvalidInput
 from bestgroup.problem.goals import BestGroup, ParetoGroups
 from bestgroup.problem.instance import Instance
 from bestgroup.problem.laws import Bernoulli, FullyDependent, Normal
 from bestgroup.problem.noise import SubGaussian
+from bestgroup.theory.gaps import gaps
+from bestgroup.theory.lower_bounds import lower_bound, upper_bound
 from reference import definitions, naive
 
 # 09, 13 and 17 leave the good event, 16 has a radius of its own.

@@ -10,8 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bestgroup.core.dominance import optimal_groups, pareto_groups
-from bestgroup.core.gaps import (
+from bestgroup.errors import InvalidInput
+from bestgroup.problem.goals import BestGroup, ParetoGroups
+from bestgroup.problem.instance import Instance
+from bestgroup.theory.dominance import optimal_groups, pareto_groups
+from bestgroup.theory.gaps import (
     arm_gaps,
     arm_lifts,
     gaps,
@@ -19,9 +22,6 @@ from bestgroup.core.gaps import (
     tolerant_group_gaps,
     weighted_gaps,
 )
-from bestgroup.errors import InvalidInput
-from bestgroup.problem.goals import BestGroup, ParetoGroups
-from bestgroup.problem.instance import Instance
 from reference import definitions
 
 # 16 and 17 pin single comparisons and hold no gaps.

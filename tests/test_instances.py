@@ -14,12 +14,12 @@ from scipy import sparse, stats
 from scipy.sparse.csgraph import maximum_bipartite_matching
 from tests.reference import definitions
 
-from bestgroup.core.gaps import group_gaps, weighted_gaps
 from bestgroup.errors import InvalidInput
 from bestgroup.problem.random_instances import search
 from bestgroup.problem.random_instances.draw import _arms_below, random_means, sparse_means
 from bestgroup.problem.random_instances.limits import largest_gap, lattice_start, levels_needed
 from bestgroup.problem.random_instances.walk import Region, roam
+from bestgroup.theory.gaps import group_gaps, weighted_gaps
 
 PAPER_WEIGHTS = [(0.1, 0.1, 1), (1, 1, 0.1), (0.1, 1, 1), (1, 1, 1), (1, 2, 3)]
 

@@ -5,11 +5,11 @@ import math
 import numpy as np
 import pytest
 
-from bestgroup.core import limit_game
-from bestgroup.core.limit import limit_of
 from bestgroup.errors import InvalidInput
 from bestgroup.problem.goals import BestGroup, ParetoGroups
 from bestgroup.simulation.progress import narrowing
+from bestgroup.theory.characteristic_time import game as limit_game
+from bestgroup.theory.characteristic_time.limit import limit_of
 from reference.alternatives import (
     GOALS,
     Reference,

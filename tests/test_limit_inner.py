@@ -6,14 +6,16 @@ import cvxpy as cp
 import numpy as np
 import pytest
 
-from bestgroup.core import limit_beaten, limit_linear, limit_reject
-from bestgroup.core.limit_arms import Arms
-from bestgroup.core.limit_beaten import BeatenTogether
-from bestgroup.core.limit_cover import cover_arms, cover_levels
-from bestgroup.core.limit_linear import BeatenBest
-from bestgroup.core.limit_pareto import Question, WrongSet
-from bestgroup.core.limit_reject import Rejected, begin, search
 from bestgroup.problem.goals import BestGroup
+from bestgroup.theory.characteristic_time import beaten as limit_beaten
+from bestgroup.theory.characteristic_time import linear as limit_linear
+from bestgroup.theory.characteristic_time import reject as limit_reject
+from bestgroup.theory.characteristic_time.arms import Arms
+from bestgroup.theory.characteristic_time.beaten import BeatenTogether
+from bestgroup.theory.characteristic_time.cover import cover_arms, cover_levels
+from bestgroup.theory.characteristic_time.linear import BeatenBest
+from bestgroup.theory.characteristic_time.pareto import Question, WrongSet
+from bestgroup.theory.characteristic_time.reject import Rejected, begin, search
 from reference.alternatives import (
     GOALS,
     SIZES,

@@ -9,13 +9,13 @@ from typing import Any
 from bestgroup.algorithms.protocol import Algorithm, Setting
 from bestgroup.algorithms.registry import algorithm as make_algorithm
 from bestgroup.algorithms.registry import names
-from bestgroup.core.limit import CharacteristicTime, characteristic_time
 from bestgroup.errors import InvalidInput
 from bestgroup.problem.arrays import probability
 from bestgroup.problem.goals import Goal, check_goal
 from bestgroup.problem.instance import Instance, check_instance
 from bestgroup.simulation.progress import narrowing
 from bestgroup.simulation.replicate import Simulation, simulate
+from bestgroup.theory.characteristic_time.limit import CharacteristicTime, characteristic_time
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 
 from bestgroup.algorithms.protocol import Algorithm
-from bestgroup.core.limit import characteristic_time
 from bestgroup.errors import InvalidInput
 from bestgroup.problem.arrays import positive_int, probability
 from bestgroup.problem.goals import BestGroup, Goal, ParetoGroups
@@ -24,6 +23,7 @@ from bestgroup.problem.instance import Instance
 from bestgroup.simulation.progress import Progress
 from bestgroup.simulation.replicate import simulate
 from bestgroup.spec import Spec
+from bestgroup.theory.characteristic_time.limit import characteristic_time
 
 DELTAS = (0.1, 0.05, 0.01)
 CAP = 3_000_000  # pulls after which a simulated run counts as too long

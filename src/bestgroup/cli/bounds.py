@@ -21,10 +21,10 @@ from bestgroup.cli.problem import (
 )
 
 if TYPE_CHECKING:
-    from bestgroup.core.bounds import LowerBound
-    from bestgroup.core.caps import UpperBound
-    from bestgroup.core.gaps import Gaps
-    from bestgroup.core.limit import CharacteristicTime
+    from bestgroup.theory.characteristic_time.limit import CharacteristicTime
+    from bestgroup.theory.gaps import Gaps
+    from bestgroup.theory.lower_bounds import LowerBound
+    from bestgroup.theory.upper_bounds import UpperBound
 
 MOST_ARMS = 60  # arms listed on the screen; JSON has all
 

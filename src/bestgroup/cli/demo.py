@@ -15,11 +15,11 @@ from bestgroup.cli.problem import Json, goal_record
 from bestgroup.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from bestgroup.core.limit import CharacteristicTime
     from bestgroup.problem.goals import Goal
     from bestgroup.problem.instance import Instance
     from bestgroup.simulation.replicate import Simulation
     from bestgroup.spec import Spec
+    from bestgroup.theory.characteristic_time.limit import CharacteristicTime
 
 PROBLEM = Path(__file__).with_name("bundles.toml")
 _TITLES = {

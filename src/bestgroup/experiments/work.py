@@ -110,8 +110,8 @@ def _limit(instance: Instance, goal: Goal, kept: Path) -> Limit:
     """Return what theory says, from the file `kept` if it is there."""
     if kept.exists():
         return Limit(**json.loads(kept.read_text()))
-    from bestgroup.core.bounds import lower_bound
-    from bestgroup.core.limit import characteristic_time
+    from bestgroup.theory.characteristic_time.limit import characteristic_time
+    from bestgroup.theory.lower_bounds import lower_bound
 
     time = characteristic_time(instance, goal, tolerance=TOLERANCE)
     theorem = lower_bound(instance, goal, DELTA)

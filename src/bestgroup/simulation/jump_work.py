@@ -17,9 +17,9 @@ from bestgroup.algorithms.triple_elimination import TripleElimination
 from bestgroup.algorithms.uniform import Uniform
 from bestgroup.core.confidence import radius_at
 from bestgroup.core.evidence import mixture_edge
-from bestgroup.core.gaps import group_gaps
 from bestgroup.problem.arrays import Floats
 from bestgroup.problem.instance import Instance
+from bestgroup.theory.gaps import group_gaps
 
 # Measured: normals that the engines' time is worth, for a reward drawn and for a walk.
 _EXACT_DRAW, _JUMP_WALK, _JUMP_PAIR = 2.0, 2000.0, 20.0

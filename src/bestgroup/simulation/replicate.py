@@ -11,7 +11,6 @@ import numpy as np
 
 from bestgroup.algorithms.protocol import Algorithm, Setting
 from bestgroup.algorithms.registry import resolve
-from bestgroup.core.dominance import endless, is_correct
 from bestgroup.errors import InvalidInput
 from bestgroup.problem.arrays import Bools, Floats, Ints, positive_int, probability, seed_of
 from bestgroup.problem.goals import Goal, check_goal
@@ -20,6 +19,7 @@ from bestgroup.problem.instance import Instance
 from bestgroup.simulation.progress import Progress
 from bestgroup.simulation.runs import NO_LIMIT, Job, Runs
 from bestgroup.simulation.spread import check_workers, collect_runs
+from bestgroup.theory.dominance import endless, is_correct
 
 
 @dataclass(frozen=True)

@@ -55,7 +55,7 @@ def random_means(
     on the arguments alone; the effort is bounded by counts, and what it does not reach is
     refused.
 
-    >>> from bestgroup.core.dominance import pareto_groups
+    >>> from bestgroup.theory.dominance import pareto_groups
     >>> means = random_means(5, 6, 3, pareto=2, min_gap=0.03, seed=1)
     >>> means.shape, int(pareto_groups(means.max(axis=1)).sum())
     ((5, 6, 3), 2)

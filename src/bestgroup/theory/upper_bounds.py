@@ -17,12 +17,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from bestgroup.core.confidence import Radius, make_radius, radius_at
-from bestgroup.core.dominance import optimal_groups
-from bestgroup.core.gaps import arm_gaps, group_gaps, tolerant_group_gaps, weighted_gaps
 from bestgroup.errors import InvalidInput
 from bestgroup.problem.arrays import Floats, probability, read_only
 from bestgroup.problem.goals import BestGroup, Goal, ParetoGroups, check_goal
 from bestgroup.problem.instance import Instance, check_instance
+from bestgroup.theory.dominance import optimal_groups
+from bestgroup.theory.gaps import arm_gaps, group_gaps, tolerant_group_gaps, weighted_gaps
 
 _ALGORITHMS = {ParetoGroups: ("te", "age", "ge"), BestGroup: ("eecb",)}
 _MOST_PULLS = 2**53  # beyond it floats skip whole numbers

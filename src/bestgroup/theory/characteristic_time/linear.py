@@ -19,9 +19,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bestgroup.core.limit_arms import EXACT, Arms, Falling, worth_cutting
-from bestgroup.core.limit_cover import cover_levels
 from bestgroup.problem.arrays import Bools, Floats, Ints
+from bestgroup.theory.characteristic_time.arms import EXACT, Arms, Falling, worth_cutting
+from bestgroup.theory.characteristic_time.cover import cover_levels
 
 PRICES = 4  # tried for every group before choices are listed
 WIDTH = 20_000  # choices kept of a list; those beyond enter by their bound

@@ -20,13 +20,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bestgroup.core.limit_answers import Best, ParetoAnswers, best_group
-from bestgroup.core.limit_arms import Arms
-from bestgroup.core.limit_game import Watch
-from bestgroup.core.limit_pareto import Question
 from bestgroup.errors import InvalidInput
 from bestgroup.problem.arrays import Floats, number, probability
 from bestgroup.problem.goals import BestGroup, Goal, check_goal
+from bestgroup.theory.characteristic_time.answers import Best, ParetoAnswers, best_group
+from bestgroup.theory.characteristic_time.arms import Arms
+from bestgroup.theory.characteristic_time.game import Watch
+from bestgroup.theory.characteristic_time.pareto import Question
 
 if TYPE_CHECKING:
     from bestgroup.problem.instance import Instance

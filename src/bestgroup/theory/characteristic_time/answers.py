@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from bestgroup.core.limit_arms import KEEP, Arms
-from bestgroup.core.limit_game import Watch, maximise
-from bestgroup.core.limit_linear import BeatenBest
-from bestgroup.core.limit_pareto import Question, WrongSet
 from bestgroup.problem.arrays import Bools, Floats
+from bestgroup.theory.characteristic_time.arms import KEEP, Arms
+from bestgroup.theory.characteristic_time.game import Watch, maximise
+from bestgroup.theory.characteristic_time.linear import BeatenBest
+from bestgroup.theory.characteristic_time.pareto import Question, WrongSet
 
 NODES = 60_000  # games times arms in one search over answers; the answers left enter by their bound
 COARSE = 0.05  # tolerance for games that are only to be split

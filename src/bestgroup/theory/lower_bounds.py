@@ -11,13 +11,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bestgroup.core.caps import UpperBound, scaled, upper_bound
-from bestgroup.core.dominance import optimal_groups
-from bestgroup.core.gaps import arm_gaps, arm_lifts, group_gaps, weighted_gaps
 from bestgroup.problem.arrays import Floats, Ints, probability, read_only
 from bestgroup.problem.goals import BestGroup, Goal, ParetoGroups, check_goal
 from bestgroup.problem.instance import Instance, check_instance
 from bestgroup.problem.laws import FullyDependent, Normal
+from bestgroup.theory.dominance import optimal_groups
+from bestgroup.theory.gaps import arm_gaps, arm_lifts, group_gaps, weighted_gaps
+from bestgroup.theory.upper_bounds import UpperBound, scaled, upper_bound
 
 __all__ = ["LowerBound", "UpperBound", "lower_bound", "upper_bound"]
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from bestgroup.core.limit_arms import EXACT, KEEP, Arms, Falling, mark_useful
-from bestgroup.core.limit_cover import cover_arms
 from bestgroup.problem.arrays import Floats, Ints
+from bestgroup.theory.characteristic_time.arms import EXACT, KEEP, Arms, Falling, mark_useful
+from bestgroup.theory.characteristic_time.cover import cover_arms
 
 WIDTH = 5_000  # partial choices kept of a list; those beyond enter by their bound
 

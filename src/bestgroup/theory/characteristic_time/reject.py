@@ -21,8 +21,8 @@ import numpy as np
 
 from bestgroup.compile.borrowing import borrowing
 from bestgroup.compile.kernel import kernel
-from bestgroup.core.limit_arms import EXACT, Arms, mark_useful
 from bestgroup.problem.arrays import Bools, Floats, Ints
+from bestgroup.theory.characteristic_time.arms import EXACT, Arms, mark_useful
 
 NODES = 3_000  # of one search; the nodes left open enter by their bound
 

@@ -18,10 +18,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bestgroup.core.limit_arms import KEEP, Arms, worth_cutting
-from bestgroup.core.limit_beaten import Beaten, BeatenTogether
-from bestgroup.core.limit_reject import Rejected
 from bestgroup.problem.arrays import Floats, Ints
+from bestgroup.theory.characteristic_time.arms import KEEP, Arms, worth_cutting
+from bestgroup.theory.characteristic_time.beaten import Beaten, BeatenTogether
+from bestgroup.theory.characteristic_time.reject import Rejected
 
 
 class Question(NamedTuple):

@@ -1,0 +1,1 @@
+"""The paper's definitions, gaps and bounds, and the limit that no algorithm beats."""

@@ -1,0 +1,1 @@
+"""T*: the least expected number of pulls of any algorithm, with a certified gap."""

@@ -16,8 +16,8 @@ import math
 import numpy as np
 
 import bestgroup as bg
-from bestgroup.core.sequences import box, take_values
-from bestgroup.core.tally import empty_tally
+from bestgroup.inference.confidence_sequences.boxes import box, take_values
+from bestgroup.inference.tally import empty_tally
 
 COUNTS = (100, 1000, 10_000)
 

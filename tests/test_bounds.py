@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bestgroup.core.confidence import make_radius, radius_at
 from bestgroup.errors import InvalidInput
+from bestgroup.inference.radii import make_radius, radius_at
 from bestgroup.problem.goals import BestGroup, ParetoGroups
 from bestgroup.problem.instance import Instance
 from bestgroup.problem.laws import Bernoulli, FullyDependent, Normal

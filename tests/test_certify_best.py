@@ -10,10 +10,10 @@ import pytest
 from scipy.stats import binomtest
 
 import bestgroup as bg
-from bestgroup.core.certificate import IN, OUT, judge
-from bestgroup.core.certificate_best import find_behind
-from bestgroup.core.evidence_linear import PRECISIONS, PRIOR, coefficients
-from bestgroup.core.tally import Tally
+from bestgroup.inference.certificate.best_group import find_behind
+from bestgroup.inference.certificate.judge import IN, OUT, judge
+from bestgroup.inference.evalues.linear import PRECISIONS, PRIOR, coefficients
+from bestgroup.inference.tally import Tally
 from test_evidence_linear import exact_infimum
 
 

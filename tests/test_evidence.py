@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import integrate, optimize, stats
 
-from bestgroup.core import evidence
+from bestgroup.inference.evalues import normal as evidence
 
 COUNTS = st.floats(1.0, 1e6)
 PRECISIONS = st.floats(0.5, 1e5)

@@ -9,9 +9,9 @@ from scipy.integrate import quad
 from scipy.optimize import brentq, minimize_scalar
 from scipy.special import erfcx, log_ndtr
 
-from bestgroup.core import evidence_prove as ep
-from bestgroup.core import evidence_search as es
-from bestgroup.core.evidence_linear import climb, coefficients, conjugate, conjugate_above
+from bestgroup.inference.evalues import prove as ep
+from bestgroup.inference.evalues import search as es
+from bestgroup.inference.evalues.linear import climb, coefficients, conjugate, conjugate_above
 
 
 def psi(x):

@@ -60,7 +60,7 @@ def test_nothing_is_foreseen_before_every_arm_was_pulled():
 
 @pytest.mark.parametrize("noise", [bg.SubGaussian(0.5), bg.Bounded(0, 1, method="bernstein")])
 def test_the_whole_takes_no_more_than_all_groups_one_by_one(noise):
-    from bestgroup.forecasts import arms_needed, pulls_needed
+    from bestgroup.inference.certificate.forecast import arms_needed, pulls_needed
 
     rng = np.random.default_rng(3)
     rows = [

@@ -7,10 +7,13 @@ import pytest
 from scipy import integrate, special, stats
 
 import bestgroup as bg
-from bestgroup.core import beta, sequence_bernoulli, sequence_bounded, sequence_gaussian
-from bestgroup.core.certificate import boxes
-from bestgroup.core.sequences import absorb, box, cut_box, take_values
-from bestgroup.core.tally import empty_tally
+from bestgroup.inference.certificate.judge import boxes
+from bestgroup.inference.confidence_sequences import bernoulli as sequence_bernoulli
+from bestgroup.inference.confidence_sequences import beta
+from bestgroup.inference.confidence_sequences import bounded as sequence_bounded
+from bestgroup.inference.confidence_sequences import gaussian as sequence_gaussian
+from bestgroup.inference.confidence_sequences.boxes import absorb, box, cut_box, take_values
+from bestgroup.inference.tally import empty_tally
 from bestgroup.problem.shape import Shape
 
 LEVEL = math.log(1 / 0.01)

@@ -12,8 +12,8 @@ import warnings
 import numpy as np
 import pytest
 
-from bestgroup.core.certificate import judge
 from bestgroup.errors import InvalidInput
+from bestgroup.inference.certificate.judge import judge
 from bestgroup.service.app import FILES, create_app, listen
 from bestgroup.service.auth import Tokens, check_binding
 from bestgroup.service.bundle import find_bundle
@@ -152,9 +152,9 @@ def test_the_view_shows_what_certify_proves(client, app):
 
 
 def test_pulls_needed_are_those_of_the_explainer():
-    from bestgroup.core.tally import empty_tally
-    from bestgroup.explain import Explainer
-    from bestgroup.forecasts import pulls_needed
+    from bestgroup.inference.certificate.explain import Explainer
+    from bestgroup.inference.certificate.forecast import pulls_needed
+    from bestgroup.inference.tally import empty_tally
     from bestgroup.problem.goals import ParetoGroups
     from bestgroup.problem.noise import Bounded, SubGaussian
     from bestgroup.problem.problem import Problem
@@ -168,7 +168,7 @@ def test_pulls_needed_are_those_of_the_explainer():
         )
         rule = noise.boxes(problem.shape, 0.1)
         tally = empty_tally(6, 3, 2, rule.start)
-        from bestgroup.core.sequences import take_values
+        from bestgroup.inference.confidence_sequences.boxes import take_values
 
         for i in range(6):
             for j in range(3):

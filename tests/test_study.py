@@ -10,8 +10,8 @@ import pytest
 
 import bestgroup as bg
 from bestgroup import study_stage
-from bestgroup.core.sequences import take_values
-from bestgroup.core.tally import empty_tally
+from bestgroup.inference.confidence_sequences.boxes import take_values
+from bestgroup.inference.tally import empty_tally
 from bestgroup.problem.problem import Problem
 from bestgroup.store.memory import MemoryStore
 from servers import KINDS, storage

@@ -13,7 +13,6 @@ from bestgroup.certification import Certificate as Certificate
 from bestgroup.certification import certify as certify
 from bestgroup.comparison import Comparison as Comparison
 from bestgroup.comparison import compare as compare
-from bestgroup.core.tally import Tally as Tally
 from bestgroup.errors import BestGroupError as BestGroupError
 from bestgroup.errors import EvaluationFailed as EvaluationFailed
 from bestgroup.errors import InvalidInput as InvalidInput
@@ -22,6 +21,7 @@ from bestgroup.errors import StoreError as StoreError
 from bestgroup.errors import TapeTooShort as TapeTooShort
 from bestgroup.errors import TicketError as TicketError
 from bestgroup.errors import Unreachable as Unreachable
+from bestgroup.inference.tally import Tally as Tally
 from bestgroup.planning import Plan as Plan
 from bestgroup.planning import plan as plan
 from bestgroup.problem import laws

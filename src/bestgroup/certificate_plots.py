@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bestgroup.core.certificate import IN, OUT
 from bestgroup.errors import InvalidInput
-from bestgroup.explain import WORDS
+from bestgroup.inference.certificate.explain import WORDS
+from bestgroup.inference.certificate.judge import IN, OUT
 from bestgroup.plots import BLACK, BLUE, ORANGE, figure
 
 if TYPE_CHECKING:

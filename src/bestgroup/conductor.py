@@ -16,9 +16,9 @@ import numpy as np
 
 from bestgroup.algorithms.protocol import Algorithm, Setting
 from bestgroup.conductor_stack import Stack
-from bestgroup.core.sequences import take_values
-from bestgroup.core.tally import Tally, empty_tally
 from bestgroup.errors import InvalidInput, TicketError
+from bestgroup.inference.confidence_sequences.boxes import take_values
+from bestgroup.inference.tally import Tally, empty_tally
 from bestgroup.problem.arrays import Bools, Floats, Ints, numbers
 from bestgroup.problem.goals import ParetoGroups
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bestgroup.certification import Certificate, certificate_from
-from bestgroup.core.tally import Tally
+from bestgroup.inference.tally import Tally
 
 if TYPE_CHECKING:
     from bestgroup.study import Study

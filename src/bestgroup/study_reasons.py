@@ -14,11 +14,11 @@ import numpy as np
 
 from bestgroup.algorithms.protocol import RadiusAlgorithm
 from bestgroup.conductor import Conductor
-from bestgroup.core.certificate import IN, OUT, UNDECIDED, Verdict, boxes
-from bestgroup.core.confidence import radius_at
-from bestgroup.core.tally import Tally
-from bestgroup.explain import Explainer, Explanation
-from bestgroup.forecasts import arms_needed
+from bestgroup.inference.certificate.explain import Explainer, Explanation
+from bestgroup.inference.certificate.forecast import arms_needed
+from bestgroup.inference.certificate.judge import IN, OUT, UNDECIDED, Verdict, boxes
+from bestgroup.inference.radii import radius_at
+from bestgroup.inference.tally import Tally
 from bestgroup.problem.arrays import Floats, Ints
 from bestgroup.problem.goals import ParetoGroups
 from bestgroup.problem.noise import SubGaussian

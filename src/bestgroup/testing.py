@@ -15,8 +15,8 @@ import numpy as np
 
 from bestgroup.algorithms.protocol import Algorithm, Setting
 from bestgroup.algorithms.registry import algorithm as make_algorithm
-from bestgroup.core.tally import empty_tally
 from bestgroup.errors import BestGroupError, TapeTooShort
+from bestgroup.inference.tally import empty_tally
 from bestgroup.problem.arrays import Floats, positive_int, seed_of
 from bestgroup.problem.goals import BestGroup, Goal, ParetoGroups
 from bestgroup.problem.guarantee import Guarantee

@@ -8,7 +8,7 @@ import pytest
 
 import bestgroup as bg
 from bestgroup.algorithms.adaptive_linear_costs import best_for_price
-from bestgroup.core.tally import empty_tally
+from bestgroup.inference.tally import empty_tally
 from bestgroup.simulation.exact_driver import run_once
 
 INSTANCES = {

@@ -8,7 +8,7 @@ import pytest
 import bestgroup as bg
 from bestgroup.algorithms import adaptive_linear as al
 from bestgroup.algorithms.protocol import Setting
-from bestgroup.core.tally import empty_tally
+from bestgroup.inference.tally import empty_tally
 from bestgroup.testing import check_algorithm
 from reference.adaptive_linear_naive import Naive
 

@@ -11,7 +11,7 @@ import bestgroup as bg
 from bestgroup.algorithms import adaptive
 from bestgroup.algorithms.adaptive_pareto import AdaptivePareto, proof_of
 from bestgroup.algorithms.protocol import Setting
-from bestgroup.core.tally import empty_tally
+from bestgroup.inference.tally import empty_tally
 from bestgroup.simulation.tapes import Tape, consume
 from bestgroup.testing import check_algorithm
 from reference.adaptive_pareto_naive import Naive

@@ -15,7 +15,7 @@ from itertools import product
 
 import numpy as np
 
-from bestgroup.core.evidence_linear import climb
+from bestgroup.inference.evalues.linear import climb
 
 PRECISIONS = [2.0**k for k in (3, 6, 9, 12, 15, 18)]
 PRIOR = [p / 12 for p in (1, 3, 3, 3, 1, 1)]

@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass, field
 from typing import Any
 
-from bestgroup.core.evidence import mixture_edge, pair_evidence, pair_evidence_above
+from bestgroup.inference.evalues.normal import mixture_edge, pair_evidence, pair_evidence_above
 
 INF = math.inf
 Arm = tuple[int, int]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from bestgroup.core.evidence import mixture_edge
+from bestgroup.inference.evalues.normal import mixture_edge
 
 from .runner import Closest, Means, Outcome, Pulls, Setting
 

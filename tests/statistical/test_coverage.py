@@ -13,8 +13,10 @@ import pytest
 from numba import njit
 from scipy.stats import beta
 
-from bestgroup.core import sequence_bernoulli, sequence_bounded, sequence_gaussian
-from bestgroup.core.evidence import mixture_edge
+from bestgroup.inference.confidence_sequences import bernoulli as sequence_bernoulli
+from bestgroup.inference.confidence_sequences import bounded as sequence_bounded
+from bestgroup.inference.confidence_sequences import gaussian as sequence_gaussian
+from bestgroup.inference.evalues.normal import mixture_edge
 
 pytestmark = pytest.mark.verify
 

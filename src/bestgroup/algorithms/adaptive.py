@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from bestgroup.algorithms.protocol import Algorithm, Setting
-from bestgroup.core.tally import Tally
 from bestgroup.errors import InvalidInput
+from bestgroup.inference.tally import Tally
 from bestgroup.problem.arrays import Ints, number, positive_int
 from bestgroup.problem.goals import Goal, ParetoGroups
 from bestgroup.problem.guarantee import Guarantee

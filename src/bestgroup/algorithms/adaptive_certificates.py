@@ -7,7 +7,7 @@ from bestgroup.algorithms.adaptive_scores import strength
 from bestgroup.algorithms.adaptive_split import dearness, precision
 from bestgroup.algorithms.adaptive_view import ACCEPTED, REJECTED, UNDECIDED, Duties, Split
 from bestgroup.compile.borrowing import borrowing
-from bestgroup.core.evidence import pair_evidence, pair_evidence_above
+from bestgroup.inference.evalues.normal import pair_evidence, pair_evidence_above
 from bestgroup.problem.arrays import Bools, Floats, Ints
 
 _RETRY = 0.7  # a failed test is repeated when the strength has grown by this share of its lack

@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from bestgroup.compile.borrowing import borrowing
-from bestgroup.core.sequences import BoxRule, cut_box
-from bestgroup.core.tally import Tally
+from bestgroup.inference.confidence_sequences.boxes import BoxRule, cut_box
+from bestgroup.inference.tally import Tally
 from bestgroup.problem.arrays import Bools, Floats, Ints
 
 _GAIN = 2.0 * math.log(2.0) + 1e-6  # no evidence exceeds the strength of its duel by more

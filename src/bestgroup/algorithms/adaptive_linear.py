@@ -86,9 +86,9 @@ from bestgroup.algorithms.adaptive_linear_state import LinearRule, Room, State, 
 from bestgroup.algorithms.protocol import Algorithm, Setting, pac_statement
 from bestgroup.compile.borrowing import borrowing
 from bestgroup.compile.kernel import kernel
-from bestgroup.core.certificate_best import MOST_DIMS
-from bestgroup.core.evidence_linear import PRECISIONS, PRIOR, coefficients
-from bestgroup.core.tally import Tally, sum_of
+from bestgroup.inference.certificate.best_group import MOST_DIMS
+from bestgroup.inference.evalues.linear import PRECISIONS, PRIOR, coefficients
+from bestgroup.inference.tally import Tally, sum_of
 from bestgroup.problem.arrays import Floats, Ints
 from bestgroup.problem.goals import BestGroup
 from bestgroup.problem.guarantee import Guarantee

@@ -16,8 +16,8 @@ import numpy as np
 from bestgroup.algorithms.adaptive_linear_costs import dearer, rate_of
 from bestgroup.algorithms.adaptive_linear_state import LinearRule, Room, State
 from bestgroup.compile.borrowing import borrowing
-from bestgroup.core.evidence_search import find_blocks
-from bestgroup.core.tally import Tally, sum_of
+from bestgroup.inference.evalues.search import find_blocks
+from bestgroup.inference.tally import Tally, sum_of
 from bestgroup.problem.arrays import Floats, Ints
 
 _OPTIMISM = 1.0  # times V log t, the square of the bonus of a group's worth

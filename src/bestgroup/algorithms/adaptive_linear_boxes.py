@@ -36,8 +36,8 @@ from bestgroup.algorithms.adaptive_linear_aim import largest
 from bestgroup.algorithms.adaptive_linear_costs import best_for_price
 from bestgroup.algorithms.adaptive_linear_state import LinearRule, Room, State
 from bestgroup.compile.borrowing import borrowing
-from bestgroup.core.sequences import cut_box
-from bestgroup.core.tally import Tally
+from bestgroup.inference.confidence_sequences.boxes import cut_box
+from bestgroup.inference.tally import Tally
 from bestgroup.problem.arrays import Ints
 
 

@@ -8,8 +8,8 @@ import numpy as np
 
 from bestgroup.algorithms.adaptive_linear_state import LinearRule, Room, State
 from bestgroup.compile.borrowing import borrowing
-from bestgroup.core.evidence_search import Duel, at_selection, descend, find_blocks
-from bestgroup.core.tally import Tally
+from bestgroup.inference.evalues.search import Duel, at_selection, descend, find_blocks
+from bestgroup.inference.tally import Tally
 from bestgroup.problem.arrays import Floats, Ints
 
 

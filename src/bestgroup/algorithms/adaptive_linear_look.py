@@ -23,9 +23,9 @@ from bestgroup.algorithms.adaptive_linear_costs import price_of, spare
 from bestgroup.algorithms.adaptive_linear_duel import scan, set_rival
 from bestgroup.algorithms.adaptive_linear_state import LinearRule, Room, State
 from bestgroup.compile.borrowing import borrowing
-from bestgroup.core.evidence_prove import PROVEN, prove_within
-from bestgroup.core.evidence_search import at_selection, pooled
-from bestgroup.core.tally import Tally
+from bestgroup.inference.evalues.prove import PROVEN, prove_within
+from bestgroup.inference.evalues.search import at_selection, pooled
+from bestgroup.inference.tally import Tally
 from bestgroup.problem.arrays import Floats, Ints
 
 _ROUNDING = 1e-6  # far more than floating point could add to the evidence

@@ -7,9 +7,9 @@ from typing import NamedTuple
 import numpy as np
 
 from bestgroup.compile.kernel import kernel
-from bestgroup.core.evidence_prove import Stack, make_stack
-from bestgroup.core.evidence_search import Duel, Work, make_duel, make_work
-from bestgroup.core.sequences import BoxRule
+from bestgroup.inference.confidence_sequences.boxes import BoxRule
+from bestgroup.inference.evalues.prove import Stack, make_stack
+from bestgroup.inference.evalues.search import Duel, Work, make_duel, make_work
 from bestgroup.problem.arrays import Bools, Floats, Ints
 
 

@@ -82,7 +82,7 @@ from bestgroup.algorithms.adaptive_pareto_steps import AdaptiveRule, State, init
 from bestgroup.algorithms.adaptive_view import ACCEPTED, REJECTED, UNDECIDED
 from bestgroup.algorithms.protocol import Algorithm, Setting, pac_statement
 from bestgroup.algorithms.te_plus import pair_assumptions
-from bestgroup.core.tally import Tally
+from bestgroup.inference.tally import Tally
 from bestgroup.problem.arrays import Floats, Ints
 from bestgroup.problem.goals import ParetoGroups
 from bestgroup.problem.guarantee import Guarantee

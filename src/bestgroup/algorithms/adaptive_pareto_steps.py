@@ -37,7 +37,7 @@ from bestgroup.algorithms.adaptive_view import (
 )
 from bestgroup.compile.borrowing import borrowing
 from bestgroup.compile.kernel import kernel
-from bestgroup.core.tally import Tally
+from bestgroup.inference.tally import Tally
 from bestgroup.problem.arrays import Bools, Floats, Ints
 
 FIRST, SCOUTING, PROVING = 0, 1, 2

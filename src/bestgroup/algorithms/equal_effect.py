@@ -21,9 +21,9 @@ import numpy as np
 
 from bestgroup.algorithms.protocol import RadiusAlgorithm, Rule, Setting, pac_statement
 from bestgroup.compile.kernel import kernel
-from bestgroup.core.confidence import radius_at, radius_below
-from bestgroup.core.tally import Tally
 from bestgroup.errors import InvalidInput
+from bestgroup.inference.radii import radius_at, radius_below
+from bestgroup.inference.tally import Tally
 from bestgroup.problem.arrays import Bools, Floats, Ints
 from bestgroup.problem.goals import BestGroup
 from bestgroup.problem.guarantee import Guarantee

@@ -18,9 +18,9 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from bestgroup.core.confidence import Radius, check_radius, make_radius
-from bestgroup.core.tally import Tally
 from bestgroup.errors import InvalidInput
+from bestgroup.inference.radii import Radius, check_radius, make_radius
+from bestgroup.inference.tally import Tally
 from bestgroup.problem.arrays import Bools, Floats, Ints, number
 from bestgroup.problem.goals import BestGroup, Goal, ParetoGroups
 from bestgroup.problem.guarantee import Guarantee

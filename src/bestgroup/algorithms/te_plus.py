@@ -78,7 +78,7 @@ from bestgroup.algorithms.protocol import (
 )
 from bestgroup.algorithms.te_plus_radii import PairRule, radii_at, split
 from bestgroup.compile.kernel import kernel
-from bestgroup.core.tally import Tally
+from bestgroup.inference.tally import Tally
 from bestgroup.problem.arrays import Bools, Floats, Ints
 from bestgroup.problem.goals import ParetoGroups
 from bestgroup.problem.guarantee import Guarantee

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bestgroup.compile.kernel import kernel
-from bestgroup.core.evidence import mixture_edge
+from bestgroup.inference.evalues.normal import mixture_edge
 from bestgroup.problem.arrays import Bools, Floats
 from bestgroup.problem.shape import Shape
 

@@ -15,8 +15,8 @@ import numpy as np
 
 from bestgroup.algorithms.protocol import RadiusAlgorithm, Rule, Setting, pac_statement
 from bestgroup.compile.kernel import kernel
-from bestgroup.core.confidence import radius_at
-from bestgroup.core.tally import Tally
+from bestgroup.inference.radii import radius_at
+from bestgroup.inference.tally import Tally
 from bestgroup.problem.arrays import Bools, Floats, Ints
 from bestgroup.problem.goals import ParetoGroups
 from bestgroup.problem.guarantee import Guarantee

@@ -23,8 +23,8 @@ import numpy as np
 
 from bestgroup.algorithms.protocol import Algorithm, Setting, pac_statement
 from bestgroup.compile.kernel import kernel
-from bestgroup.core.tally import Tally
 from bestgroup.errors import InvalidInput
+from bestgroup.inference.tally import Tally
 from bestgroup.problem.arrays import Bools, Floats, Ints
 from bestgroup.problem.goals import ParetoGroups
 from bestgroup.problem.guarantee import Guarantee

@@ -8,11 +8,18 @@ from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from bestgroup.core.sequence_bounded import CAPITALS
-from bestgroup.core.sequence_bounded import STATISTICS as SUMS
-from bestgroup.core.sequence_gaussian import STATISTICS as DEVIATIONS
-from bestgroup.core.sequences import BERNOULLI, BOUNDED, GAUSSIAN, SUBGAUSSIAN, BoxRule, share
 from bestgroup.errors import InvalidInput
+from bestgroup.inference.confidence_sequences.bounded import CAPITALS
+from bestgroup.inference.confidence_sequences.bounded import STATISTICS as SUMS
+from bestgroup.inference.confidence_sequences.boxes import (
+    BERNOULLI,
+    BOUNDED,
+    GAUSSIAN,
+    SUBGAUSSIAN,
+    BoxRule,
+    share,
+)
+from bestgroup.inference.confidence_sequences.gaussian import STATISTICS as DEVIATIONS
 from bestgroup.problem.arrays import Floats, number, numbers
 from bestgroup.problem.shape import Shape
 

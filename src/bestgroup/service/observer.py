@@ -13,11 +13,11 @@ from functools import cached_property
 
 import numpy as np
 
-from bestgroup.core.certificate import Verdict, judge
-from bestgroup.core.sequences import take_values
-from bestgroup.core.tally import Tally, empty_tally
-from bestgroup.explain import Explainer
-from bestgroup.forecasts import pulls_needed
+from bestgroup.inference.certificate.explain import Explainer
+from bestgroup.inference.certificate.forecast import pulls_needed
+from bestgroup.inference.certificate.judge import Verdict, judge
+from bestgroup.inference.confidence_sequences.boxes import take_values
+from bestgroup.inference.tally import Tally, empty_tally
 from bestgroup.problem.arrays import Floats, Ints
 from bestgroup.problem.goals import BestGroup, ParetoGroups
 from bestgroup.problem.noise import SubGaussian

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from bestgroup.cli.output import plain
 from bestgroup.errors import InvalidInput
-from bestgroup.explain import WORDS
+from bestgroup.inference.certificate.explain import WORDS
 from bestgroup.problem.arrays import Floats
 from bestgroup.service.board import Watched
 from bestgroup.service.observer import Picture

@@ -19,8 +19,8 @@ from bestgroup.algorithms.protocol import Rule
 from bestgroup.algorithms.uniform import UniformRule
 from bestgroup.compile.borrowing import borrowing
 from bestgroup.compile.kernel import kernel
-from bestgroup.core.confidence import radius_at, radius_below
-from bestgroup.core.tally import Tally
+from bestgroup.inference.radii import radius_at, radius_below
+from bestgroup.inference.tally import Tally
 from bestgroup.problem.arrays import Bools, Floats, Ints
 from bestgroup.simulation.rewards import AHEAD, Reservoir, Source, ensure
 

@@ -18,8 +18,8 @@ from bestgroup.algorithms.adaptive_pareto_steps import (
 from bestgroup.algorithms.adaptive_view import UNDECIDED, make_room
 from bestgroup.compile.borrowing import borrowing
 from bestgroup.compile.kernel import kernel
-from bestgroup.core.sequences import BoxRule, absorb
-from bestgroup.core.tally import Tally, sum_of
+from bestgroup.inference.confidence_sequences.boxes import BoxRule, absorb
+from bestgroup.inference.tally import Tally, sum_of
 from bestgroup.problem.arrays import Floats, Ints
 from bestgroup.simulation.exact import CAPPED, DONE, REFILL, SLICE, take
 from bestgroup.simulation.rewards import AHEAD, Reservoir, Source, ensure

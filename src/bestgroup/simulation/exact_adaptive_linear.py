@@ -7,7 +7,7 @@ import numpy as np
 from bestgroup.algorithms.adaptive_linear import advance, set_plan
 from bestgroup.algorithms.adaptive_linear_state import LinearRule, State, make_room
 from bestgroup.compile.kernel import kernel
-from bestgroup.core.tally import Tally, sum_of
+from bestgroup.inference.tally import Tally, sum_of
 from bestgroup.problem.arrays import Ints
 from bestgroup.simulation.exact import CAPPED, DONE, REFILL, SLICE
 from bestgroup.simulation.exact_adaptive import draw_due, take_due

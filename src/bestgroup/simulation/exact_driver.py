@@ -9,7 +9,7 @@ import numpy as np
 
 from bestgroup.algorithms.protocol import Algorithm, Setting
 from bestgroup.algorithms.uniform import Uniform
-from bestgroup.core.tally import empty_tally
+from bestgroup.inference.tally import empty_tally
 from bestgroup.problem.arrays import Ints
 from bestgroup.problem.instance import Instance
 from bestgroup.simulation import exact

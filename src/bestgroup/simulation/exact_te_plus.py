@@ -7,7 +7,7 @@ import numpy as np
 from bestgroup.algorithms import te_plus
 from bestgroup.algorithms.te_plus_radii import PairRule, radii_below
 from bestgroup.compile.kernel import kernel
-from bestgroup.core.tally import Tally
+from bestgroup.inference.tally import Tally
 from bestgroup.problem.arrays import Bools, Floats, Ints
 from bestgroup.simulation.exact import CAPPED, DONE, REFILL, SLICE, box_of, needed_dims, take
 from bestgroup.simulation.rewards import AHEAD, Reservoir, Source, ensure

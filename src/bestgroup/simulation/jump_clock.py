@@ -16,7 +16,7 @@ import math
 from bestgroup.algorithms.protocol import Rule
 from bestgroup.compile.kernel import kernel
 from bestgroup.compile.pointers import bare
-from bestgroup.core.confidence import radius_at, radius_below
+from bestgroup.inference.radii import radius_at, radius_below
 from bestgroup.simulation.jump_layout import (
     ARM_COUNT,
     CLOCKS,

@@ -8,7 +8,7 @@ from bestgroup.algorithms import equal_effect as eecb
 from bestgroup.algorithms.protocol import Rule
 from bestgroup.compile.kernel import kernel
 from bestgroup.compile.pointers import bare, part
-from bestgroup.core.confidence import radius_at
+from bestgroup.inference.radii import radius_at
 from bestgroup.simulation.jump_calendar import LIVE, NEVER, UNUSED, schedule
 from bestgroup.simulation.jump_cells import value_at
 from bestgroup.simulation.jump_clock import clock_of, count_at, radii_of

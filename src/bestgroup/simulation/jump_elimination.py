@@ -10,7 +10,7 @@ from bestgroup.algorithms.protocol import Rule
 from bestgroup.algorithms.triple_elimination import State, is_stuck
 from bestgroup.compile.kernel import kernel
 from bestgroup.compile.pointers import bare, memory
-from bestgroup.core.confidence import radius_at
+from bestgroup.inference.radii import radius_at
 from bestgroup.problem.arrays import Bools, Floats, Ints
 from bestgroup.simulation.jump_atoms import next_candidate
 from bestgroup.simulation.jump_calendar import (

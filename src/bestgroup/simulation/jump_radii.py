@@ -13,8 +13,8 @@ import numpy as np
 from bestgroup.algorithms.te_plus_radii import cell_end, radius_from
 from bestgroup.compile.kernel import kernel
 from bestgroup.compile.pointers import bare, part
-from bestgroup.core.confidence import Radius, radius_below
-from bestgroup.core.evidence import mixture_edge
+from bestgroup.inference.evalues.normal import mixture_edge
+from bestgroup.inference.radii import Radius, radius_below
 from bestgroup.problem.arrays import Floats
 from bestgroup.simulation.jump_layout import (
     DEPTH,

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from bestgroup.algorithms.uniform import Uniform, UniformRule, step
-from bestgroup.core.tally import Tally
+from bestgroup.inference.tally import Tally
 from bestgroup.problem.arrays import Bools, Floats, Ints
 
 _KEY = 0x756E6973  # sets these streams apart from any other use of the seed

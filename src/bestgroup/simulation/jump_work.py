@@ -15,8 +15,8 @@ from bestgroup.algorithms.te_plus import TePlus
 from bestgroup.algorithms.te_plus_radii import PairRule
 from bestgroup.algorithms.triple_elimination import TripleElimination
 from bestgroup.algorithms.uniform import Uniform
-from bestgroup.core.confidence import radius_at
-from bestgroup.core.evidence import mixture_edge
+from bestgroup.inference.evalues.normal import mixture_edge
+from bestgroup.inference.radii import radius_at
 from bestgroup.problem.arrays import Floats
 from bestgroup.problem.instance import Instance
 from bestgroup.theory.gaps import group_gaps

@@ -10,10 +10,10 @@ import numpy as np
 
 from bestgroup.algorithms.protocol import Algorithm, Setting
 from bestgroup.algorithms.registry import resolve
-from bestgroup.core.confidence import RadiusEnded, longer, make_radius
-from bestgroup.core.sequences import BoxRule, absorb_values
-from bestgroup.core.tally import Tally, empty_tally
 from bestgroup.errors import InvalidInput, TapeTooShort
+from bestgroup.inference.confidence_sequences.boxes import BoxRule, absorb_values
+from bestgroup.inference.radii import RadiusEnded, longer, make_radius
+from bestgroup.inference.tally import Tally, empty_tally
 from bestgroup.problem.arrays import (
     Bools,
     Floats,

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bestgroup.core.confidence import Radius, make_radius, radius_at
 from bestgroup.errors import InvalidInput
+from bestgroup.inference.radii import Radius, make_radius, radius_at
 from bestgroup.problem.arrays import Floats, probability, read_only
 from bestgroup.problem.goals import BestGroup, Goal, ParetoGroups, check_goal
 from bestgroup.problem.instance import Instance, check_instance

@@ -44,7 +44,7 @@ import numpy as np
 
 from bestgroup.compile.borrowing import borrowing
 from bestgroup.compile.kernel import kernel
-from bestgroup.core.evidence import log_mixture, log_mixture_slope
+from bestgroup.inference.evalues.normal import log_mixture, log_mixture_slope
 from bestgroup.problem.arrays import Floats
 
 _LOG_2 = math.log(2.0)

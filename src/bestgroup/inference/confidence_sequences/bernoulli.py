@@ -23,7 +23,7 @@ from __future__ import annotations
 import math
 
 from bestgroup.compile.kernel import kernel
-from bestgroup.core.beta import log_beta, log_upper_beta
+from bestgroup.inference.confidence_sequences.beta import log_beta, log_upper_beta
 
 _STEPS = 50
 

@@ -28,7 +28,7 @@ from __future__ import annotations
 import math
 
 from bestgroup.compile.kernel import kernel
-from bestgroup.core.beta import student_cdf
+from bestgroup.inference.confidence_sequences.beta import student_cdf
 from bestgroup.problem.arrays import Floats
 
 STATISTICS = 3  # the first value, and sums of deviations from it and of their squares

@@ -38,10 +38,10 @@ from typing import NamedTuple
 import numpy as np
 
 from bestgroup.compile.kernel import kernel
-from bestgroup.core.certificate_best import MOST_DIMS, behind_witness
-from bestgroup.core.evidence import pair_evidence, pair_evidence_above
-from bestgroup.core.sequences import all_boxes
-from bestgroup.core.tally import Tally
+from bestgroup.inference.certificate.best_group import MOST_DIMS, behind_witness
+from bestgroup.inference.confidence_sequences.boxes import all_boxes
+from bestgroup.inference.evalues.normal import pair_evidence, pair_evidence_above
+from bestgroup.inference.tally import Tally
 from bestgroup.problem.arrays import Bools, Floats, Ints
 from bestgroup.problem.goals import BestGroup, Goal
 from bestgroup.problem.noise import Noise, SubGaussian

@@ -16,11 +16,11 @@ import math
 from typing import NamedTuple
 
 from bestgroup.compile.kernel import kernel
-from bestgroup.core.evidence import mixture_edge
-from bestgroup.core.sequence_bernoulli import lower_bernoulli
-from bestgroup.core.sequence_bounded import absorb_bounded, lower_bounded
-from bestgroup.core.sequence_gaussian import absorb_gaussian, box_gaussian
-from bestgroup.core.tally import Tally
+from bestgroup.inference.confidence_sequences.bernoulli import lower_bernoulli
+from bestgroup.inference.confidence_sequences.bounded import absorb_bounded, lower_bounded
+from bestgroup.inference.confidence_sequences.gaussian import absorb_gaussian, box_gaussian
+from bestgroup.inference.evalues.normal import mixture_edge
+from bestgroup.inference.tally import Tally
 from bestgroup.problem.arrays import Bools, Floats
 from bestgroup.problem.shape import Shape
 

@@ -27,9 +27,9 @@ import math
 import numpy as np
 
 from bestgroup.compile.kernel import kernel
-from bestgroup.core.evidence_linear import PRECISIONS, PRIOR, coefficients
-from bestgroup.core.evidence_prove import PROVEN, prove
-from bestgroup.core.evidence_search import (
+from bestgroup.inference.evalues.linear import PRECISIONS, PRIOR, coefficients
+from bestgroup.inference.evalues.prove import PROVEN, prove
+from bestgroup.inference.evalues.search import (
     Duel,
     Work,
     at_selection,
@@ -38,7 +38,7 @@ from bestgroup.core.evidence_search import (
     make_duel,
     make_work,
 )
-from bestgroup.core.tally import Tally
+from bestgroup.inference.tally import Tally
 from bestgroup.problem.arrays import Bools, Floats, Ints
 from bestgroup.problem.goals import BestGroup
 from bestgroup.problem.noise import SubGaussian

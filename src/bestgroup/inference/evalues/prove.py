@@ -16,7 +16,7 @@ import numpy as np
 
 from bestgroup.compile.borrowing import borrowing
 from bestgroup.compile.kernel import kernel
-from bestgroup.core.evidence_search import Duel, Work, bound_box, pooled
+from bestgroup.inference.evalues.search import Duel, Work, bound_box, pooled
 from bestgroup.problem.arrays import Bools, Floats, Ints
 
 PROVEN, BEATEN, OPEN = 0, 1, 2

@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from bestgroup.core.certificate import IN, OUT, Verdict
-from bestgroup.core.tally import Tally
+from bestgroup.inference.certificate.judge import IN, OUT, Verdict
+from bestgroup.inference.tally import Tally
 from bestgroup.problem.arrays import Floats, Ints
 from bestgroup.problem.goals import BestGroup, Goal, ParetoGroups
 from bestgroup.problem.problem import Problem
@@ -105,7 +105,7 @@ class Explainer:
 
     def forecast(self) -> float | None:
         """Return about how many more pulls the whole answer takes; None if no one can say."""
-        from bestgroup.forecasts import arms_needed
+        from bestgroup.inference.certificate.forecast import arms_needed
 
         more = np.maximum(arms_needed(self) - self.tally.counts, 0.0)
         total = float(more[self.problem.shape.exists].sum())

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bestgroup.core.certificate import IN, OUT, UNDECIDED
+from bestgroup.inference.certificate.judge import IN, OUT, UNDECIDED
 from bestgroup.problem.arrays import Floats, Ints
 from bestgroup.problem.goals import BestGroup
 
 if TYPE_CHECKING:
-    from bestgroup.explain import Explainer
+    from bestgroup.inference.certificate.explain import Explainer
 
 
 def pulls_needed(explainer: Explainer) -> Floats:

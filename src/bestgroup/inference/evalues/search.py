@@ -29,7 +29,7 @@ import numpy as np
 
 from bestgroup.compile.borrowing import borrowing
 from bestgroup.compile.kernel import kernel
-from bestgroup.core.evidence_linear import climb, conjugate
+from bestgroup.inference.evalues.linear import climb, conjugate
 from bestgroup.problem.arrays import Bools, Floats, Ints
 
 

@@ -1,0 +1,1 @@
+"""What data prove: tallies, radii, confidence sequences, e-values, certificates."""

@@ -1,0 +1,1 @@
+"""What a tally proves about every group, why, and what is missing."""

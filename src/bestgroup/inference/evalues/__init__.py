@@ -1,0 +1,1 @@
+"""Log e-values against comparisons of arms and of groups."""

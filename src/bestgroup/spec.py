@@ -40,8 +40,8 @@ from typing import Any
 
 import numpy as np
 
-from bestgroup.algorithms.auto import pick
 from bestgroup.algorithms.protocol import Algorithm, Setting
+from bestgroup.algorithms.selection import pick
 from bestgroup.errors import InvalidInput
 from bestgroup.problem.arrays import Floats
 from bestgroup.problem.goals import Goal

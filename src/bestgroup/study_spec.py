@@ -95,7 +95,7 @@ def _goal(given: Mapping[str, Any]) -> Goal:
 def choose(name: str | Algorithm, setting: Setting, batch: Any) -> Algorithm:
     """Return the algorithm of a new study, with `batch` as its option if it has one."""
     if isinstance(name, str) and name == "auto":
-        from bestgroup.algorithms.auto import pick
+        from bestgroup.algorithms.selection import pick
 
         chosen = pick(setting, batch)[0]
     else:

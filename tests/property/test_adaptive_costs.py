@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import bestgroup as bg
-from bestgroup.algorithms.adaptive_linear_costs import best_for_price
+from bestgroup.algorithms.adaptive.best.costs import best_for_price
 from bestgroup.inference.tally import empty_tally
 from bestgroup.simulation.exact_driver import run_once
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import bestgroup as bg
-from bestgroup.algorithms import adaptive_linear as al
+from bestgroup.algorithms.adaptive.best import algorithm as al
 from bestgroup.algorithms.protocol import Setting
 from bestgroup.inference.tally import empty_tally
 from bestgroup.testing import check_algorithm

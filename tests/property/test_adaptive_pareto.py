@@ -8,8 +8,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import bestgroup as bg
-from bestgroup.algorithms import adaptive
-from bestgroup.algorithms.adaptive_pareto import AdaptivePareto, proof_of
+from bestgroup.algorithms.adaptive import algorithm as adaptive
+from bestgroup.algorithms.adaptive.pareto.algorithm import AdaptivePareto, proof_of
 from bestgroup.algorithms.protocol import Setting
 from bestgroup.inference.tally import empty_tally
 from bestgroup.simulation.tapes import Tape, consume

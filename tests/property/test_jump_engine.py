@@ -5,10 +5,10 @@ import pytest
 
 import bestgroup as bg
 from bestgroup.algorithms import equal_effect as eecb
-from bestgroup.algorithms import te_plus
 from bestgroup.algorithms import triple_elimination as te
 from bestgroup.algorithms.protocol import Setting
-from bestgroup.algorithms.te_plus_radii import radii_at
+from bestgroup.algorithms.te_plus import algorithm as te_plus
+from bestgroup.algorithms.te_plus.radii import radii_at
 from bestgroup.errors import InvalidInput
 from bestgroup.problem.laws import Bernoulli, FullyDependent, Normal
 from bestgroup.simulation.jump import run_many, supports

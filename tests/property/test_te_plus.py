@@ -8,9 +8,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import bestgroup as bg
-from bestgroup.algorithms import te_plus
 from bestgroup.algorithms.protocol import Setting
-from bestgroup.algorithms.te_plus_radii import cell_end, radii_at, radii_below, split
+from bestgroup.algorithms.te_plus import algorithm as te_plus
+from bestgroup.algorithms.te_plus.radii import cell_end, radii_at, radii_below, split
 from bestgroup.errors import TapeTooShort
 from bestgroup.problem.shape import Shape
 from bestgroup.testing import check_algorithm

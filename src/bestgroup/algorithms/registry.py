@@ -18,8 +18,8 @@ _BUILT_IN = {
     "tel": ("pareto_then_weigh", "ParetoThenWeigh"),
     "unis": ("uniform", "Uniform"),
     "unis-corrected": ("uniform", "UniformCorrected"),
-    "te-plus": ("te_plus", "TePlus"),
-    "adaptive": ("adaptive", "Adaptive"),
+    "te-plus": ("te_plus.algorithm", "TePlus"),
+    "adaptive": ("adaptive.algorithm", "Adaptive"),
 }
 _registered: dict[str, type[Algorithm]] = {}
 
@@ -70,10 +70,10 @@ def register(kind: type[Algorithm] | Algorithm) -> type[Algorithm] | Algorithm:
 def resolve(name: str | Algorithm, setting: Setting, **options: Any) -> Algorithm:
     """Return the algorithm for a setting after checking that it fits; "auto" picks one.
 
-    `bestgroup.algorithms.auto.pick` says which one "auto" is, and why.
+    `bestgroup.algorithms.selection.pick` says which one "auto" is, and why.
     """
     if isinstance(name, str) and name == "auto":
-        from bestgroup.algorithms.auto import pick
+        from bestgroup.algorithms.selection import pick
 
         name = pick(setting, options.get("batch"))[0].name
         if name == "te-plus":  # its batch is a round

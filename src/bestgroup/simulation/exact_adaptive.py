@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from bestgroup.algorithms.adaptive import is_pareto_rule
-from bestgroup.algorithms.adaptive_pareto_steps import (
+from bestgroup.algorithms.adaptive.algorithm import is_pareto_rule
+from bestgroup.algorithms.adaptive.pareto.steps import (
     FIRST,
     AdaptiveRule,
     State,
@@ -15,7 +15,7 @@ from bestgroup.algorithms.adaptive_pareto_steps import (
     look_ahead,
     set_plan,
 )
-from bestgroup.algorithms.adaptive_view import UNDECIDED, make_room
+from bestgroup.algorithms.adaptive.pareto.view import UNDECIDED, make_room
 from bestgroup.compile.borrowing import borrowing
 from bestgroup.compile.kernel import kernel
 from bestgroup.inference.confidence_sequences.boxes import BoxRule, absorb

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from bestgroup.algorithms.adaptive_linear import advance, set_plan
-from bestgroup.algorithms.adaptive_linear_state import LinearRule, State, make_room
+from bestgroup.algorithms.adaptive.best.algorithm import advance, set_plan
+from bestgroup.algorithms.adaptive.best.state import LinearRule, State, make_room
 from bestgroup.compile.kernel import kernel
 from bestgroup.inference.tally import Tally, sum_of
 from bestgroup.problem.arrays import Ints

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from bestgroup.algorithms import te_plus
-from bestgroup.algorithms.te_plus_radii import PairRule, radii_below
+from bestgroup.algorithms.te_plus import algorithm as te_plus
+from bestgroup.algorithms.te_plus.radii import PairRule, radii_below
 from bestgroup.compile.kernel import kernel
 from bestgroup.inference.tally import Tally
 from bestgroup.problem.arrays import Bools, Floats, Ints

@@ -15,7 +15,7 @@ import numpy as np
 from bestgroup.algorithms.equal_effect import EqualEffect
 from bestgroup.algorithms.pareto_then_weigh import ParetoThenWeigh
 from bestgroup.algorithms.protocol import Algorithm, Setting
-from bestgroup.algorithms.te_plus import TePlus
+from bestgroup.algorithms.te_plus.algorithm import TePlus
 from bestgroup.algorithms.triple_elimination import GroupElimination, TripleElimination
 from bestgroup.algorithms.uniform import Uniform
 from bestgroup.problem.arrays import Bools, Floats, Ints

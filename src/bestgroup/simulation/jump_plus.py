@@ -8,7 +8,7 @@ fire at a round are judged by what was recorded before it; then the algorithm's 
 
 from __future__ import annotations
 
-from bestgroup.algorithms.te_plus import (
+from bestgroup.algorithms.te_plus.algorithm import (
     State,
     above_margin,
     accept,
@@ -20,7 +20,7 @@ from bestgroup.algorithms.te_plus import (
     restart,
     stale_margin,
 )
-from bestgroup.algorithms.te_plus_radii import PairRule, radius_from
+from bestgroup.algorithms.te_plus.radii import PairRule, radius_from
 from bestgroup.compile.kernel import kernel
 from bestgroup.compile.pointers import bare, memory
 from bestgroup.problem.arrays import Floats, Ints

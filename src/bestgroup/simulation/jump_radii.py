@@ -10,7 +10,7 @@ import functools
 
 import numpy as np
 
-from bestgroup.algorithms.te_plus_radii import cell_end, radius_from
+from bestgroup.algorithms.te_plus.radii import cell_end, radius_from
 from bestgroup.compile.kernel import kernel
 from bestgroup.compile.pointers import bare, part
 from bestgroup.inference.evalues.normal import mixture_edge

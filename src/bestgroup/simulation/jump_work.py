@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from bestgroup.algorithms.protocol import Algorithm, Rule, Setting
-from bestgroup.algorithms.te_plus import TePlus
-from bestgroup.algorithms.te_plus_radii import PairRule
+from bestgroup.algorithms.te_plus.algorithm import TePlus
+from bestgroup.algorithms.te_plus.radii import PairRule
 from bestgroup.algorithms.triple_elimination import TripleElimination
 from bestgroup.algorithms.uniform import Uniform
 from bestgroup.inference.evalues.normal import mixture_edge

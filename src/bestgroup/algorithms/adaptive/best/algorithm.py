@@ -72,17 +72,17 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from bestgroup.algorithms.adaptive import check_batch
-from bestgroup.algorithms.adaptive_linear_aim import (
+from bestgroup.algorithms.adaptive.algorithm import check_batch
+from bestgroup.algorithms.adaptive.best.aim import (
     aim,
     choose_arm,
     is_stale,
     number_of_arms,
     set_means,
 )
-from bestgroup.algorithms.adaptive_linear_boxes import choose_box_arm, look_at_boxes
-from bestgroup.algorithms.adaptive_linear_look import look, next_look
-from bestgroup.algorithms.adaptive_linear_state import LinearRule, Room, State, init, make_room
+from bestgroup.algorithms.adaptive.best.boxes import choose_box_arm, look_at_boxes
+from bestgroup.algorithms.adaptive.best.state import LinearRule, Room, State, init, make_room
+from bestgroup.algorithms.adaptive.best.stopping_check import look, next_look
 from bestgroup.algorithms.protocol import Algorithm, Setting, pac_statement
 from bestgroup.compile.borrowing import borrowing
 from bestgroup.compile.kernel import kernel

@@ -16,7 +16,7 @@ import math
 
 import numpy as np
 
-from bestgroup.algorithms.adaptive_linear_state import LinearRule, Room, State
+from bestgroup.algorithms.adaptive.best.state import LinearRule, Room, State
 from bestgroup.compile.borrowing import borrowing
 from bestgroup.problem.arrays import Floats, Ints
 

@@ -31,7 +31,7 @@ import math
 
 import numpy as np
 
-from bestgroup.algorithms.adaptive_view import REJECTED, UNDECIDED, Duties, Split, View
+from bestgroup.algorithms.adaptive.pareto.view import REJECTED, UNDECIDED, Duties, Split, View
 from bestgroup.compile.borrowing import borrowing
 from bestgroup.problem.arrays import Bools, Floats, Ints
 

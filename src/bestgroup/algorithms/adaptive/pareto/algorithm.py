@@ -76,12 +76,12 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from bestgroup.algorithms.adaptive import check_batch
-from bestgroup.algorithms.adaptive_ledger import Levels
-from bestgroup.algorithms.adaptive_pareto_steps import AdaptiveRule, State, init, plan, step
-from bestgroup.algorithms.adaptive_view import ACCEPTED, REJECTED, UNDECIDED
+from bestgroup.algorithms.adaptive.algorithm import check_batch
+from bestgroup.algorithms.adaptive.pareto.ledger import Levels
+from bestgroup.algorithms.adaptive.pareto.steps import AdaptiveRule, State, init, plan, step
+from bestgroup.algorithms.adaptive.pareto.view import ACCEPTED, REJECTED, UNDECIDED
 from bestgroup.algorithms.protocol import Algorithm, Setting, pac_statement
-from bestgroup.algorithms.te_plus import pair_assumptions
+from bestgroup.algorithms.te_plus.algorithm import pair_assumptions
 from bestgroup.inference.tally import Tally
 from bestgroup.problem.arrays import Floats, Ints
 from bestgroup.problem.goals import ParetoGroups

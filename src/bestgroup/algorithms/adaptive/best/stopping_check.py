@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from bestgroup.algorithms.adaptive_linear_aim import (
+from bestgroup.algorithms.adaptive.best.aim import (
     aim,
     copy,
     largest,
@@ -19,9 +19,9 @@ from bestgroup.algorithms.adaptive_linear_aim import (
     set_means,
     variance,
 )
-from bestgroup.algorithms.adaptive_linear_costs import price_of, spare
-from bestgroup.algorithms.adaptive_linear_duel import scan, set_rival
-from bestgroup.algorithms.adaptive_linear_state import LinearRule, Room, State
+from bestgroup.algorithms.adaptive.best.comparison import scan, set_rival
+from bestgroup.algorithms.adaptive.best.costs import price_of, spare
+from bestgroup.algorithms.adaptive.best.state import LinearRule, Room, State
 from bestgroup.compile.borrowing import borrowing
 from bestgroup.inference.evalues.prove import PROVEN, prove_within
 from bestgroup.inference.evalues.search import at_selection, pooled

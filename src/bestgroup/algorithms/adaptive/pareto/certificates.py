@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from bestgroup.algorithms.adaptive_ledger import Ledger, Levels
-from bestgroup.algorithms.adaptive_scores import strength
-from bestgroup.algorithms.adaptive_split import dearness, precision
-from bestgroup.algorithms.adaptive_view import ACCEPTED, REJECTED, UNDECIDED, Duties, Split
+from bestgroup.algorithms.adaptive.pareto.ledger import Ledger, Levels
+from bestgroup.algorithms.adaptive.pareto.scores import strength
+from bestgroup.algorithms.adaptive.pareto.split import dearness, precision
+from bestgroup.algorithms.adaptive.pareto.view import ACCEPTED, REJECTED, UNDECIDED, Duties, Split
 from bestgroup.compile.borrowing import borrowing
 from bestgroup.inference.evalues.normal import pair_evidence, pair_evidence_above
 from bestgroup.problem.arrays import Bools, Floats, Ints

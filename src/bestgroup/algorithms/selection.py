@@ -17,8 +17,8 @@ def pick(setting: Setting, batch: int | float | None = None) -> tuple[Algorithm,
     >>> pick(setting)[0].name, pick(setting, batch=100)[0].name
     ('adaptive', 'te-plus')
     """
-    from bestgroup.algorithms.adaptive import Adaptive
-    from bestgroup.algorithms.te_plus import TePlus
+    from bestgroup.algorithms.adaptive.algorithm import Adaptive
+    from bestgroup.algorithms.te_plus.algorithm import TePlus
 
     options = {} if batch is None else {"batch": batch}
     arms = setting.shape.total

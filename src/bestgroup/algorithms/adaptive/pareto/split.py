@@ -14,7 +14,7 @@ import math
 
 import numpy as np
 
-from bestgroup.algorithms.adaptive_view import Room, Split, View
+from bestgroup.algorithms.adaptive.pareto.view import Room, Split, View
 from bestgroup.compile.borrowing import borrowing
 from bestgroup.compile.kernel import kernel
 from bestgroup.problem.arrays import Bools, Floats

@@ -76,7 +76,7 @@ from bestgroup.algorithms.protocol import (
     pac_statement,
     shrunk,
 )
-from bestgroup.algorithms.te_plus_radii import PairRule, radii_at, split
+from bestgroup.algorithms.te_plus.radii import PairRule, radii_at, split
 from bestgroup.compile.kernel import kernel
 from bestgroup.inference.tally import Tally
 from bestgroup.problem.arrays import Bools, Floats, Ints

@@ -32,9 +32,9 @@ class _Body:
 
     def _kernel(self, rule: Any) -> Any:
         if is_pareto_rule(rule):
-            from bestgroup.algorithms import adaptive_pareto as half
+            from bestgroup.algorithms.adaptive.pareto import algorithm as half
         else:
-            from bestgroup.algorithms import adaptive_linear as half
+            from bestgroup.algorithms.adaptive.best import algorithm as half
         return getattr(half, self.name)
 
 
@@ -110,17 +110,17 @@ class Adaptive(Algorithm):
     def _half(self, pareto: bool) -> Algorithm:
         # Each half is imported when it is used: a run needs one of them.
         if pareto:
-            from bestgroup.algorithms.adaptive_pareto import AdaptivePareto
+            from bestgroup.algorithms.adaptive.pareto.algorithm import AdaptivePareto
 
             return AdaptivePareto(self.batch)
-        from bestgroup.algorithms.adaptive_linear import AdaptiveLinear
+        from bestgroup.algorithms.adaptive.best.algorithm import AdaptiveLinear
 
         return AdaptiveLinear(self.batch)
 
 
 def is_pareto_rule(rule: Any) -> bool:
     """Return whether a rule is that of the half for Pareto groups."""
-    from bestgroup.algorithms.adaptive_pareto import AdaptiveRule
+    from bestgroup.algorithms.adaptive.pareto.algorithm import AdaptiveRule
 
     return isinstance(rule, AdaptiveRule)
 

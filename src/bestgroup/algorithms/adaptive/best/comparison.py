@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from bestgroup.algorithms.adaptive_linear_state import LinearRule, Room, State
+from bestgroup.algorithms.adaptive.best.state import LinearRule, Room, State
 from bestgroup.compile.borrowing import borrowing
 from bestgroup.inference.evalues.search import Duel, at_selection, descend, find_blocks
 from bestgroup.inference.tally import Tally

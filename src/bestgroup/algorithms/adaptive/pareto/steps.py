@@ -7,8 +7,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bestgroup.algorithms.adaptive_certificates import decide, try_boxes, try_fronts, try_group
-from bestgroup.algorithms.adaptive_ledger import (
+from bestgroup.algorithms.adaptive.pareto.certificates import (
+    decide,
+    try_boxes,
+    try_fronts,
+    try_group,
+)
+from bestgroup.algorithms.adaptive.pareto.ledger import (
     Ledger,
     Levels,
     begin_ledger,
@@ -16,15 +21,15 @@ from bestgroup.algorithms.adaptive_ledger import (
     make_ledger,
     narrow_box,
 )
-from bestgroup.algorithms.adaptive_scores import (
+from bestgroup.algorithms.adaptive.pareto.scores import (
     arm_to_pull,
     choose,
     look_at_dim,
     look_at_fronts,
     look_at_pairs,
 )
-from bestgroup.algorithms.adaptive_split import equal_split, share_out
-from bestgroup.algorithms.adaptive_view import (
+from bestgroup.algorithms.adaptive.pareto.split import equal_split, share_out
+from bestgroup.algorithms.adaptive.pareto.view import (
     ACCEPTED,
     UNDECIDED,
     Duties,

@@ -32,9 +32,9 @@ import math
 
 import numpy as np
 
-from bestgroup.algorithms.adaptive_linear_aim import largest
-from bestgroup.algorithms.adaptive_linear_costs import best_for_price
-from bestgroup.algorithms.adaptive_linear_state import LinearRule, Room, State
+from bestgroup.algorithms.adaptive.best.aim import largest
+from bestgroup.algorithms.adaptive.best.costs import best_for_price
+from bestgroup.algorithms.adaptive.best.state import LinearRule, Room, State
 from bestgroup.compile.borrowing import borrowing
 from bestgroup.inference.confidence_sequences.boxes import cut_box
 from bestgroup.inference.tally import Tally

@@ -13,8 +13,8 @@ import math
 
 import numpy as np
 
-from bestgroup.algorithms.adaptive_linear_costs import dearer, rate_of
-from bestgroup.algorithms.adaptive_linear_state import LinearRule, Room, State
+from bestgroup.algorithms.adaptive.best.costs import dearer, rate_of
+from bestgroup.algorithms.adaptive.best.state import LinearRule, Room, State
 from bestgroup.compile.borrowing import borrowing
 from bestgroup.inference.evalues.search import find_blocks
 from bestgroup.inference.tally import Tally, sum_of

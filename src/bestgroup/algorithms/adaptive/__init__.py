@@ -1,0 +1,1 @@
+"""`adaptive`: sample where evidence is missing, stop when it is there."""

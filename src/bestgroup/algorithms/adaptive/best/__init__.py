@@ -1,0 +1,1 @@
+"""`adaptive` for the best group."""

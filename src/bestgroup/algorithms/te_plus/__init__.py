@@ -1,0 +1,1 @@
+"""TE+: triple elimination with radii of pairs."""

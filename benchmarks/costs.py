@@ -26,8 +26,8 @@ from typing import Any
 import numpy as np
 
 import bestgroup as bg
+from bestgroup.drivers.exact.driver import run_once
 from bestgroup.problem.arrays import Floats
-from bestgroup.simulation.exact_driver import run_once
 
 DELTA, CAP = 0.05, 10**8
 Case = tuple[bg.Instance, Floats]

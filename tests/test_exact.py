@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import bestgroup as bg
-from bestgroup.simulation.streams import fill_normals, fill_uniforms, seed_stream
+from bestgroup.drivers.streams import fill_normals, fill_uniforms, seed_stream
 
 
 class Skewed:

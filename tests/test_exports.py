@@ -12,7 +12,7 @@ def test_public_names_are_sorted_and_all_there():
 
 
 def test_simulate_is_the_function_whatever_was_imported_first():
-    code = "import bestgroup.simulation.tapes, bestgroup as bg; assert callable(bg.simulate)"
+    code = "import bestgroup.drivers.replay, bestgroup as bg; assert callable(bg.simulate)"
     subprocess.run([sys.executable, "-c", code], check=True)
 
 

@@ -13,6 +13,9 @@ from bestgroup.certification import Certificate as Certificate
 from bestgroup.certification import certify as certify
 from bestgroup.comparison import Comparison as Comparison
 from bestgroup.comparison import compare as compare
+from bestgroup.drivers.replay import Tape as Tape
+from bestgroup.drivers.replay import Trace as Trace
+from bestgroup.drivers.replay import replay as replay
 from bestgroup.errors import BestGroupError as BestGroupError
 from bestgroup.errors import EvaluationFailed as EvaluationFailed
 from bestgroup.errors import InvalidInput as InvalidInput
@@ -36,9 +39,6 @@ from bestgroup.problem.noise import SubGaussian as SubGaussian
 from bestgroup.problem.problem import Problem as Problem
 from bestgroup.simulation.replicate import Simulation as Simulation
 from bestgroup.simulation.replicate import simulate as simulate
-from bestgroup.simulation.tapes import Tape as Tape
-from bestgroup.simulation.tapes import Trace as Trace
-from bestgroup.simulation.tapes import replay as replay
 from bestgroup.solving import Solution as Solution
 from bestgroup.solving import solve as solve
 from bestgroup.spec import Spec as Spec

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from bestgroup.conductor import Moment
+from bestgroup.drivers.session import Moment
 from bestgroup.errors import InvalidInput, StoreError, TicketError
 from bestgroup.problem.arrays import LARGEST, Floats, number, positive_int
 from bestgroup.problem.noise import SubGaussian

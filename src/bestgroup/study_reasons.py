@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from bestgroup.algorithms.protocol import RadiusAlgorithm
-from bestgroup.conductor import Conductor
+from bestgroup.drivers.session import Conductor
 from bestgroup.inference.certificate.explain import Explainer, Explanation
 from bestgroup.inference.certificate.forecast import arms_needed
 from bestgroup.inference.certificate.judge import IN, OUT, UNDECIDED, Verdict, boxes

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bestgroup.conductor import Conductor
+from bestgroup.drivers.session import Conductor
 from bestgroup.problem.guarantee import Guarantee
 from bestgroup.store.base import Session
 from bestgroup.store.records import Entry, Head

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bestgroup.conductor import Moment
+from bestgroup.drivers.session import Moment
 
 FORMAT = 1
 

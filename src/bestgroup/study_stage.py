@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from bestgroup.conductor import Conductor, Decision
+from bestgroup.drivers.session import Conductor, Decision
 from bestgroup.errors import StoreError
 from bestgroup.problem.arrays import Floats
 from bestgroup.store.base import Session

@@ -15,6 +15,7 @@ import numpy as np
 
 from bestgroup.algorithms.protocol import Algorithm, Setting
 from bestgroup.algorithms.registry import algorithm as make_algorithm
+from bestgroup.drivers.replay import Tape, Trace, check_plan, replay
 from bestgroup.errors import BestGroupError, TapeTooShort
 from bestgroup.inference.tally import empty_tally
 from bestgroup.problem.arrays import Floats, positive_int, seed_of
@@ -23,7 +24,6 @@ from bestgroup.problem.guarantee import Guarantee
 from bestgroup.problem.instance import Instance
 from bestgroup.problem.noise import SubGaussian
 from bestgroup.simulation.replicate import simulate
-from bestgroup.simulation.tapes import Tape, Trace, check_plan, replay
 
 _ROUNDS = 3000  # pulls of each arm on a test tape
 

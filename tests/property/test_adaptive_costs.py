@@ -8,8 +8,8 @@ import pytest
 
 import bestgroup as bg
 from bestgroup.algorithms.adaptive.best.costs import best_for_price
+from bestgroup.drivers.exact.driver import run_once
 from bestgroup.inference.tally import empty_tally
-from bestgroup.simulation.exact_driver import run_once
 
 INSTANCES = {
     "A": bg.Instance.random(5, 5, 2, 2, 0.05, 1),

@@ -11,8 +11,8 @@ import bestgroup as bg
 from bestgroup.algorithms.adaptive import algorithm as adaptive
 from bestgroup.algorithms.adaptive.pareto.algorithm import AdaptivePareto, proof_of
 from bestgroup.algorithms.protocol import Setting
+from bestgroup.drivers.replay import Tape, consume
 from bestgroup.inference.tally import empty_tally
-from bestgroup.simulation.tapes import Tape, consume
 from bestgroup.testing import check_algorithm
 from reference.adaptive_pareto_naive import Naive
 

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 
 import bestgroup as bg
 from bestgroup.algorithms.protocol import Setting
-from bestgroup.conductor import Conductor
+from bestgroup.drivers.replay import Tape
+from bestgroup.drivers.session import Conductor
 from bestgroup.errors import TicketError
-from bestgroup.simulation.tapes import Tape
 
 ALGORITHMS = {
     "te": (bg.algorithm("te", radius_scale=0.5), bg.ParetoGroups(0.5)),

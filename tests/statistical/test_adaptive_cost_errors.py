@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import beta
 
 import bestgroup as bg
-from bestgroup.simulation.exact_driver import run_once
+from bestgroup.drivers.exact.driver import run_once
 
 pytestmark = pytest.mark.verify
 

@@ -12,10 +12,10 @@ import numpy as np
 
 from bestgroup._version import __version__
 from bestgroup.algorithms.protocol import Algorithm, Setting
+from bestgroup.drivers.exact.driver import run_once
 from bestgroup.errors import InvalidInput
 from bestgroup.problem.arrays import Bools, Floats, Ints
 from bestgroup.problem.instance import Instance
-from bestgroup.simulation.exact_driver import run_once
 
 NO_LIMIT = 2**62
 

@@ -7,10 +7,10 @@ import numpy as np
 from bestgroup.algorithms.te_plus import algorithm as te_plus
 from bestgroup.algorithms.te_plus.radii import PairRule, radii_below
 from bestgroup.compile.kernel import kernel
+from bestgroup.drivers.exact.loop import CAPPED, DONE, REFILL, SLICE, box_of, needed_dims, take
+from bestgroup.drivers.rewards import AHEAD, Reservoir, Source, ensure
 from bestgroup.inference.tally import Tally
 from bestgroup.problem.arrays import Bools, Floats, Ints
-from bestgroup.simulation.exact import CAPPED, DONE, REFILL, SLICE, box_of, needed_dims, take
-from bestgroup.simulation.rewards import AHEAD, Reservoir, Source, ensure
 
 
 @kernel

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bestgroup.algorithms.protocol import Algorithm, Setting
-from bestgroup.conductor_stack import Stack
+from bestgroup.drivers.stack import Stack
 from bestgroup.errors import InvalidInput, TicketError
 from bestgroup.inference.confidence_sequences.boxes import take_values
 from bestgroup.inference.tally import Tally, empty_tally
@@ -151,7 +151,7 @@ class Conductor:
 
     def compile(self) -> None:
         """Step with compiled bodies from now on; they give the same bits."""
-        from bestgroup.simulation.tapes import bodies
+        from bestgroup.drivers.replay import bodies
 
         self._bodies = bodies(self.algorithm, True)
         self._take = take_values.compiled

@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bestgroup.compile.kernel import kernel
+from bestgroup.drivers.streams import fill_normals, fill_uniforms, seed_stream
 from bestgroup.errors import InvalidInput
 from bestgroup.problem.arrays import Bools, Floats, Ints
 from bestgroup.problem.instance import Instance
 from bestgroup.problem.laws import Bernoulli, FullyDependent, Normal
-from bestgroup.simulation.streams import fill_normals, fill_uniforms, seed_stream
 
 INDEPENDENT, CORRELATED, SHARED, BERNOULLI, USER = 0, 1, 2, 3, 4
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from bestgroup.algorithms.protocol import Algorithm, Setting
 from bestgroup.algorithms.registry import resolve
+from bestgroup.drivers.rewards import AHEAD, USER, UserLaw, ensure, make_reservoir, make_source
 from bestgroup.errors import InvalidInput, TapeTooShort
 from bestgroup.inference.confidence_sequences.boxes import BoxRule, absorb_values
 from bestgroup.inference.radii import RadiusEnded, longer, make_radius
@@ -28,7 +29,6 @@ from bestgroup.problem.guarantee import Guarantee
 from bestgroup.problem.instance import Instance
 from bestgroup.problem.noise import Noise, SubGaussian, check_noise
 from bestgroup.problem.shape import Shape
-from bestgroup.simulation.rewards import AHEAD, USER, UserLaw, ensure, make_reservoir, make_source
 
 T = TypeVar("T")
 

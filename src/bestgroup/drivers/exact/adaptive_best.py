@@ -7,11 +7,11 @@ import numpy as np
 from bestgroup.algorithms.adaptive.best.algorithm import advance, set_plan
 from bestgroup.algorithms.adaptive.best.state import LinearRule, State, make_room
 from bestgroup.compile.kernel import kernel
+from bestgroup.drivers.exact.adaptive import draw_due, take_due
+from bestgroup.drivers.exact.loop import CAPPED, DONE, REFILL, SLICE
+from bestgroup.drivers.rewards import Reservoir, Source
 from bestgroup.inference.tally import Tally, sum_of
 from bestgroup.problem.arrays import Ints
-from bestgroup.simulation.exact import CAPPED, DONE, REFILL, SLICE
-from bestgroup.simulation.exact_adaptive import draw_due, take_due
-from bestgroup.simulation.rewards import Reservoir, Source
 
 
 @kernel

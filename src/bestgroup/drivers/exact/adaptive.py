@@ -18,11 +18,11 @@ from bestgroup.algorithms.adaptive.pareto.steps import (
 from bestgroup.algorithms.adaptive.pareto.view import UNDECIDED, make_room
 from bestgroup.compile.borrowing import borrowing
 from bestgroup.compile.kernel import kernel
+from bestgroup.drivers.exact.loop import CAPPED, DONE, REFILL, SLICE, take
+from bestgroup.drivers.rewards import AHEAD, Reservoir, Source, ensure
 from bestgroup.inference.confidence_sequences.boxes import BoxRule, absorb
 from bestgroup.inference.tally import Tally, sum_of
 from bestgroup.problem.arrays import Floats, Ints
-from bestgroup.simulation.exact import CAPPED, DONE, REFILL, SLICE, take
-from bestgroup.simulation.rewards import AHEAD, Reservoir, Source, ensure
 
 
 @kernel
@@ -143,6 +143,6 @@ class AdaptiveLoop:
         """Run the half until it ends; returns a code, and can be called again to go on."""
         if is_pareto_rule(rule):
             return run_adaptive_pareto.compiled(state, tally, rule, source, pool, limits)
-        from bestgroup.simulation.exact_adaptive_linear import run_adaptive_linear
+        from bestgroup.drivers.exact.adaptive_best import run_adaptive_linear
 
         return run_adaptive_linear.compiled(state, tally, rule, source, pool, limits)

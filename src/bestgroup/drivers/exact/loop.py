@@ -19,10 +19,10 @@ from bestgroup.algorithms.protocol import Rule
 from bestgroup.algorithms.uniform import UniformRule
 from bestgroup.compile.borrowing import borrowing
 from bestgroup.compile.kernel import kernel
+from bestgroup.drivers.rewards import AHEAD, Reservoir, Source, ensure
 from bestgroup.inference.radii import radius_at, radius_below
 from bestgroup.inference.tally import Tally
 from bestgroup.problem.arrays import Bools, Floats, Ints
-from bestgroup.simulation.rewards import AHEAD, Reservoir, Source, ensure
 
 DONE, REFILL, SLICE, CAPPED, STUCK = 0, 1, 2, 3, 4
 
@@ -345,11 +345,11 @@ def loop_for(algorithm: Any) -> Any:
     if isinstance(algorithm, eecb.EqualEffect) and is_ours(algorithm):
         return run_equal_effect
     if algorithm.name == "te-plus" and is_ours(algorithm):
-        from bestgroup.simulation.exact_te_plus import run_te_plus
+        from bestgroup.drivers.exact.te_plus import run_te_plus
 
         return run_te_plus
     if algorithm.name == "adaptive" and is_ours(algorithm):
-        from bestgroup.simulation.exact_adaptive import AdaptiveLoop
+        from bestgroup.drivers.exact.adaptive import AdaptiveLoop
 
         return AdaptiveLoop()
     return None

@@ -9,12 +9,12 @@ import numpy as np
 
 from bestgroup.algorithms.protocol import Algorithm, Setting
 from bestgroup.algorithms.uniform import Uniform
+from bestgroup.drivers.exact import loop as exact
+from bestgroup.drivers.replay import bodies, check_plan, with_radius
+from bestgroup.drivers.rewards import USER, UserLaw, make_reservoir, make_source
 from bestgroup.inference.tally import empty_tally
 from bestgroup.problem.arrays import Ints
 from bestgroup.problem.instance import Instance
-from bestgroup.simulation import exact
-from bestgroup.simulation.rewards import USER, UserLaw, make_reservoir, make_source
-from bestgroup.simulation.tapes import bodies, check_plan, with_radius
 
 _SLICE = 4_000_000  # pulls between two looks at the keyboard and the clock
 

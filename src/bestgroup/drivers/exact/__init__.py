@@ -1,0 +1,1 @@
+"""Simulation round by round, compiled."""

@@ -9,13 +9,13 @@ from bestgroup.algorithms import triple_elimination as te
 from bestgroup.algorithms.protocol import Setting
 from bestgroup.algorithms.te_plus import algorithm as te_plus
 from bestgroup.algorithms.te_plus.radii import radii_at
+from bestgroup.drivers.jump.clock import clock_of, set_clock
+from bestgroup.drivers.jump.engine import run_many, supports
+from bestgroup.drivers.jump.memory import DIM_COUNT, PRESENT
+from bestgroup.drivers.jump.radii import set_radii, spare_place
+from bestgroup.drivers.jump.work import effect_draws, elimination_draws, plus_draws
 from bestgroup.errors import InvalidInput
 from bestgroup.problem.laws import Bernoulli, FullyDependent, Normal
-from bestgroup.simulation.jump import run_many, supports
-from bestgroup.simulation.jump_clock import clock_of, set_clock
-from bestgroup.simulation.jump_layout import DIM_COUNT, PRESENT
-from bestgroup.simulation.jump_radii import set_radii, spare_place
-from bestgroup.simulation.jump_work import effect_draws, elimination_draws, plus_draws
 from bestgroup.simulation.replicate import choose_engine
 from reference.jump_paths import engine_for
 

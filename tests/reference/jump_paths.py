@@ -7,8 +7,8 @@ import numpy as np
 import bestgroup as bg
 from bestgroup.algorithms.protocol import Setting
 from bestgroup.algorithms.registry import resolve
+from bestgroup.drivers.jump.engine import Engine
 from bestgroup.problem.laws import FullyDependent, Normal
-from bestgroup.simulation.jump import Engine
 
 
 def completed_tape(engine, length, rng):

@@ -164,14 +164,14 @@ def choose_engine(engine: str, instance: Instance, setting: Setting, algorithm: 
         return engine
     if engine not in ("jump", "auto"):
         raise InvalidInput(f"engine must be 'exact', 'jump' or 'auto'; got {engine!r}")
-    from bestgroup.simulation.jump import supports
+    from bestgroup.drivers.jump.engine import supports
 
     why_not = supports(instance, algorithm)
     if engine == "jump":
         if why_not:
             raise InvalidInput(f"{why_not}; use engine='exact' or 'auto'")
         return engine
-    from bestgroup.simulation.jump_work import is_jump_quicker
+    from bestgroup.drivers.jump.work import is_jump_quicker
 
     return "exact" if why_not or not is_jump_quicker(instance, setting, algorithm) else "jump"
 

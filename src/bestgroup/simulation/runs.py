@@ -49,7 +49,7 @@ class Job:
     def chunk(self, first: int, count: int) -> Runs:
         """Return runs first, ..., first + count - 1."""
         if self.engine == "jump":
-            from bestgroup.simulation import jump
+            from bestgroup.drivers.jump import engine as jump
 
             keys = (self.seed, first, count, self.max_pulls)
             return Runs(*jump.run_many(self.instance, self.setting, self.algorithm, *keys))

@@ -18,14 +18,13 @@ from bestgroup.algorithms.protocol import Algorithm, Setting
 from bestgroup.algorithms.te_plus.algorithm import TePlus
 from bestgroup.algorithms.triple_elimination import GroupElimination, TripleElimination
 from bestgroup.algorithms.uniform import Uniform
-from bestgroup.problem.arrays import Bools, Floats, Ints
-from bestgroup.problem.instance import Instance
-from bestgroup.problem.laws import FullyDependent, Normal
-from bestgroup.simulation.jump_certify import doubt_for
-from bestgroup.simulation.jump_effect import run_many as run_effect
-from bestgroup.simulation.jump_elimination import Results, make_results
-from bestgroup.simulation.jump_elimination import run_many as run_elimination
-from bestgroup.simulation.jump_layout import (
+from bestgroup.drivers.jump.certify import doubt_for
+from bestgroup.drivers.jump.families.elimination import Results, make_results
+from bestgroup.drivers.jump.families.elimination import run_many as run_elimination
+from bestgroup.drivers.jump.families.equal_effect import run_many as run_effect
+from bestgroup.drivers.jump.families.te_plus import run_many as run_plus
+from bestgroup.drivers.jump.families.uniform import run_uniform
+from bestgroup.drivers.jump.memory import (
     AT_FIRST,
     EDGES,
     EPSILONS,
@@ -41,11 +40,12 @@ from bestgroup.simulation.jump_layout import (
     WEIGHTS,
     make_arrays,
 )
-from bestgroup.simulation.jump_plus import run_many as run_plus
-from bestgroup.simulation.jump_radii import FIRST_CELLS, edges_of
-from bestgroup.simulation.jump_screen import FEW
-from bestgroup.simulation.jump_uniform import run_uniform
-from bestgroup.simulation.jump_walks import OutOfRoom
+from bestgroup.drivers.jump.radii import FIRST_CELLS, edges_of
+from bestgroup.drivers.jump.screen import FEW
+from bestgroup.drivers.jump.walks import OutOfRoom
+from bestgroup.problem.arrays import Bools, Floats, Ints
+from bestgroup.problem.instance import Instance
+from bestgroup.problem.laws import FullyDependent, Normal
 
 # An outer window is as long as the rounds before it, divided by this: shorter ones make more boxes and
 # leave fewer tests to look at.

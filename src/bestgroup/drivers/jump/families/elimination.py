@@ -10,18 +10,10 @@ from bestgroup.algorithms.protocol import Rule
 from bestgroup.algorithms.triple_elimination import State, is_stuck
 from bestgroup.compile.kernel import kernel
 from bestgroup.compile.pointers import bare, memory
-from bestgroup.inference.radii import radius_at
-from bestgroup.problem.arrays import Bools, Floats, Ints
-from bestgroup.simulation.jump_atoms import next_candidate
-from bestgroup.simulation.jump_calendar import (
-    NEVER,
-    UNUSED,
-    move,
-    schedule,
-)
-from bestgroup.simulation.jump_cells import ACCEPT, NOBODY, REJECT, RESOLVE, STALE
-from bestgroup.simulation.jump_events import leave_out_arm, remove_group, resolve_dim
-from bestgroup.simulation.jump_layout import (
+from bestgroup.drivers.jump.envelopes import ACCEPT, NOBODY, REJECT, RESOLVE, STALE
+from bestgroup.drivers.jump.events import leave_out_arm, remove_group, resolve_dim
+from bestgroup.drivers.jump.guards import next_candidate
+from bestgroup.drivers.jump.memory import (
     ACCEPTED,
     ACTIVE,
     AGAIN,
@@ -54,11 +46,17 @@ from bestgroup.simulation.jump_layout import (
     group_at,
     item_at,
 )
-from bestgroup.simulation.jump_risk import count_risk, reset_risk
-from bestgroup.simulation.jump_screen import screen
-from bestgroup.simulation.jump_sprint import earliest, fires
-from bestgroup.simulation.jump_walks import reset_walks
-from bestgroup.simulation.jump_windows import (
+from bestgroup.drivers.jump.queue import (
+    NEVER,
+    UNUSED,
+    move,
+    schedule,
+)
+from bestgroup.drivers.jump.risk import count_risk, reset_risk
+from bestgroup.drivers.jump.screen import screen
+from bestgroup.drivers.jump.sprint import earliest, fires
+from bestgroup.drivers.jump.walks import reset_walks
+from bestgroup.drivers.jump.windows import (
     begin_sprint,
     end_sprint,
     find_candidates,
@@ -67,6 +65,8 @@ from bestgroup.simulation.jump_windows import (
     outer_length,
     start_window,
 )
+from bestgroup.inference.radii import radius_at
+from bestgroup.problem.arrays import Bools, Floats, Ints
 
 DONE, CAPPED, STUCK = 0, 1, 2
 

@@ -20,8 +20,8 @@ from __future__ import annotations
 
 from bestgroup.algorithms.triple_elimination import apart_wanted
 from bestgroup.compile.pointers import bare
-from bestgroup.simulation.jump_calendar import NEVER
-from bestgroup.simulation.jump_cells import (
+from bestgroup.drivers.jump.blockers import beaten_by, may_reject, near_group
+from bestgroup.drivers.jump.envelopes import (
     ABOVE,
     ACCEPT,
     FAR,
@@ -34,7 +34,7 @@ from bestgroup.simulation.jump_cells import (
     lower_ends,
     stays_below,
 )
-from bestgroup.simulation.jump_layout import (
+from bestgroup.drivers.jump.memory import (
     ACTIVE,
     ARM_LOW,
     DIM_COUNT,
@@ -61,10 +61,10 @@ from bestgroup.simulation.jump_layout import (
     item_at,
     unit_of,
 )
-from bestgroup.simulation.jump_radii import level_place
-from bestgroup.simulation.jump_stretch import reveal_stretch
-from bestgroup.simulation.jump_walks import ends
-from bestgroup.simulation.jump_watch import beaten_by, may_reject, near_group
+from bestgroup.drivers.jump.queue import NEVER
+from bestgroup.drivers.jump.radii import level_place
+from bestgroup.drivers.jump.stretch import reveal_stretch
+from bestgroup.drivers.jump.walks import ends
 
 
 @bare

@@ -23,22 +23,18 @@ from bestgroup.algorithms.te_plus.algorithm import (
 from bestgroup.algorithms.te_plus.radii import PairRule, radius_from
 from bestgroup.compile.kernel import kernel
 from bestgroup.compile.pointers import bare, memory
-from bestgroup.problem.arrays import Floats, Ints
-from bestgroup.simulation.jump_atoms import next_candidate
-from bestgroup.simulation.jump_calendar import (
-    LIVE,
-    NEVER,
-    UNUSED,
-    add_pair,
-    clear_items,
-    first_live,
-    move,
-    schedule,
+from bestgroup.drivers.jump.envelopes import ABOVE, FAR, NEAR, STALE, note_efficiency
+from bestgroup.drivers.jump.events import leave_out_arm, retire_arms
+from bestgroup.drivers.jump.families.elimination import (
+    CAPPED,
+    DONE,
+    Results,
+    begin,
+    close,
+    keep_result,
 )
-from bestgroup.simulation.jump_cells import ABOVE, FAR, NEAR, STALE, note_efficiency
-from bestgroup.simulation.jump_elimination import CAPPED, DONE, Results, begin, close, keep_result
-from bestgroup.simulation.jump_events import leave_out_arm, retire_arms
-from bestgroup.simulation.jump_layout import (
+from bestgroup.drivers.jump.guards import next_candidate
+from bestgroup.drivers.jump.memory import (
     ACCEPTED,
     AFTER,
     AGAIN,
@@ -79,10 +75,20 @@ from bestgroup.simulation.jump_layout import (
     item_at,
     unit_of,
 )
-from bestgroup.simulation.jump_radii import cell_of, outer_place
-from bestgroup.simulation.jump_screen import screen_cell
-from bestgroup.simulation.jump_sprint import earliest
-from bestgroup.simulation.jump_windows import (
+from bestgroup.drivers.jump.queue import (
+    LIVE,
+    NEVER,
+    UNUSED,
+    add_pair,
+    clear_items,
+    first_live,
+    move,
+    schedule,
+)
+from bestgroup.drivers.jump.radii import cell_of, outer_place
+from bestgroup.drivers.jump.screen import screen_cell
+from bestgroup.drivers.jump.sprint import earliest
+from bestgroup.drivers.jump.windows import (
     begin_sprint,
     end_sprint,
     find_candidates,
@@ -91,6 +97,7 @@ from bestgroup.simulation.jump_windows import (
     outer_length,
     start_window,
 )
+from bestgroup.problem.arrays import Floats, Ints
 
 # Fields of a group that TE+ has no other use for.
 UNDECIDED, CHANGED = GUARD, COVER

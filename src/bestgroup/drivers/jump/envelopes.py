@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 
 from bestgroup.compile.pointers import bare
-from bestgroup.simulation.jump_layout import (
+from bestgroup.drivers.jump.memory import (
     ARM_COUNT,
     ARM_LOW,
     BANDS,
@@ -43,9 +43,9 @@ from bestgroup.simulation.jump_layout import (
     row_at,
     unit_of,
 )
-from bestgroup.simulation.jump_risk import add_risk
-from bestgroup.simulation.jump_stretch import reveal_stretch
-from bestgroup.simulation.jump_walks import advance, bounds, ends, reveal
+from bestgroup.drivers.jump.risk import add_risk
+from bestgroup.drivers.jump.stretch import reveal_stretch
+from bestgroup.drivers.jump.walks import advance, bounds, ends, reveal
 
 # Kinds of items: of TE in the order of a round, then the signs of TE+.
 REJECT, RESOLVE, STALE, ACCEPT, ABOVE, NEAR, FAR = range(7)

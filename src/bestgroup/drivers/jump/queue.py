@@ -11,7 +11,7 @@ share the same ends, so that few points of the walks have to be known.
 from __future__ import annotations
 
 from bestgroup.compile.pointers import bare
-from bestgroup.simulation.jump_layout import (
+from bestgroup.drivers.jump.memory import (
     AFTER,
     BEFORE,
     DEPTH,
@@ -38,7 +38,7 @@ from bestgroup.simulation.jump_layout import (
     Words,
     item_at,
 )
-from bestgroup.simulation.jump_walks import OutOfRoom
+from bestgroup.drivers.jump.walks import OutOfRoom
 
 LIVE, UNUSED = DEPTH, DEPTH + 1  # lists besides those of the ends
 NEVER = 2**62

@@ -8,11 +8,9 @@ from bestgroup.algorithms import equal_effect as eecb
 from bestgroup.algorithms.protocol import Rule
 from bestgroup.compile.kernel import kernel
 from bestgroup.compile.pointers import bare, part
-from bestgroup.inference.radii import radius_at
-from bestgroup.simulation.jump_calendar import LIVE, NEVER, UNUSED, schedule
-from bestgroup.simulation.jump_cells import value_at
-from bestgroup.simulation.jump_clock import clock_of, count_at, radii_of
-from bestgroup.simulation.jump_effect_screen import (
+from bestgroup.drivers.jump.clock import clock_of, count_at, radii_of
+from bestgroup.drivers.jump.envelopes import value_at
+from bestgroup.drivers.jump.families.equal_effect_screen import (
     BEATEN,
     LEADER,
     STALE,
@@ -20,7 +18,7 @@ from bestgroup.simulation.jump_effect_screen import (
     threshold_below,
     worth_of,
 )
-from bestgroup.simulation.jump_layout import (
+from bestgroup.drivers.jump.memory import (
     ACTIVE,
     ARM_LOW,
     BASE_MEANS,
@@ -69,9 +67,11 @@ from bestgroup.simulation.jump_layout import (
     row_at,
     unit_of,
 )
-from bestgroup.simulation.jump_spans import NOBODY, bracket_span, stays_under
-from bestgroup.simulation.jump_stretch import reveal_stretch
-from bestgroup.simulation.jump_walks import insert, reveal
+from bestgroup.drivers.jump.queue import LIVE, NEVER, UNUSED, schedule
+from bestgroup.drivers.jump.spans import NOBODY, bracket_span, stays_under
+from bestgroup.drivers.jump.stretch import reveal_stretch
+from bestgroup.drivers.jump.walks import insert, reveal
+from bestgroup.inference.radii import radius_at
 
 _CLEAR = 1e-13  # share of a value by which candidates are looked for too early
 

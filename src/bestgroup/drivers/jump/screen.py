@@ -16,14 +16,19 @@ from bestgroup.algorithms.triple_elimination import (
     stale_margin,
 )
 from bestgroup.compile.pointers import bare
-from bestgroup.simulation.jump_calendar import add_item, add_pair, clear_items
-from bestgroup.simulation.jump_cells import (
+from bestgroup.drivers.jump.blockers import (
+    blocking_dim,
+    may_reject,
+    watch_acceptance,
+    watch_resolution,
+)
+from bestgroup.drivers.jump.envelopes import (
     NOBODY,
     REJECT,
     STALE,
     value_at,
 )
-from bestgroup.simulation.jump_layout import (
+from bestgroup.drivers.jump.memory import (
     ACTIVE,
     ARM_COUNT,
     ARM_LOW,
@@ -55,14 +60,9 @@ from bestgroup.simulation.jump_layout import (
     group_at,
     unit_of,
 )
-from bestgroup.simulation.jump_radii import outer_place
-from bestgroup.simulation.jump_walks import advance, bounds, reveal
-from bestgroup.simulation.jump_watch import (
-    blocking_dim,
-    may_reject,
-    watch_acceptance,
-    watch_resolution,
-)
+from bestgroup.drivers.jump.queue import add_item, add_pair, clear_items
+from bestgroup.drivers.jump.radii import outer_place
+from bestgroup.drivers.jump.walks import advance, bounds, reveal
 
 FEW = 16  # so many groups are compared each with each
 MOST_COVERS = 32

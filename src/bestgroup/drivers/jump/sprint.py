@@ -19,16 +19,15 @@ from bestgroup.algorithms.triple_elimination import (
 )
 from bestgroup.compile.kernel import kernel
 from bestgroup.compile.pointers import bare, part
-from bestgroup.simulation.jump_atoms import is_dead
-from bestgroup.simulation.jump_calendar import NEVER, UNUSED, first_live, move
-from bestgroup.simulation.jump_cells import (
+from bestgroup.drivers.jump.envelopes import (
     REJECT,
     RESOLVE,
     STALE,
     note_efficiency,
     value_at,
 )
-from bestgroup.simulation.jump_layout import (
+from bestgroup.drivers.jump.guards import is_dead
+from bestgroup.drivers.jump.memory import (
     ACTIVE,
     AFTER,
     DIM_COUNT,
@@ -54,6 +53,7 @@ from bestgroup.simulation.jump_layout import (
     row_at,
     unit_of,
 )
+from bestgroup.drivers.jump.queue import NEVER, UNUSED, first_live, move
 
 
 @kernel

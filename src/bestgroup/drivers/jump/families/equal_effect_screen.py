@@ -10,9 +10,8 @@ import numpy as np
 
 from bestgroup.algorithms.equal_effect import beaten_margin, stale_margin
 from bestgroup.compile.pointers import bare
-from bestgroup.simulation.jump_calendar import add_item, add_pair, add_watcher, clear_items
-from bestgroup.simulation.jump_clock import count_at, radii_of
-from bestgroup.simulation.jump_layout import (
+from bestgroup.drivers.jump.clock import count_at, radii_of
+from bestgroup.drivers.jump.memory import (
     ACTIVE,
     ARM_COUNT,
     ARM_LOW,
@@ -37,8 +36,9 @@ from bestgroup.simulation.jump_layout import (
     group_at,
     unit_of,
 )
-from bestgroup.simulation.jump_spans import NOBODY
-from bestgroup.simulation.jump_walks import advance, bounds, reveal
+from bestgroup.drivers.jump.queue import add_item, add_pair, add_watcher, clear_items
+from bestgroup.drivers.jump.spans import NOBODY
+from bestgroup.drivers.jump.walks import advance, bounds, reveal
 
 BEATEN, STALE, LEADER = 0, 1, 2  # kinds of items, in the order of a round
 

@@ -6,18 +6,7 @@ from bestgroup.algorithms import equal_effect as eecb
 from bestgroup.algorithms.protocol import Rule
 from bestgroup.compile.kernel import kernel
 from bestgroup.compile.pointers import bare, memory
-from bestgroup.problem.arrays import Floats, Ints
-from bestgroup.simulation.jump_calendar import (
-    NEVER,
-    UNUSED,
-    end_window,
-    first_live,
-    halve_window,
-    move,
-    schedule,
-    top_end,
-)
-from bestgroup.simulation.jump_clock import (
+from bestgroup.drivers.jump.clock import (
     clock_of,
     copy_clock,
     count_at,
@@ -25,7 +14,8 @@ from bestgroup.simulation.jump_clock import (
     pulls_at,
     set_clock,
 )
-from bestgroup.simulation.jump_effect_events import (
+from bestgroup.drivers.jump.families.elimination import CAPPED, DONE, Results
+from bestgroup.drivers.jump.families.equal_effect_events import (
     LED,
     RUNNING,
     active_groups,
@@ -34,17 +24,16 @@ from bestgroup.simulation.jump_effect_events import (
     fire,
     screen_again,
 )
-from bestgroup.simulation.jump_effect_screen import (
+from bestgroup.drivers.jump.families.equal_effect_screen import (
     screen,
 )
-from bestgroup.simulation.jump_effect_sprint import (
+from bestgroup.drivers.jump.families.equal_effect_sprint import (
     fires,
     is_dead,
     next_candidate,
     row_of,
 )
-from bestgroup.simulation.jump_elimination import CAPPED, DONE, Results
-from bestgroup.simulation.jump_layout import (
+from bestgroup.drivers.jump.memory import (
     ACTIVE,
     AFTER,
     AGAIN,
@@ -73,9 +62,20 @@ from bestgroup.simulation.jump_layout import (
     group_at,
     item_at,
 )
-from bestgroup.simulation.jump_risk import count_risk, guard_risk, reset_risk
-from bestgroup.simulation.jump_walks import reset_walks
-from bestgroup.simulation.jump_windows import end_sprint
+from bestgroup.drivers.jump.queue import (
+    NEVER,
+    UNUSED,
+    end_window,
+    first_live,
+    halve_window,
+    move,
+    schedule,
+    top_end,
+)
+from bestgroup.drivers.jump.risk import count_risk, guard_risk, reset_risk
+from bestgroup.drivers.jump.walks import reset_walks
+from bestgroup.drivers.jump.windows import end_sprint
+from bestgroup.problem.arrays import Floats, Ints
 
 
 @kernel

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from bestgroup.compile.pointers import bare
-from bestgroup.simulation.jump_atoms import next_candidate
-from bestgroup.simulation.jump_calendar import LIVE, UNUSED, move, schedule
-from bestgroup.simulation.jump_cells import ACCEPT, REJECT, value_at
-from bestgroup.simulation.jump_layout import (
+from bestgroup.drivers.jump.blockers import has_wide_box, watch_acceptance, watch_resolution
+from bestgroup.drivers.jump.envelopes import ACCEPT, REJECT, value_at
+from bestgroup.drivers.jump.guards import next_candidate
+from bestgroup.drivers.jump.memory import (
     ACTIVE,
     AGAIN,
     ARM_COUNT,
@@ -49,9 +49,9 @@ from bestgroup.simulation.jump_layout import (
     item_at,
     row_at,
 )
-from bestgroup.simulation.jump_radii import outer_place
-from bestgroup.simulation.jump_screen import COVERS
-from bestgroup.simulation.jump_watch import has_wide_box, watch_acceptance, watch_resolution
+from bestgroup.drivers.jump.queue import LIVE, UNUSED, move, schedule
+from bestgroup.drivers.jump.radii import outer_place
+from bestgroup.drivers.jump.screen import COVERS
 
 
 @bare

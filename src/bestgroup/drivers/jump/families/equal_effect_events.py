@@ -5,18 +5,11 @@ from __future__ import annotations
 from bestgroup.algorithms import equal_effect as eecb
 from bestgroup.compile.kernel import kernel
 from bestgroup.compile.pointers import bare
-from bestgroup.simulation.jump_calendar import (
-    LIVE,
-    UNUSED,
-    first_live,
-    move,
-    schedule,
-)
-from bestgroup.simulation.jump_clock import (
+from bestgroup.drivers.jump.clock import (
     count_at,
     radii_of,
 )
-from bestgroup.simulation.jump_effect_screen import (
+from bestgroup.drivers.jump.families.equal_effect_screen import (
     BEATEN,
     LEADER,
     STALE,
@@ -25,14 +18,14 @@ from bestgroup.simulation.jump_effect_screen import (
     threshold_below,
     worth_of,
 )
-from bestgroup.simulation.jump_effect_sprint import (
+from bestgroup.drivers.jump.families.equal_effect_sprint import (
     best_rival,
     keep_points,
     look_again,
     next_candidate,
     row_of,
 )
-from bestgroup.simulation.jump_layout import (
+from bestgroup.drivers.jump.memory import (
     ACTIVE,
     AFTER,
     AGAIN,
@@ -69,7 +62,14 @@ from bestgroup.simulation.jump_layout import (
     group_at,
     item_at,
 )
-from bestgroup.simulation.jump_spans import NOBODY, arm_apart, worth_apart
+from bestgroup.drivers.jump.queue import (
+    LIVE,
+    UNUSED,
+    first_live,
+    move,
+    schedule,
+)
+from bestgroup.drivers.jump.spans import NOBODY, arm_apart, worth_apart
 
 RUNNING, DECIDED, LED = 0, 1, 2  # how far a run has come
 

@@ -3,18 +3,8 @@
 from __future__ import annotations
 
 from bestgroup.compile.pointers import bare
-from bestgroup.simulation.jump_atoms import clears, is_dead, next_candidate
-from bestgroup.simulation.jump_calendar import (
-    UNUSED,
-    end_window,
-    first_live,
-    halve_window,
-    move,
-    schedule,
-    top_end,
-)
-from bestgroup.simulation.jump_duel import FOUND, NOT_ALONE, duel
-from bestgroup.simulation.jump_layout import (
+from bestgroup.drivers.jump.guards import clears, is_dead, next_candidate
+from bestgroup.drivers.jump.memory import (
     AFTER,
     DIM_COUNT,
     ENDS,
@@ -33,13 +23,23 @@ from bestgroup.simulation.jump_layout import (
     cell_at,
     item_at,
 )
-from bestgroup.simulation.jump_radii import (
+from bestgroup.drivers.jump.pairs import FOUND, NOT_ALONE, duel
+from bestgroup.drivers.jump.queue import (
+    UNUSED,
+    end_window,
+    first_live,
+    halve_window,
+    move,
+    schedule,
+    top_end,
+)
+from bestgroup.drivers.jump.radii import (
     inherit_radii,
     level_place,
     outer_place,
     set_radii,
 )
-from bestgroup.simulation.jump_risk import guard_risk
+from bestgroup.drivers.jump.risk import guard_risk
 
 
 @bare

@@ -18,8 +18,7 @@ import numpy as np
 
 from bestgroup.compile.kernel import kernel
 from bestgroup.compile.pointers import bare, part
-from bestgroup.drivers.streams import fill_normals, seed_stream
-from bestgroup.simulation.jump_layout import (
+from bestgroup.drivers.jump.memory import (
     BUFFER,
     COLUMNS,
     DIM_COUNT,
@@ -51,6 +50,7 @@ from bestgroup.simulation.jump_layout import (
     dense_at,
     point_at,
 )
+from bestgroup.drivers.streams import fill_normals, seed_stream
 
 _KEY = 2**62  # sets the streams of this engine apart from those of single arms
 _GUARD = 1e-14  # share of a sum that rounding can move a chord by, generously

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from bestgroup.compile.pointers import bare
-from bestgroup.simulation.jump_layout import (
+from bestgroup.drivers.jump.memory import (
     COLUMNS,
     DIM_COUNT,
     FACTORS,
@@ -26,7 +26,7 @@ from bestgroup.simulation.jump_layout import (
     dense_at,
     point_at,
 )
-from bestgroup.simulation.jump_walks import bracket, log_point, reserve_noise
+from bestgroup.drivers.jump.walks import bracket, log_point, reserve_noise
 
 # A bridge with n steps left: the share of the way that the next step makes, and its deviation.
 _SHARE = np.array([0.0] + [1.0 / n for n in range(1, SPRINT + 1)])

@@ -10,8 +10,8 @@ from __future__ import annotations
 import math
 
 from bestgroup.compile.pointers import bare
-from bestgroup.simulation.jump_certify import LOOSER, TOLERANCE
-from bestgroup.simulation.jump_layout import (
+from bestgroup.drivers.jump.certify import LOOSER, TOLERANCE
+from bestgroup.drivers.jump.memory import (
     AT_FIRST,
     BAND_RISK,
     BANDS,

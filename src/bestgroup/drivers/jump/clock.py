@@ -16,8 +16,7 @@ import math
 from bestgroup.algorithms.protocol import Rule
 from bestgroup.compile.kernel import kernel
 from bestgroup.compile.pointers import bare
-from bestgroup.inference.radii import radius_at, radius_below
-from bestgroup.simulation.jump_layout import (
+from bestgroup.drivers.jump.memory import (
     ARM_COUNT,
     CLOCKS,
     DIM_COUNT,
@@ -29,6 +28,7 @@ from bestgroup.simulation.jump_layout import (
     Words,
     arm_at,
 )
+from bestgroup.inference.radii import radius_at, radius_below
 
 _TRIES = 30
 

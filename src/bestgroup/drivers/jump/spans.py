@@ -13,9 +13,9 @@ import math
 import numpy as np
 
 from bestgroup.compile.pointers import bare
-from bestgroup.simulation.jump_cells import front
-from bestgroup.simulation.jump_clock import count_at
-from bestgroup.simulation.jump_layout import (
+from bestgroup.drivers.jump.clock import count_at
+from bestgroup.drivers.jump.envelopes import front
+from bestgroup.drivers.jump.memory import (
     BANDS,
     COLUMNS,
     DIM_COUNT,
@@ -37,7 +37,7 @@ from bestgroup.simulation.jump_layout import (
     point_at,
     unit_of,
 )
-from bestgroup.simulation.jump_walks import advance, bounds, reveal
+from bestgroup.drivers.jump.walks import advance, bounds, reveal
 
 _ROUNDING = 1e-13  # share of a mean by which a certificate stays clear of rounding
 NOBODY = -1

@@ -11,9 +11,8 @@ from bestgroup.algorithms.triple_elimination import (
     reject_margin_in,
 )
 from bestgroup.compile.pointers import bare
-from bestgroup.simulation.jump_calendar import add_watcher
-from bestgroup.simulation.jump_cells import ACCEPT, ITEM, NOBODY, RESOLVE
-from bestgroup.simulation.jump_layout import (
+from bestgroup.drivers.jump.envelopes import ACCEPT, ITEM, NOBODY, RESOLVE
+from bestgroup.drivers.jump.memory import (
     ACTIVE,
     DIM_COUNT,
     EPSILONS,
@@ -30,6 +29,7 @@ from bestgroup.simulation.jump_layout import (
     cell_at,
     group_at,
 )
+from bestgroup.drivers.jump.queue import add_watcher
 
 
 @bare

@@ -13,10 +13,7 @@ import numpy as np
 from bestgroup.algorithms.te_plus.radii import cell_end, radius_from
 from bestgroup.compile.kernel import kernel
 from bestgroup.compile.pointers import bare, part
-from bestgroup.inference.evalues.normal import mixture_edge
-from bestgroup.inference.radii import Radius, radius_below
-from bestgroup.problem.arrays import Floats
-from bestgroup.simulation.jump_layout import (
+from bestgroup.drivers.jump.memory import (
     DEPTH,
     EDGE_ROOM,
     EDGES,
@@ -31,7 +28,10 @@ from bestgroup.simulation.jump_layout import (
     Reals,
     Words,
 )
-from bestgroup.simulation.jump_walks import OutOfRoom
+from bestgroup.drivers.jump.walks import OutOfRoom
+from bestgroup.inference.evalues.normal import mixture_edge
+from bestgroup.inference.radii import Radius, radius_below
+from bestgroup.problem.arrays import Floats
 
 _BELOW = 1.0 - 1e-12  # a computed radius falls but for rounding
 _COARSE = 0.25  # a threshold may lag by half of what the walks move in a window

@@ -11,16 +11,15 @@ from __future__ import annotations
 import math
 
 from bestgroup.compile.pointers import bare
-from bestgroup.simulation.jump_atoms import atom, atoms_of, has_watch, is_dead
-from bestgroup.simulation.jump_calendar import UNUSED, move
-from bestgroup.simulation.jump_cells import (
+from bestgroup.drivers.jump.envelopes import (
     NOBODY,
     ROUNDING,
     front,
     others_stay_below,
     value_at,
 )
-from bestgroup.simulation.jump_layout import (
+from bestgroup.drivers.jump.guards import atom, atoms_of, has_watch, is_dead
+from bestgroup.drivers.jump.memory import (
     ARM_LOW,
     CHAMPION,
     COLUMNS,
@@ -57,9 +56,10 @@ from bestgroup.simulation.jump_layout import (
     item_at,
     unit_of,
 )
-from bestgroup.simulation.jump_radii import is_coarse, level_place, set_radii, spare_place
-from bestgroup.simulation.jump_risk import add_risk
-from bestgroup.simulation.jump_walks import ends, log_value, reserve_noise, settle
+from bestgroup.drivers.jump.queue import UNUSED, move
+from bestgroup.drivers.jump.radii import is_coarse, level_place, set_radii, spare_place
+from bestgroup.drivers.jump.risk import add_risk
+from bestgroup.drivers.jump.walks import ends, log_value, reserve_noise, settle
 
 NOT_ALONE, WENT, FOUND = 0, 1, 2  # no duel, or not here; time went on; the next round may fire
 

@@ -1,0 +1,1 @@
+"""Simulation that jumps over the rounds in which nothing can happen."""

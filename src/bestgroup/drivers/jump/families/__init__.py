@@ -1,0 +1,1 @@
+"""What each family of algorithms adds to the jump engine."""

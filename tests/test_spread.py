@@ -24,7 +24,8 @@ from bestgroup.experiments.folder import Folder
 from bestgroup.experiments.points import Plan
 from bestgroup.experiments.reproduce import reproduce
 from bestgroup.experiments.vary_k import sweep as vary_k
-from bestgroup.simulation import clusters, spread
+from bestgroup.simulation import clusters
+from bestgroup.simulation import workers as spread
 from bestgroup.simulation.runs import Job
 
 INSTANCE = bg.Instance(

@@ -37,8 +37,8 @@ from bestgroup.problem.noise import Bounded as Bounded
 from bestgroup.problem.noise import Gaussian as Gaussian
 from bestgroup.problem.noise import SubGaussian as SubGaussian
 from bestgroup.problem.problem import Problem as Problem
-from bestgroup.simulation.replicate import Simulation as Simulation
-from bestgroup.simulation.replicate import simulate as simulate
+from bestgroup.simulation.simulate import Simulation as Simulation
+from bestgroup.simulation.simulate import simulate as simulate
 from bestgroup.solving import Solution as Solution
 from bestgroup.solving import solve as solve
 from bestgroup.spec import Spec as Spec

@@ -14,7 +14,7 @@ from bestgroup.errors import InvalidInput
 from bestgroup.problem.arrays import number, positive_int, probability
 from bestgroup.problem.goals import Goal, check_goal
 from bestgroup.problem.instance import Instance, check_instance
-from bestgroup.simulation.replicate import Simulation, simulate
+from bestgroup.simulation.simulate import Simulation, simulate
 
 FACTORS = (1.0, 0.8, 0.6, 0.5, 0.4, 0.3, 0.2)
 SWEEP_RUNS = 10_000

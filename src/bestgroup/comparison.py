@@ -14,7 +14,7 @@ from bestgroup.problem.arrays import probability
 from bestgroup.problem.goals import Goal, check_goal
 from bestgroup.problem.instance import Instance, check_instance
 from bestgroup.simulation.progress import narrowing
-from bestgroup.simulation.replicate import Simulation, simulate
+from bestgroup.simulation.simulate import Simulation, simulate
 from bestgroup.theory.characteristic_time.limit import CharacteristicTime, characteristic_time
 
 

@@ -21,7 +21,7 @@ from bestgroup.problem.arrays import positive_int, probability
 from bestgroup.problem.goals import BestGroup, Goal, ParetoGroups
 from bestgroup.problem.instance import Instance
 from bestgroup.simulation.progress import Progress
-from bestgroup.simulation.replicate import simulate
+from bestgroup.simulation.simulate import simulate
 from bestgroup.spec import Spec
 from bestgroup.theory.characteristic_time.limit import characteristic_time
 

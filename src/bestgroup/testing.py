@@ -23,7 +23,7 @@ from bestgroup.problem.goals import BestGroup, Goal, ParetoGroups
 from bestgroup.problem.guarantee import Guarantee
 from bestgroup.problem.instance import Instance
 from bestgroup.problem.noise import SubGaussian
-from bestgroup.simulation.replicate import simulate
+from bestgroup.simulation.simulate import simulate
 
 _ROUNDS = 3000  # pulls of each arm on a test tape
 

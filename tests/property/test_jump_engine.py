@@ -16,7 +16,7 @@ from bestgroup.drivers.jump.radii import set_radii, spare_place
 from bestgroup.drivers.jump.work import effect_draws, elimination_draws, plus_draws
 from bestgroup.errors import InvalidInput
 from bestgroup.problem.laws import Bernoulli, FullyDependent, Normal
-from bestgroup.simulation.replicate import choose_engine
+from bestgroup.simulation.simulate import choose_engine
 from reference.jump_paths import engine_for
 
 MEANS = np.random.default_rng(5).random((4, 3, 2))

@@ -17,7 +17,7 @@ from bestgroup.errors import InvalidInput
 if TYPE_CHECKING:
     from bestgroup.problem.goals import Goal
     from bestgroup.problem.instance import Instance
-    from bestgroup.simulation.replicate import Simulation
+    from bestgroup.simulation.simulate import Simulation
     from bestgroup.spec import Spec
     from bestgroup.theory.characteristic_time.limit import CharacteristicTime
 

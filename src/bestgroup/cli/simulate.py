@@ -26,7 +26,7 @@ from bestgroup.cli.problem import (
 from bestgroup.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from bestgroup.simulation.replicate import Simulation
+    from bestgroup.simulation.simulate import Simulation
 
 
 def command(

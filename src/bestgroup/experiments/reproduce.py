@@ -18,7 +18,7 @@ from bestgroup.experiments.vary_n import analysis as vary_n_analysis
 from bestgroup.experiments.vary_n import sweep as vary_n_sweep
 from bestgroup.experiments.work import Work
 from bestgroup.simulation.progress import Progress
-from bestgroup.simulation.spread import check_workers, each
+from bestgroup.simulation.workers import check_workers, each
 
 EXPERIMENTS: dict[str, tuple[ModuleType, ModuleType]] = {
     module.NAME: (module, analysis)

@@ -15,7 +15,7 @@ from bestgroup.algorithms.uniform import Uniform
 from bestgroup.experiments.points import DELTA, Limit, Outcome, Point, Weights
 from bestgroup.problem.goals import Goal
 from bestgroup.problem.instance import Instance
-from bestgroup.simulation.replicate import choose_engine, simulate
+from bestgroup.simulation.simulate import choose_engine, simulate
 
 # The limit is reported at its certified lower end, which a finer tolerance would hardly raise.
 TOLERANCE = 0.05

@@ -18,7 +18,7 @@ from bestgroup.problem.guarantee import Guarantee
 from bestgroup.problem.instance import Instance
 from bestgroup.simulation.progress import Progress
 from bestgroup.simulation.runs import NO_LIMIT, Job, Runs
-from bestgroup.simulation.spread import check_workers, collect_runs
+from bestgroup.simulation.workers import check_workers, collect_runs
 from bestgroup.theory.dominance import endless, is_correct
 
 

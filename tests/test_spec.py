@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bestgroup as bg
-from bestgroup.spec import Dim
-from bestgroup.spec_file import key_of
+from bestgroup.files.problem_file import Dim
+from bestgroup.files.schema import key_of
 
 EXAMPLE = Path(__file__).parents[1] / "examples" / "bundles.toml"
 

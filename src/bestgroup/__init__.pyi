@@ -24,6 +24,9 @@ from bestgroup.errors import StoreError as StoreError
 from bestgroup.errors import TapeTooShort as TapeTooShort
 from bestgroup.errors import TicketError as TicketError
 from bestgroup.errors import Unreachable as Unreachable
+from bestgroup.files.problem_file import Spec as Spec
+from bestgroup.files.problem_file import load_spec as load_spec
+from bestgroup.files.write import save_spec as save_spec
 from bestgroup.inference.tally import Tally as Tally
 from bestgroup.planning import Plan as Plan
 from bestgroup.planning import plan as plan
@@ -41,9 +44,6 @@ from bestgroup.simulation.simulate import Simulation as Simulation
 from bestgroup.simulation.simulate import simulate as simulate
 from bestgroup.solving import Solution as Solution
 from bestgroup.solving import solve as solve
-from bestgroup.spec import Spec as Spec
-from bestgroup.spec import load_spec as load_spec
-from bestgroup.spec_write import save_spec as save_spec
 from bestgroup.study import Study as Study
 from bestgroup.study import create_study as create_study
 from bestgroup.study import delete_study as delete_study

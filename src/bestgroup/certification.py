@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bestgroup.errors import InvalidInput
+from bestgroup.files.observations import Table
 from bestgroup.inference.certificate.data_checks import Checker
 from bestgroup.inference.certificate.explain import WORDS, Explainer, Explanation
 from bestgroup.inference.certificate.judge import IN, OUT, UNDECIDED, Verdict, judge
 from bestgroup.inference.confidence_sequences.boxes import take_values
 from bestgroup.inference.tally import Tally, empty_tally
-from bestgroup.observations import Table
 from bestgroup.problem.arrays import Floats, probability
 from bestgroup.problem.goals import BestGroup, Goal, ParetoGroups, check_goal
 from bestgroup.problem.guarantee import Guarantee

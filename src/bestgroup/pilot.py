@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from bestgroup.errors import InvalidInput
-from bestgroup.observations import Table
+from bestgroup.files.observations import Table
 from bestgroup.problem.arrays import Floats
 from bestgroup.problem.goals import ParetoGroups
 from bestgroup.problem.noise import Bernoulli, Bounded, Gaussian, Noise

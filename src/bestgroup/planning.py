@@ -17,12 +17,12 @@ import numpy as np
 
 from bestgroup.algorithms.protocol import Algorithm
 from bestgroup.errors import InvalidInput
+from bestgroup.files.problem_file import Spec
 from bestgroup.problem.arrays import positive_int, probability
 from bestgroup.problem.goals import BestGroup, Goal, ParetoGroups
 from bestgroup.problem.instance import Instance
 from bestgroup.simulation.progress import Progress
 from bestgroup.simulation.simulate import simulate
-from bestgroup.spec import Spec
 from bestgroup.theory.characteristic_time.limit import characteristic_time
 
 DELTAS = (0.1, 0.05, 0.01)

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bestgroup.errors import InvalidInput
-from bestgroup.observations import Table
+from bestgroup.files.observations import Table
 from bestgroup.problem.arrays import Floats
 from bestgroup.problem.problem import Problem
 from bestgroup.store.base import Session

@@ -15,10 +15,10 @@ from bestgroup.cli.problem import Json, goal_record
 from bestgroup.errors import InvalidInput
 
 if TYPE_CHECKING:
+    from bestgroup.files.problem_file import Spec
     from bestgroup.problem.goals import Goal
     from bestgroup.problem.instance import Instance
     from bestgroup.simulation.simulate import Simulation
-    from bestgroup.spec import Spec
     from bestgroup.theory.characteristic_time.limit import CharacteristicTime
 
 PROBLEM = Path(__file__).with_name("bundles.toml")
@@ -57,8 +57,8 @@ def command(
     json: Json = False,
 ) -> None:
     """Show the whole story on one screen: an instance, its truth, six algorithms, the limit."""
+    from bestgroup.files.problem_file import load_spec
     from bestgroup.problem.arrays import positive_int, seed_of
-    from bestgroup.spec import load_spec
 
     positive_int(runs, "runs")
     seed_of(seed)

@@ -13,9 +13,9 @@ import typer
 from bestgroup.errors import InvalidInput
 
 if TYPE_CHECKING:
+    from bestgroup.files.problem_file import Spec
     from bestgroup.problem.goals import Goal
     from bestgroup.problem.instance import Instance
-    from bestgroup.spec import Spec
 
 ProblemFile = Annotated[Path, typer.Argument(metavar="PROBLEM", help="Problem file (TOML).")]
 Delta = Annotated[
@@ -40,9 +40,9 @@ class Case:
 
 def read_case(path: Path, delta: float | None, epsilon: float | None) -> Case:
     """Return the known instance of a file, with its goal and delta."""
+    from bestgroup.files.problem_file import load_spec
     from bestgroup.problem.arrays import probability
     from bestgroup.problem.goals import BestGroup, ParetoGroups
-    from bestgroup.spec import load_spec
 
     spec = load_spec(path)
     goal = spec.goal

@@ -86,7 +86,7 @@ def command(
 def choose_algorithm(case: Case, name: str | None, pairs: list[str]) -> Any:
     """Return the file's algorithm, or the one that the command line asks for."""
     from bestgroup.algorithms.protocol import Setting
-    from bestgroup.spec_parts import configure
+    from bestgroup.files.parts import configure
 
     instance = case.instance
     setting = Setting(instance.shape, case.goal, instance.noise, case.delta)

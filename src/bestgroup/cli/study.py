@@ -78,8 +78,8 @@ def create(
 ) -> None:
     """Create a study from a problem file; [means] and [evaluate] are not needed."""
     from bestgroup.algorithms.protocol import Setting
-    from bestgroup.spec import load_spec
-    from bestgroup.spec_parts import configure
+    from bestgroup.files.parts import configure
+    from bestgroup.files.problem_file import load_spec
     from bestgroup.study import create_study
 
     spec = load_spec(problem)

@@ -9,13 +9,13 @@ from fastapi import APIRouter, Request
 from pydantic import ValidationError
 
 from bestgroup.errors import InvalidInput
+from bestgroup.files.problem_file import Spec, load_spec
 from bestgroup.problem.goals import BestGroup, Goal, ParetoGroups
 from bestgroup.problem.problem import Problem
 from bestgroup.service import schemas
 from bestgroup.service.api import AStudy, board_of, scratch, study_out, without_path
 from bestgroup.service.auth import SCHEMES
 from bestgroup.service.problems import described
-from bestgroup.spec import Spec, load_spec
 from bestgroup.study import create_study
 
 router = APIRouter(prefix="/api/v1", tags=["studies"], dependencies=SCHEMES, responses=described())

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from bestgroup.errors import InvalidInput
+from bestgroup.files.schema import key_of
 from bestgroup.problem.goals import BestGroup, Goal
 from bestgroup.problem.problem import Dim, Problem
-from bestgroup.spec_file import key_of
 
 
 def save_spec(

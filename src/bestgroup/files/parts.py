@@ -13,13 +13,13 @@ import numpy as np
 from bestgroup.algorithms.protocol import Algorithm, Setting
 from bestgroup.algorithms.registry import algorithm, resolve
 from bestgroup.errors import InvalidInput
+from bestgroup.files.schema import Tables, key_of
 from bestgroup.problem.arrays import Floats
 from bestgroup.problem.goals import BestGroup, Goal, ParetoGroups
 from bestgroup.problem.laws import Bernoulli, Beta, FullyDependent, Law, Normal
 from bestgroup.problem.noise import Bernoulli as NoiseBernoulli
 from bestgroup.problem.noise import Bounded, Gaussian, Noise, SubGaussian
 from bestgroup.problem.problem import Dim, arm_costs
-from bestgroup.spec_file import Tables, key_of
 
 T = TypeVar("T")
 

@@ -43,15 +43,7 @@ import numpy as np
 from bestgroup.algorithms.protocol import Algorithm, Setting
 from bestgroup.algorithms.selection import pick
 from bestgroup.errors import InvalidInput
-from bestgroup.problem.arrays import Floats
-from bestgroup.problem.goals import Goal
-from bestgroup.problem.instance import Instance
-from bestgroup.problem.laws import Bernoulli, Law
-from bestgroup.problem.noise import Noise
-from bestgroup.problem.problem import Dim, Problem
-from bestgroup.problem.shape import Shape
-from bestgroup.spec_file import Tables, read_tables
-from bestgroup.spec_parts import (
+from bestgroup.files.parts import (
     read_algorithm,
     read_costs,
     read_dims,
@@ -61,6 +53,14 @@ from bestgroup.spec_parts import (
     read_means,
     read_noise,
 )
+from bestgroup.files.schema import Tables, read_tables
+from bestgroup.problem.arrays import Floats
+from bestgroup.problem.goals import Goal
+from bestgroup.problem.instance import Instance
+from bestgroup.problem.laws import Bernoulli, Law
+from bestgroup.problem.noise import Noise
+from bestgroup.problem.problem import Dim, Problem
+from bestgroup.problem.shape import Shape
 
 
 @dataclass(frozen=True)

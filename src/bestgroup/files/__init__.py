@@ -1,0 +1,1 @@
+"""Files that people write and read: problem files and tables of observations."""

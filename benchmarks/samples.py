@@ -95,7 +95,7 @@ def _against(ratio: float) -> str:
 
 def draw(rows: dict[str, dict[str, float]], path: str) -> None:
     """Write a plot of the mean pulls by setting."""
-    from bestgroup import plots
+    from bestgroup.plots import pulls as plots
 
     panels = []
     for label, row in rows.items():

@@ -196,7 +196,7 @@ def test_bad_calls_are_refused(tmp_path):
 
 
 def test_plots_show_the_intervals_of_the_statements(tmp_path):
-    from bestgroup.certificate_plots import intervals_view, pulls_view
+    from bestgroup.plots.certificate import intervals_view, pulls_view
 
     found = bg.certify(ROWS, GOAL, PROBLEM)
     low, high = found.intervals

@@ -315,7 +315,7 @@ def test_init_writes_a_file_that_every_command_reads(tmp_path, capsys, kind):
 
 
 def test_the_course_of_a_study_is_drawn_from_its_decisions(tmp_path):
-    from bestgroup.study_plots import status_view
+    from bestgroup.plots.study import status_view
 
     url = f"sqlite:///{tmp_path / 'study.db'}"
     found = solve(storage=url, name="s")

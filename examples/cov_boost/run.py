@@ -50,7 +50,7 @@ def main() -> None:
     print(found)
     for explanation in found.explanations.values():
         print(f"  {explanation}")
-    from bestgroup.certificate_plots import pulls_view
+    from bestgroup.plots.certificate import pulls_view
 
     for name, figure in (
         ("pareto", found.certificate.plot()),

@@ -141,7 +141,7 @@ class Certificate:
 
     def plot(self, x: str | None = None, y: str | None = None) -> Figure:
         """Return the Pareto view of two dims, with the boxes that the intervals are."""
-        from bestgroup.certificate_plots import pareto_view
+        from bestgroup.plots.certificate import pareto_view
 
         return pareto_view(self, x, y)
 

@@ -149,7 +149,7 @@ def _write_files(found: Calibration, csv_file: Path | None, plot: Path | None) -
             writer.writeheader()
             writer.writerows(rows)
     if plot is not None:
-        from bestgroup.calibration_plot import draw
+        from bestgroup.plots.calibration import draw
 
         figure = draw(found)
         with output.replacing(plot) as temporary:

@@ -75,7 +75,7 @@ def command(
 
 
 def _write_plot(path: Path, case: Case, found: Comparison) -> None:
-    from bestgroup import plots
+    from bestgroup.plots import pulls as plots
 
     bars = [
         plots.Bar(row["algorithm"], row["pulls"], row["sd"] or 0.0, row["guarantee"] == "proven")

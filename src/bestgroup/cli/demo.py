@@ -140,7 +140,7 @@ def _write(folder: Path, questions: tuple[Question, ...]) -> tuple[dict[str, str
 
 
 def _figure(questions: tuple[Question, ...]) -> Any:
-    from bestgroup import plots
+    from bestgroup.plots import pulls as plots
 
     panels = [
         plots.Panel(

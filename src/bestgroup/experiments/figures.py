@@ -58,7 +58,7 @@ def sweep(outcomes: Sequence[Outcome], value: Callable[[Point], int], label: str
 
     There are at most three panels; the tables have all instances.
     """
-    from bestgroup import plots
+    from bestgroup.plots import pulls as plots
 
     letters = list(dict.fromkeys(outcome.point.letter for outcome in outcomes))[:PANELS]
     figure = plots.figure(1.6 + 3.3 * len(letters), 4.3)

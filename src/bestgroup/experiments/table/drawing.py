@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def draw(outcomes: Sequence[Outcome]) -> Figure:
     """Return one panel, or two if both EECB and TEL ran."""
-    from bestgroup import plots
+    from bestgroup.plots import pulls as plots
 
     both = compared(outcomes)
     figure = plots.figure(11.0 if both else 6.0, 4.8)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bestgroup.plots import BLUE, ORANGE, figure
+from bestgroup.plots.pulls import BLUE, ORANGE, figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -12,7 +12,7 @@ import numpy as np
 from bestgroup.errors import InvalidInput
 from bestgroup.inference.certificate.explain import WORDS
 from bestgroup.inference.certificate.judge import IN, OUT
-from bestgroup.plots import BLACK, BLUE, ORANGE, figure
+from bestgroup.plots.pulls import BLACK, BLUE, ORANGE, figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from bestgroup import plots
 from bestgroup.calibration import Calibration
+from bestgroup.plots import pulls as plots
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import binomtest
 
 import bestgroup as bg
-from bestgroup.calibration import FACTORS, Calibration, ErrorRate, Sweep, calibrate
+from bestgroup.analysis.calibrate import FACTORS, Calibration, ErrorRate, Sweep, calibrate
 from bestgroup.cli.main import run
 from bestgroup.simulation.runs import Job
 

@@ -137,7 +137,7 @@ def test_the_view_shows_what_certify_proves(client, app):
     study = app.state.board.find("demo").study
     rows = list(csv.DictReader(io.StringIO(client.get("/api/v1/export?study=demo").text)))
     assert len(rows) == view["observed"] == view["status"]["told"]
-    from bestgroup.certification import certify
+    from bestgroup.analysis.certify import certify
 
     table = [{**row, "profit": float(row["profit"]), "speed": float(row["speed"])} for row in rows]
     found = certify(table, study.spec.goal, study.problem, study.spec.delta)

@@ -1,18 +1,20 @@
 """The public names and where they live: the one list that typing and lazy loading read."""
 
-from bestgroup import datasets as datasets
 from bestgroup import testing as testing
 from bestgroup._version import __version__ as __version__
 from bestgroup.algorithms.protocol import Algorithm as Algorithm
 from bestgroup.algorithms.protocol import Setting as Setting
 from bestgroup.algorithms.registry import algorithm as algorithm
 from bestgroup.algorithms.registry import register as register
-from bestgroup.calibration import Calibration as Calibration
-from bestgroup.calibration import calibrate as calibrate
-from bestgroup.certification import Certificate as Certificate
-from bestgroup.certification import certify as certify
-from bestgroup.comparison import Comparison as Comparison
-from bestgroup.comparison import compare as compare
+from bestgroup.analysis import datasets
+from bestgroup.analysis.calibrate import Calibration as Calibration
+from bestgroup.analysis.calibrate import calibrate as calibrate
+from bestgroup.analysis.certify import Certificate as Certificate
+from bestgroup.analysis.certify import certify as certify
+from bestgroup.analysis.compare import Comparison as Comparison
+from bestgroup.analysis.compare import compare as compare
+from bestgroup.analysis.plan import Plan as Plan
+from bestgroup.analysis.plan import plan as plan
 from bestgroup.drivers.replay import Tape as Tape
 from bestgroup.drivers.replay import Trace as Trace
 from bestgroup.drivers.replay import replay as replay
@@ -28,8 +30,6 @@ from bestgroup.files.problem_file import Spec as Spec
 from bestgroup.files.problem_file import load_spec as load_spec
 from bestgroup.files.write import save_spec as save_spec
 from bestgroup.inference.tally import Tally as Tally
-from bestgroup.planning import Plan as Plan
-from bestgroup.planning import plan as plan
 from bestgroup.problem import laws
 from bestgroup.problem.goals import BestGroup as BestGroup
 from bestgroup.problem.goals import ParetoGroups as ParetoGroups

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bestgroup.algorithms.protocol import Algorithm
-from bestgroup.certification import Certificate
+from bestgroup.analysis.certify import Certificate
 from bestgroup.errors import BestGroupError, EvaluationFailed, InvalidInput, NoSuchStudy
 from bestgroup.evaluators import Evaluator, row_of
 from bestgroup.problem.arrays import positive_int

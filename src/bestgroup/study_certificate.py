@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bestgroup.certification import Certificate, certificate_from
+from bestgroup.analysis.certify import Certificate, certificate_from
 from bestgroup.inference.tally import Tally
 
 if TYPE_CHECKING:

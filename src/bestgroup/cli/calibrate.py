@@ -25,7 +25,7 @@ from bestgroup.cli.simulate import choose_algorithm
 from bestgroup.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from bestgroup.calibration import Calibration, ErrorRate, Sweep
+    from bestgroup.analysis.calibrate import Calibration, ErrorRate, Sweep
 
 _ENDINGS = (".png", ".svg", ".pdf")
 _WORDS = {"above": "ABOVE delta", "below": "below delta", "unclear": "not told apart"}
@@ -76,7 +76,7 @@ def command(
     case = read_case(problem, delta, epsilon)
     chosen = choose_algorithm(case, algorithm, option or [])
     _check_files(problem, csv_file, plot)
-    from bestgroup.calibration import Sweep
+    from bestgroup.analysis.calibrate import Sweep
 
     sweep = Sweep.checked(
         case.instance,

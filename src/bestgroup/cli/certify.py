@@ -13,7 +13,7 @@ from bestgroup.cli.problem import Delta, Epsilon, Json, read_numbers
 from bestgroup.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from bestgroup.certification import Certificate
+    from bestgroup.analysis.certify import Certificate
     from bestgroup.problem.noise import Noise
 
 MOST_GROUPS = 40

@@ -20,7 +20,7 @@ from bestgroup.cli.problem import (
 )
 
 if TYPE_CHECKING:
-    from bestgroup.comparison import Comparison
+    from bestgroup.analysis.compare import Comparison
 
 
 def command(
@@ -52,7 +52,7 @@ def command(
     if plot is not None:
         output.check_writable(plot)
     names = None if algorithms is None else [name.strip() for name in algorithms.split(",")]
-    from bestgroup.comparison import compare
+    from bestgroup.analysis.compare import compare
 
     output.announce_compilation()
     found = compare(

@@ -31,9 +31,9 @@ def command(
     json: Json = False,
 ) -> None:
     """Write a problem file with the names, ranges, scales and means of pilot data."""
+    from bestgroup.analysis.pilot import read_pilot
     from bestgroup.files.problem_file import load_spec
     from bestgroup.files.write import save_spec
-    from bestgroup.pilot import read_pilot
 
     path = out or data.with_suffix(".toml")
     if path.exists():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from bestgroup.calibration import Calibration
+from bestgroup.analysis.calibrate import Calibration
 from bestgroup.plots import pulls as plots
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from bestgroup.plots.pulls import BLACK, BLUE, ORANGE, figure
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from bestgroup.certification import Certificate
+    from bestgroup.analysis.certify import Certificate
 
 _COLOURS = {IN: BLUE, OUT: "#999999"}
 _MARKS = {IN: "o", OUT: "x"}

@@ -1,0 +1,1 @@
+"""Answers about data and algorithms: certify, plan, compare, calibrate."""

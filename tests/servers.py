@@ -71,7 +71,7 @@ def postgres():
 def storage(kind, folder):
     """Return a new storage of a kind: "memory", "sqlite" or "postgresql"."""
     if kind == "memory":
-        from bestgroup.store.memory import MemoryStore
+        from bestgroup.studies.storage.memory import MemoryStore
 
         return MemoryStore()
     if kind == "sqlite":

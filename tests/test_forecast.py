@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import bestgroup as bg
-from bestgroup.store.memory import MemoryStore
+from bestgroup.studies.storage.memory import MemoryStore
 
 MEANS = np.array([[[0.9, 0.2], [0.3, 0.1]], [[0.1, 0.8], [0.2, 0.2]], [[0.3, 0.1], [0.2, 0.3]]])
 GROUPS = {"A": ["a1", "a2"], "B": ["b1", "b2"], "C": ["c1", "c2"]}

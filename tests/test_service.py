@@ -18,7 +18,7 @@ from bestgroup.service.app import FILES, create_app, listen
 from bestgroup.service.auth import Tokens, check_binding
 from bestgroup.service.bundle import find_bundle
 from bestgroup.service.gate import JsonLines
-from bestgroup.store.memory import MemoryStore
+from bestgroup.studies.storage.memory import MemoryStore
 from servers import storage
 from serving import GROUPS, MEANS, READER, WRITER, description, evaluate
 
@@ -458,7 +458,7 @@ def test_what_is_not_there_is_not_found(client):
 
 
 def test_a_study_that_others_delete_and_make_again(client, app):
-    from bestgroup.study import delete_study
+    from bestgroup.studies.catalog import delete_study
 
     make(client)
     assert ask(client, 1)

@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, Phase, settings
 
 from bestgroup.service.app import create_app
 from bestgroup.service.auth import Tokens
-from bestgroup.store.memory import MemoryStore
+from bestgroup.studies.storage.memory import MemoryStore
 from serving import READER, WRITER, description
 
 with warnings.catch_warnings():

@@ -11,11 +11,11 @@ from contextlib import closing
 
 import pytest
 
-from bestgroup.client import Client
 from bestgroup.errors import EvaluationFailed, InvalidInput, Unreachable
 from bestgroup.problem.problem import Problem
-from bestgroup.study import load_study
-from bestgroup.worker import Plan, Worker
+from bestgroup.studies.catalog import load_study
+from bestgroup.studies.client import Client
+from bestgroup.studies.worker import Plan, Worker
 from serving import MEANS, READER, Served, description, evaluate, evaluate_hard, worker
 
 
@@ -52,8 +52,8 @@ def observations(served, study="demo"):
 def undisturbed(measure=evaluate, **changes):
     """Return the answer and the pulls of the same study, run in this process."""
     from bestgroup.problem.goals import ParetoGroups
-    from bestgroup.store.memory import MemoryStore
-    from bestgroup.study import create_study
+    from bestgroup.studies.catalog import create_study
+    from bestgroup.studies.storage.memory import MemoryStore
 
     body = description(**changes)
     problem = Problem.from_dict(body["problem"])
@@ -146,7 +146,7 @@ def test_kill_the_server_in_the_middle_and_lose_nothing(served, tmp_path):
 
 def check_values(lines, measure=evaluate):
     """Every observation is there once, with the value that its seed gives."""
-    from bestgroup.study_ticket import pull_seed
+    from bestgroup.studies.ticket import pull_seed
 
     problem = Problem.from_dict(description()["problem"])
     rows = [line.split(",") for line in lines if not line.startswith("group,")]

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import bestgroup as bg
-from bestgroup.evaluators import Evaluator, load_evaluator, read_output, row_of
+from bestgroup.studies.evaluators import Evaluator, load_evaluator, read_output, row_of
 
 GROUPS = {"A": ["a1", "a2"], "B": ["b1"], "C": ["c1"]}
 PROBLEM = bg.Problem(GROUPS, {"score": "max", "loss": "min"}, bg.SubGaussian(0.2))

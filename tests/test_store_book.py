@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bestgroup.store.book import Book
-from bestgroup.store.records import Slot, Tell
+from bestgroup.studies.storage.book import Book
+from bestgroup.studies.storage.records import Slot, Tell
 
 PULLS = 24
 stretches = st.lists(st.integers(1, 6), min_size=1, max_size=8)

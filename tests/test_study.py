@@ -9,11 +9,11 @@ import pandas as pd
 import pytest
 
 import bestgroup as bg
-from bestgroup import study_stage
 from bestgroup.inference.confidence_sequences.boxes import take_values
 from bestgroup.inference.tally import empty_tally
 from bestgroup.problem.problem import Problem
-from bestgroup.store.memory import MemoryStore
+from bestgroup.studies import runner as study_stage
+from bestgroup.studies.storage.memory import MemoryStore
 from servers import KINDS, storage
 
 PROBLEM = Problem(
@@ -246,7 +246,7 @@ def test_versions_are_pinned(place, monkeypatch):
     made = bg.create_study("one", PROBLEM, GOAL, 0.1, place, algorithm="te")
     tickets = made.ask(4)
     made.tell(tickets[0], [1, 2, 3])
-    monkeypatch.setattr("bestgroup.study_spec.__version__", "9.9")
+    monkeypatch.setattr("bestgroup.studies.spec.__version__", "9.9")
     other = bg.load_study("one", place)
     for call in (lambda: other.ask(1), lambda: other.tell(tickets[1], [1, 2, 3])):
         with pytest.raises(bg.StoreError, match=r"pinned to bestgroup .*, and this is 9\.9"):

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from bestgroup.errors import InvalidInput, StoreError, TicketError
-from bestgroup.store import open_store
-from bestgroup.store.records import Entry, Head, Slot, Tell
+from bestgroup.studies.storage import open_store
+from bestgroup.studies.storage.records import Entry, Head, Slot, Tell
 from servers import KINDS, storage
 
 HEAD = Head(plan=1, report='{"groups": "??"}')

@@ -8,7 +8,7 @@ import time
 
 import bestgroup as bg
 from bestgroup.problem.problem import Problem
-from bestgroup.store.memory import MemoryStore
+from bestgroup.studies.storage.memory import MemoryStore
 
 GROUPS = {"A": ["a1", "a2", "a3"], "B": ["b1", "b2"], "C": ["c1", "c2"], "D": ["d1"]}
 PROBLEM = Problem(GROUPS, {"x": "max", "y": "min", "w": "watch"})

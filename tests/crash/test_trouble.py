@@ -7,7 +7,7 @@ import time
 import pytest
 
 import bestgroup as bg
-from bestgroup.store import dialects, open_store
+from bestgroup.studies.storage import dialects, open_store
 from crash.laboratory import GOAL, OPTIONS, PROBLEM, measure
 from servers import Server
 

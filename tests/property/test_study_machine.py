@@ -18,8 +18,8 @@ import bestgroup as bg
 from bestgroup.algorithms.registry import _BUILT_IN
 from bestgroup.errors import TicketError
 from bestgroup.problem.problem import Problem
-from bestgroup.store import open_store
-from bestgroup.study import Study, create_study, load_study
+from bestgroup.studies.catalog import Study, create_study, load_study
+from bestgroup.studies.storage import open_store
 from servers import storage
 
 PARETO, BEST = bg.ParetoGroups(0.6), bg.BestGroup([1.0, 2.0], epsilon=0.4)
@@ -211,7 +211,7 @@ def run(kind, algorithm, goal, examples, steps):
 
 @pytest.fixture(autouse=True)
 def snapshots_after_every_plan(monkeypatch):
-    monkeypatch.setattr("bestgroup.study_stage.SNAPSHOT_AFTER", 0.0)
+    monkeypatch.setattr("bestgroup.studies.runner.SNAPSHOT_AFTER", 0.0)
 
 
 @pytest.mark.parametrize(("algorithm", "goal"), ALL)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import bestgroup as bg
-from bestgroup.store.migrations import NEWEST
+from bestgroup.studies.storage.migrations import NEWEST
 
 HERE = Path(__file__).parent
 

@@ -12,7 +12,7 @@ from bestgroup.cli.problem import Delta, Json, ProblemFile
 from bestgroup.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from bestgroup.solving import Solution
+    from bestgroup.studies.solve import Solution
 
 
 def command(
@@ -44,7 +44,7 @@ def command(
 ) -> None:
     """Run the evaluator of a problem file; Ctrl-C and the same command again goes on (with --storage)."""
     import bestgroup as bg
-    from bestgroup.evaluators import load_evaluator
+    from bestgroup.studies.evaluators import load_evaluator
 
     spec = bg.load_spec(problem)
     if not spec.evaluate:

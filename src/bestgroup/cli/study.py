@@ -20,7 +20,7 @@ from bestgroup.cli.problem import Delta, Json, ProblemFile, read_options
 from bestgroup.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from bestgroup.study import Study
+    from bestgroup.studies.catalog import Study
 
 app = typer.Typer(
     name="study",
@@ -41,7 +41,7 @@ Storage = Annotated[
 Lease = Annotated[
     float, typer.Option(help="Seconds after which a ticket may go to another worker.")
 ]
-DEFAULT = "sqlite:///bestgroup.db"  # as in `bestgroup.study`, which is imported late
+DEFAULT = "sqlite:///bestgroup.db"  # as in `bestgroup.studies.catalog`, which is imported late
 
 
 def load(name: str, storage: str) -> Study:
@@ -50,7 +50,7 @@ def load(name: str, storage: str) -> Study:
         raise InvalidInput(
             "the storage memory ends with each command; give --storage sqlite:///..."
         )
-    from bestgroup.study import load_study
+    from bestgroup.studies.catalog import load_study
 
     return load_study(name, storage)
 
@@ -80,7 +80,7 @@ def create(
     from bestgroup.algorithms.protocol import Setting
     from bestgroup.files.parts import configure
     from bestgroup.files.problem_file import load_spec
-    from bestgroup.study import create_study
+    from bestgroup.studies.catalog import create_study
 
     spec = load_spec(problem)
     chosen = spec.algorithm

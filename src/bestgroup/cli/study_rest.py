@@ -15,7 +15,7 @@ from bestgroup.cli.study import DEFAULT, Name, Storage, app, load, parse_line
 from bestgroup.errors import BestGroupError, InvalidInput
 
 if TYPE_CHECKING:
-    from bestgroup.study import Study
+    from bestgroup.studies.catalog import Study
 
 __all__ = ["app"]
 
@@ -23,7 +23,7 @@ __all__ = ["app"]
 @app.command("list", short_help="All studies of a storage.")
 def list_(storage: Storage = DEFAULT, json: Json = False) -> None:
     """Show all studies of a storage."""
-    from bestgroup.study import list_studies
+    from bestgroup.studies.catalog import list_studies
 
     rows = list_studies(storage)
     if json:
@@ -73,7 +73,7 @@ def delete(
     """Remove a study and all that was told it."""
     if not yes and not (sys.stdin.isatty() and typer.confirm(f"remove the study {name!r}?")):
         raise InvalidInput("nothing was removed; give --yes to remove a study without being asked")
-    from bestgroup.study import delete_study
+    from bestgroup.studies.catalog import delete_study
 
     delete_study(name, storage)
 

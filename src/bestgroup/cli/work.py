@@ -12,7 +12,7 @@ from bestgroup.cli.problem import Json
 from bestgroup.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from bestgroup.worker import Tally
+    from bestgroup.studies.worker import Tally
 
 
 def command(
@@ -48,9 +48,9 @@ def command(
     import signal
     import threading
 
-    from bestgroup.client import Client
-    from bestgroup.evaluators import Evaluator, load_evaluator
-    from bestgroup.worker import Plan, Worker
+    from bestgroup.studies.client import Client
+    from bestgroup.studies.evaluators import Evaluator, load_evaluator
+    from bestgroup.studies.worker import Plan, Worker
 
     if (python is None) == (command is None):
         raise InvalidInput("give one evaluator: --python MODULE:FUNCTION, or --command LINE")

@@ -9,7 +9,7 @@ from bestgroup.plots.pulls import BLUE, ORANGE, figure
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from bestgroup.study_live import Study
+    from bestgroup.studies.study import Study
 
 
 def status_view(study: Study) -> Figure:

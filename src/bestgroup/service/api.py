@@ -22,7 +22,7 @@ from bestgroup.service import events, schemas, views
 from bestgroup.service.auth import SCHEMES
 from bestgroup.service.board import Board, Watched
 from bestgroup.service.problems import described
-from bestgroup.study_spec import goal_dict
+from bestgroup.studies.spec import goal_dict
 
 router = APIRouter(prefix="/api/v1", tags=["studies"], dependencies=SCHEMES, responses=described())
 

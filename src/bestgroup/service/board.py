@@ -12,14 +12,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bestgroup.errors import NoSuchStudy
-from bestgroup.service.observer import Observer, Picture
 from bestgroup.service.problems import NotFound
-from bestgroup.store import open_store
-from bestgroup.store.base import Head, Listed, Store
-from bestgroup.store.records import Slot
-from bestgroup.study import Study
-from bestgroup.study_spec import StudySpec
-from bestgroup.study_ticket import read_ticket
+from bestgroup.studies.catalog import Study
+from bestgroup.studies.observer import Observer, Picture
+from bestgroup.studies.spec import StudySpec
+from bestgroup.studies.storage import open_store
+from bestgroup.studies.storage.base import Head, Listed, Store
+from bestgroup.studies.storage.records import Slot
+from bestgroup.studies.ticket import read_ticket
 
 log = logging.getLogger("bestgroup.service")
 MOST_OWNERS = 1000

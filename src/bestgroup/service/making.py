@@ -16,7 +16,7 @@ from bestgroup.service import schemas
 from bestgroup.service.api import AStudy, board_of, scratch, study_out, without_path
 from bestgroup.service.auth import SCHEMES
 from bestgroup.service.problems import described
-from bestgroup.study import create_study
+from bestgroup.studies.catalog import create_study
 
 router = APIRouter(prefix="/api/v1", tags=["studies"], dependencies=SCHEMES, responses=described())
 

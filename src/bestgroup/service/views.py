@@ -15,10 +15,10 @@ from bestgroup.errors import InvalidInput
 from bestgroup.inference.certificate.explain import WORDS
 from bestgroup.problem.arrays import Floats
 from bestgroup.service.board import Watched
-from bestgroup.service.observer import Picture
 from bestgroup.service.schemas import DimOut, GroupStatus, StatusOut
-from bestgroup.study_report import WORDS as LETTERS
-from bestgroup.study_spec import StudySpec, goal_dict
+from bestgroup.studies.observer import Picture
+from bestgroup.studies.report import WORDS as LETTERS
+from bestgroup.studies.spec import StudySpec, goal_dict
 
 MOST_POINTS = 1000
 MOST_ARMS = 40

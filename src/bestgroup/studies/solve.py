@@ -20,15 +20,15 @@ from typing import Any
 from bestgroup.algorithms.protocol import Algorithm
 from bestgroup.analysis.certify import Certificate
 from bestgroup.errors import BestGroupError, EvaluationFailed, InvalidInput, NoSuchStudy
-from bestgroup.evaluators import Evaluator, row_of
 from bestgroup.problem.arrays import positive_int
 from bestgroup.problem.goals import Goal
 from bestgroup.problem.problem import Problem
-from bestgroup.solving_progress import SolveProgress
-from bestgroup.study import Study, create_study, delete_study, load_study
-from bestgroup.study_certificate import certificate_of
-from bestgroup.study_report import Answer, Explanation
-from bestgroup.study_ticket import Ticket
+from bestgroup.studies.catalog import Study, create_study, delete_study, load_study
+from bestgroup.studies.certificate import certificate_of
+from bestgroup.studies.evaluators import Evaluator, row_of
+from bestgroup.studies.report import Answer, Explanation
+from bestgroup.studies.solve_progress import SolveProgress
+from bestgroup.studies.ticket import Ticket
 
 _AHEAD = 4  # tickets held for each worker, so that a storage is asked less often
 _PAUSE = 0.2  # seconds between two questions to a study whose tickets others hold

@@ -10,10 +10,10 @@ import numpy as np
 
 from bestgroup.drivers.session import Conductor
 from bestgroup.problem.guarantee import Guarantee
-from bestgroup.store.base import Session
-from bestgroup.store.records import Entry, Head
-from bestgroup.study_reasons import reasons
-from bestgroup.study_spec import StudySpec
+from bestgroup.studies.reasons import reasons
+from bestgroup.studies.spec import StudySpec
+from bestgroup.studies.storage.base import Session
+from bestgroup.studies.storage.records import Entry, Head
 
 RETRIES = "how long an evaluation takes, and whether it fails, says nothing about its value"
 WORDS = {"i": "in", "o": "out", "?": "undecided"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from bestgroup.errors import InvalidInput
-from bestgroup.store.base import Store
+from bestgroup.studies.storage.base import Store
 
 
 def open_store(storage: Any, create: bool = False, patience: float = 30.0) -> Store:
@@ -22,9 +22,9 @@ def open_store(storage: Any, create: bool = False, patience: float = 30.0) -> St
             f"got {type(storage).__name__}"
         )
     if storage == "memory":
-        from bestgroup.store.memory import shared_memory
+        from bestgroup.studies.storage.memory import shared_memory
 
         return shared_memory()
-    from bestgroup.store.sql import SqlStore
+    from bestgroup.studies.storage.sql import SqlStore
 
     return SqlStore(storage, create=create, patience=patience)

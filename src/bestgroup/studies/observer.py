@@ -21,8 +21,8 @@ from bestgroup.inference.tally import Tally, empty_tally
 from bestgroup.problem.arrays import Floats, Ints
 from bestgroup.problem.goals import BestGroup, ParetoGroups
 from bestgroup.problem.noise import SubGaussian
-from bestgroup.store.base import Block, Store
-from bestgroup.study_spec import StudySpec
+from bestgroup.studies.spec import StudySpec
+from bestgroup.studies.storage.base import Block, Store
 
 CHUNK = 20_000  # blocks read at a time
 MOST_PAIRS = 2_000_000  # comparisons of arms; beyond, boxes of single arms are used

@@ -16,10 +16,8 @@ from bestgroup.errors import InvalidInput, StoreError, TicketError
 from bestgroup.problem.arrays import LARGEST, Floats, number, positive_int
 from bestgroup.problem.noise import SubGaussian
 from bestgroup.problem.problem import Problem
-from bestgroup.store.base import Session, Store
-from bestgroup.store.records import Slot, Tell
-from bestgroup.study_reasons import foresee
-from bestgroup.study_report import (
+from bestgroup.studies.reasons import foresee
+from bestgroup.studies.report import (
     Answer,
     Explanation,
     Status,
@@ -28,9 +26,11 @@ from bestgroup.study_report import (
     make_explanation,
     make_status,
 )
-from bestgroup.study_spec import StudySpec
-from bestgroup.study_stage import Stage
-from bestgroup.study_ticket import Ticket, read_ticket
+from bestgroup.studies.runner import Stage
+from bestgroup.studies.spec import StudySpec
+from bestgroup.studies.storage.base import Session, Store
+from bestgroup.studies.storage.records import Slot, Tell
+from bestgroup.studies.ticket import Ticket, read_ticket
 
 LEASE = 600.0  # seconds
 MOST = 100_000  # tickets in one ask
@@ -190,7 +190,7 @@ class Study:
         next pulls that nobody has a lease on. They must not have been chosen by their outcome. The
         same table again changes nothing. Returns the number of new observations.
         """
-        from bestgroup.study_table import import_rows, read_rows
+        from bestgroup.studies.table import import_rows, read_rows
 
         self.spec.check_library()
         table = read_rows(source, self.problem)
@@ -202,13 +202,13 @@ class Study:
 
     def to_frame(self) -> Any:
         """Return all observations as a pandas data frame: group, arm, index and the dims."""
-        from bestgroup.study_table import to_frame
+        from bestgroup.studies.table import to_frame
 
         return to_frame(self.problem, self._store.read(self._key, lambda s: s.blocks(0)))
 
     def export(self, path: Any) -> int:
         """Write all observations to a .csv or .parquet file; returns the number of rows."""
-        from bestgroup.study_table import write_table
+        from bestgroup.studies.table import write_table
 
         blocks = self._store.read(self._key, lambda session: session.blocks(0))
         return write_table(self.problem, blocks, path)
@@ -236,7 +236,7 @@ class Study:
         self._store.close()
 
     def __reduce__(self) -> Any:
-        from bestgroup.study import load_study
+        from bestgroup.studies.catalog import load_study
 
         return load_study, (self.name, self.storage)
 

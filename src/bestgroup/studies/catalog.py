@@ -15,10 +15,10 @@ from bestgroup.errors import InvalidInput
 from bestgroup.problem.arrays import probability, seed_of
 from bestgroup.problem.goals import Goal, check_goal
 from bestgroup.problem.problem import Problem
-from bestgroup.store import open_store
-from bestgroup.study_live import Study
-from bestgroup.study_spec import StudySpec, choose
-from bestgroup.study_stage import Stage
+from bestgroup.studies.runner import Stage
+from bestgroup.studies.spec import StudySpec, choose
+from bestgroup.studies.storage import open_store
+from bestgroup.studies.study import Study
 
 STORAGE = "sqlite:///bestgroup.db"  # in the folder of the process
 

@@ -8,7 +8,7 @@ import time
 from types import TracebackType
 from typing import Any
 
-from bestgroup.study import Study
+from bestgroup.studies.catalog import Study
 
 _EVERY = 0.5  # seconds between two looks
 _FORECAST = 5.0  # seconds between two forecasts, which read all statistics

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from bestgroup.errors import TicketError
-from bestgroup.store.records import Block, Slot, Tell
+from bestgroup.studies.storage.records import Block, Slot, Tell
 
 Arm = tuple[int, int]
 

@@ -8,7 +8,7 @@ from bestgroup.analysis.certify import Certificate, certificate_from
 from bestgroup.inference.tally import Tally
 
 if TYPE_CHECKING:
-    from bestgroup.study import Study
+    from bestgroup.studies.catalog import Study
 
 
 def certificate_of(study: Study) -> Certificate:

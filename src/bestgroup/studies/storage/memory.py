@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
 from bestgroup.errors import InvalidInput, NoSuchStudy
-from bestgroup.store.base import Session, Store
-from bestgroup.store.records import Block, Entry, Head, Listed, Slot, Tell
+from bestgroup.studies.storage.base import Session, Store
+from bestgroup.studies.storage.records import Block, Entry, Head, Listed, Slot, Tell
 
 T = TypeVar("T")
 

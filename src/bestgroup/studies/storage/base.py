@@ -25,8 +25,8 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
 from bestgroup.errors import TicketError
-from bestgroup.store.book import Book, check_told
-from bestgroup.store.records import Block, Entry, Head, Listed, Slot, Tell
+from bestgroup.studies.storage.book import Book, check_told
+from bestgroup.studies.storage.records import Block, Entry, Head, Listed, Slot, Tell
 
 T = TypeVar("T")
 FEW = 8  # arms whose slots are read arm by arm

@@ -22,7 +22,7 @@ from bestgroup.inference.tally import Tally
 from bestgroup.problem.arrays import Floats, Ints
 from bestgroup.problem.goals import ParetoGroups
 from bestgroup.problem.noise import SubGaussian
-from bestgroup.study_spec import StudySpec
+from bestgroup.studies.spec import StudySpec
 
 
 def reasons(spec: StudySpec, conductor: Conductor, group: int) -> Explanation | None:

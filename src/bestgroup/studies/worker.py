@@ -15,10 +15,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from bestgroup.client import Client
 from bestgroup.errors import BestGroupError, EvaluationFailed, InvalidInput, TicketError
-from bestgroup.evaluators import row_of
 from bestgroup.problem.problem import Problem
+from bestgroup.studies.client import Client
+from bestgroup.studies.evaluators import row_of
 
 TELL_AFTER = 1.0  # seconds that a result may wait for others of its batch
 LONGEST_PAUSE = 2.0  # seconds between two questions for tickets

@@ -14,9 +14,9 @@ from bestgroup.errors import InvalidInput
 from bestgroup.files.observations import Table
 from bestgroup.problem.arrays import Floats
 from bestgroup.problem.problem import Problem
-from bestgroup.store.base import Session
-from bestgroup.store.records import Block, Slot, Tell
-from bestgroup.study_stage import Stage
+from bestgroup.studies.runner import Stage
+from bestgroup.studies.storage.base import Session
+from bestgroup.studies.storage.records import Block, Slot, Tell
 
 PORTION = 8192  # pulls in one stored block
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from sqlalchemy import Connection, inspect, select
 
 from bestgroup.errors import StoreError
-from bestgroup.store.tables import metadata, schema
+from bestgroup.studies.storage.tables import metadata, schema
 
 
 def _first(connection: Connection) -> None:

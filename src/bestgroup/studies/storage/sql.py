@@ -17,13 +17,13 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError
 
 from bestgroup.errors import InvalidInput, NoSuchStudy, StoreError
-from bestgroup.store import migrations
-from bestgroup.store.base import Session, Store
-from bestgroup.store.dialects import Dialect, Postgres, SQLite
-from bestgroup.store.records import Entry, Head, Listed, Slot
-from bestgroup.store.sql_session import SqlSession
-from bestgroup.store.sql_statements import Statements
-from bestgroup.store.tables import OF_A_STUDY, studies
+from bestgroup.studies.storage import migrations
+from bestgroup.studies.storage.base import Session, Store
+from bestgroup.studies.storage.dialects import Dialect, Postgres, SQLite
+from bestgroup.studies.storage.records import Entry, Head, Listed, Slot
+from bestgroup.studies.storage.sql_session import SqlSession
+from bestgroup.studies.storage.sql_statements import Statements
+from bestgroup.studies.storage.tables import OF_A_STUDY, studies
 
 T = TypeVar("T")
 

@@ -12,10 +12,10 @@ import numpy as np
 from bestgroup.drivers.session import Conductor, Decision
 from bestgroup.errors import StoreError
 from bestgroup.problem.arrays import Floats
-from bestgroup.store.base import Session
-from bestgroup.store.records import Block, Entry, Head, Slot
-from bestgroup.study_snapshot import pack, unpack
-from bestgroup.study_spec import StudySpec
+from bestgroup.studies.checkpoint import pack, unpack
+from bestgroup.studies.spec import StudySpec
+from bestgroup.studies.storage.base import Session
+from bestgroup.studies.storage.records import Block, Entry, Head, Slot
 
 CHUNK = 20_000  # blocks read at a time
 SNAPSHOT_AFTER = 0.05  # seconds of stepping that a later process must not repeat

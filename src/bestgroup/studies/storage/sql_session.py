@@ -9,9 +9,9 @@ import numpy as np
 from sqlalchemy import Connection
 
 from bestgroup.errors import NoSuchStudy, StoreError
-from bestgroup.store.base import Session
-from bestgroup.store.records import Block, Entry, Head, Slot, Tell
-from bestgroup.store.sql_statements import Statements
+from bestgroup.studies.storage.base import Session
+from bestgroup.studies.storage.records import Block, Entry, Head, Slot, Tell
+from bestgroup.studies.storage.sql_statements import Statements
 
 
 class SqlSession(Session):

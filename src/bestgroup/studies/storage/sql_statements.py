@@ -13,8 +13,15 @@ from sqlalchemy import and_, bindparam, delete, func, insert, select, update
 from sqlalchemy.engine import Dialect
 from sqlalchemy.sql import Executable
 
-from bestgroup.store.records import Head
-from bestgroup.store.tables import decisions, imports, observations, snapshots, studies, tickets
+from bestgroup.studies.storage.records import Head
+from bestgroup.studies.storage.tables import (
+    decisions,
+    imports,
+    observations,
+    snapshots,
+    studies,
+    tickets,
+)
 
 _KEY = bindparam("key")
 _SLOT = [

@@ -1,0 +1,1 @@
+"""Live studies: ask, tell, storage, workers, solve."""

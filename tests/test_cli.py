@@ -14,6 +14,7 @@ import bestgroup as bg
 from bestgroup.cli import demo, output
 from bestgroup.cli.main import run
 from bestgroup.compile.kernel import kernel, on_compile
+from bestgroup.files.replacing import replacing
 
 EXAMPLE = Path(__file__).parents[1] / "examples" / "bundles.toml"
 PROBLEM = """
@@ -333,7 +334,7 @@ def test_the_first_compilation_is_announced(tmp_path, capsys, monkeypatch):
 def test_a_file_that_fails_half_way_leaves_the_old_one(tmp_path):
     path = tmp_path / "x.csv"
     path.write_text("old")
-    with pytest.raises(RuntimeError), output.replacing(path) as temporary:
+    with pytest.raises(RuntimeError), replacing(path) as temporary:
         temporary.write_text("half")
         raise RuntimeError
     assert path.read_text() == "old"

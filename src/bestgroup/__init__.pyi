@@ -6,7 +6,7 @@ from bestgroup.algorithms.protocol import Algorithm as Algorithm
 from bestgroup.algorithms.protocol import Setting as Setting
 from bestgroup.algorithms.registry import algorithm as algorithm
 from bestgroup.algorithms.registry import register as register
-from bestgroup.analysis import datasets
+from bestgroup.analysis import datasets as datasets
 from bestgroup.analysis.calibrate import Calibration as Calibration
 from bestgroup.analysis.calibrate import calibrate as calibrate
 from bestgroup.analysis.certify import Certificate as Certificate
@@ -30,7 +30,7 @@ from bestgroup.files.problem_file import Spec as Spec
 from bestgroup.files.problem_file import load_spec as load_spec
 from bestgroup.files.write import save_spec as save_spec
 from bestgroup.inference.tally import Tally as Tally
-from bestgroup.problem import laws
+from bestgroup.problem import laws as laws
 from bestgroup.problem.goals import BestGroup as BestGroup
 from bestgroup.problem.goals import ParetoGroups as ParetoGroups
 from bestgroup.problem.guarantee import Guarantee as Guarantee

@@ -20,6 +20,7 @@ from bestgroup.inference.certificate.explain import WORDS, Explainer, Explanatio
 from bestgroup.inference.certificate.judge import IN, OUT, UNDECIDED, Verdict, judge
 from bestgroup.inference.confidence_sequences.boxes import take_values
 from bestgroup.inference.tally import Tally, empty_tally
+from bestgroup.plots.certificate import pareto_view
 from bestgroup.problem.arrays import Floats, probability
 from bestgroup.problem.goals import BestGroup, Goal, ParetoGroups, check_goal
 from bestgroup.problem.guarantee import Guarantee
@@ -141,8 +142,6 @@ class Certificate:
 
     def plot(self, x: str | None = None, y: str | None = None) -> Figure:
         """Return the Pareto view of two dims, with the boxes that the intervals are."""
-        from bestgroup.plots.certificate import pareto_view
-
         return pareto_view(self, x, y)
 
     def __str__(self) -> str:

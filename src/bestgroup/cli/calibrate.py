@@ -23,6 +23,7 @@ from bestgroup.cli.problem import (
 from bestgroup.cli.reproduce import Workers, read_workers, stop
 from bestgroup.cli.simulate import choose_algorithm
 from bestgroup.errors import InvalidInput
+from bestgroup.files.replacing import check_writable, replacing
 
 if TYPE_CHECKING:
     from bestgroup.analysis.calibrate import Calibration, ErrorRate, Sweep
@@ -133,7 +134,7 @@ def _check_files(problem: Path, csv_file: Path | None, plot: Path | None) -> Non
             continue
         if path.exists() and path.samefile(problem):
             raise InvalidInput(f"{path} is the problem file; give another name for the results")
-        output.check_writable(path)
+        check_writable(path)
     if plot is not None and plot.suffix not in _ENDINGS:
         raise InvalidInput(f"--plot must end in {', '.join(_ENDINGS)}; got {plot.name!r}")
 
@@ -142,7 +143,7 @@ def _write_files(found: Calibration, csv_file: Path | None, plot: Path | None) -
     if csv_file is not None:
         rows = found.to_records()
         with (
-            output.replacing(csv_file) as temporary,
+            replacing(csv_file) as temporary,
             temporary.open("w", newline="", encoding="utf-8") as file,
         ):
             writer = csv.DictWriter(file, fieldnames=list(rows[0]))
@@ -152,7 +153,7 @@ def _write_files(found: Calibration, csv_file: Path | None, plot: Path | None) -
         from bestgroup.plots.calibration import draw
 
         figure = draw(found)
-        with output.replacing(plot) as temporary:
+        with replacing(plot) as temporary:
             figure.savefig(temporary, format=plot.suffix[1:], dpi=200)
 
 

@@ -11,6 +11,7 @@ import typer
 from bestgroup.cli import output
 from bestgroup.cli.problem import Delta, Epsilon, Json, read_numbers
 from bestgroup.errors import InvalidInput
+from bestgroup.files.replacing import check_writable, replacing
 
 if TYPE_CHECKING:
     from bestgroup.analysis.certify import Certificate
@@ -47,10 +48,10 @@ def command(
 ) -> None:
     """Show which groups are proven in or out by data that was collected in any order."""
     if plot is not None:
-        output.check_writable(plot)
+        check_writable(plot)
     found = _certify(observations, problem, noise, weights, delta, epsilon)
     if plot is not None:
-        with output.replacing(plot) as part:
+        with replacing(plot) as part:
             found.plot().savefig(part, format=plot.suffix.lstrip(".") or "png")
     if json:
         output.print_json(found.to_dict())

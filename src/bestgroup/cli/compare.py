@@ -18,6 +18,7 @@ from bestgroup.cli.problem import (
     case_title,
     read_case,
 )
+from bestgroup.files.replacing import check_writable, replacing
 
 if TYPE_CHECKING:
     from bestgroup.analysis.compare import Comparison
@@ -50,7 +51,7 @@ def command(
     """Compare algorithms on a problem file with [means], in pulls and in times the limit."""
     case = read_case(problem, delta, epsilon)
     if plot is not None:
-        output.check_writable(plot)
+        check_writable(plot)
     names = None if algorithms is None else [name.strip() for name in algorithms.split(",")]
     from bestgroup.analysis.compare import compare
 
@@ -82,7 +83,7 @@ def _write_plot(path: Path, case: Case, found: Comparison) -> None:
         for row in found.to_records()
     ]
     figure = plots.pulls([plots.Panel(case_title(case), bars, found.limit)])
-    with output.replacing(path) as temporary:
+    with replacing(path) as temporary:
         figure.savefig(temporary, format=path.suffix.removeprefix(".") or "png")
 
 

@@ -13,6 +13,7 @@ import typer
 from bestgroup.cli import output
 from bestgroup.cli.problem import Json, goal_record
 from bestgroup.errors import InvalidInput
+from bestgroup.files.replacing import replacing
 
 if TYPE_CHECKING:
     from bestgroup.files.problem_file import Spec
@@ -128,12 +129,12 @@ def _write(folder: Path, questions: tuple[Question, ...]) -> tuple[dict[str, str
         raise InvalidInput(f"{folder} cannot be written: {error.strerror}") from None
     if figure is not None:
         path = folder / "demo.png"
-        with output.replacing(path) as temporary:
+        with replacing(path) as temporary:
             figure.savefig(temporary, format="png")
         files["plot"] = str(path)
     problem = folder / "bundles.toml"
     if not problem.exists():  # an edited copy is the user's
-        with output.replacing(problem) as temporary:
+        with replacing(problem) as temporary:
             temporary.write_bytes(PROBLEM.read_bytes())
     files["problem"] = str(problem)
     return files, missing

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import sys
-import tempfile
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from pathlib import Path
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from bestgroup.errors import InvalidInput
+from bestgroup.files.json_values import plain
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -75,25 +71,6 @@ def decimal(value: float, digits: int = 4) -> str:
     return "-" if math.isnan(value) else f"{value:.{digits}g}"
 
 
-def plain(value: Any) -> Any:
-    """Return a value as JSON can hold it; NaN and infinity become None.
-
-    >>> plain({"a": (1.5, math.inf)})
-    {'a': [1.5, None]}
-    """
-    if hasattr(value, "tolist"):  # numpy arrays and scalars
-        value = value.tolist()
-    if isinstance(value, dict):
-        return {str(key): plain(entry) for key, entry in value.items()}
-    if isinstance(value, set | frozenset):
-        return [plain(entry) for entry in sorted(value)]
-    if isinstance(value, list | tuple):
-        return [plain(entry) for entry in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value if value is None or isinstance(value, bool | int | float | str) else str(value)
-
-
 def print_json(value: Any) -> None:
     """Print one JSON document on the standard output."""
     print(json.dumps(plain(value), indent=2, ensure_ascii=False, allow_nan=False))
@@ -104,35 +81,3 @@ def announce_compilation() -> None:
     from bestgroup.compile.kernel import on_compile
 
     on_compile(lambda sentence: print(f"bestgroup: {sentence}", file=sys.stderr, flush=True))
-
-
-def check_writable(path: Path) -> Path:
-    """Return `path` if a file can be written there; refuses before any work is done."""
-    folder = path.parent
-    if path.is_dir():
-        raise InvalidInput(f"{path} is a folder; give the name of a file to write")
-    if not folder.is_dir():
-        raise InvalidInput(f"{path} cannot be written: there is no folder {folder}")
-    if not os.access(path if path.exists() else folder, os.W_OK):
-        raise InvalidInput(f"{path} cannot be written: permission denied")
-    return path
-
-
-@contextmanager
-def replacing(path: Path) -> Iterator[Path]:
-    """Yield a temporary name beside `path` that takes its place if all goes well."""
-    try:
-        handle, name = tempfile.mkstemp(prefix=".", suffix=path.suffix, dir=path.parent)
-        os.close(handle)
-    except OSError as error:
-        raise InvalidInput(f"{path} cannot be written: {error.strerror}") from None
-    try:
-        yield Path(name)
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(name, 0o666 & ~mask)
-        os.replace(name, path)
-    except OSError as error:
-        raise InvalidInput(f"{path} cannot be written: {error.strerror}") from None
-    finally:
-        Path(name).unlink(missing_ok=True)

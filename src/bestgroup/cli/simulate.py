@@ -24,6 +24,7 @@ from bestgroup.cli.problem import (
     read_options,
 )
 from bestgroup.errors import InvalidInput
+from bestgroup.files.replacing import check_writable, replacing
 
 if TYPE_CHECKING:
     from bestgroup.simulation.simulate import Simulation
@@ -102,12 +103,12 @@ def choose_algorithm(case: Case, name: str | None, pairs: list[str]) -> Any:
 def _check_csv(path: Path, problem: Path) -> None:
     if path.exists() and path.samefile(problem):
         raise InvalidInput(f"{path} is the problem file; give another name for the results")
-    output.check_writable(path)
+    check_writable(path)
 
 
 def _write_csv(path: Path, result: Simulation) -> None:
     groups = result.instance.groups
-    with output.replacing(path) as temporary, temporary.open("w", newline="") as file:
+    with replacing(path) as temporary, temporary.open("w", newline="") as file:
         rows = result.to_records()
         writer = csv.DictWriter(file, fieldnames=list(rows[0]))
         writer.writeheader()

@@ -13,6 +13,7 @@ from bestgroup.cli import output
 from bestgroup.cli.problem import Json
 from bestgroup.cli.study import DEFAULT, Name, Storage, app, load, parse_line
 from bestgroup.errors import BestGroupError, InvalidInput
+from bestgroup.files.json_values import plain
 
 if TYPE_CHECKING:
     from bestgroup.studies.catalog import Study
@@ -95,7 +96,7 @@ def loop(name: Name, storage: Storage = DEFAULT) -> None:
             reply = respond(study, parse_line(line, f"line {number}"))
         except BestGroupError as error:
             reply = {"error": str(error)}
-        print(jsonlib.dumps(output.plain(reply), ensure_ascii=False), flush=True)
+        print(jsonlib.dumps(plain(reply), ensure_ascii=False), flush=True)
 
 
 def respond(study: Study, request: dict[str, Any]) -> dict[str, Any]:

@@ -63,12 +63,24 @@ class PackageCache(caching.FunctionCache):
 
         Of several processes that need a kernel one compiles it and the others wait.
         """
-        found = super().load_overload(sig, target_context)
+        found = self._read(sig, target_context)
         if found is None and fcntl is not None and self._hold():
-            found = super().load_overload(sig, target_context)
+            found = self._read(sig, target_context)
             if found is not None:
                 self._release()
         return found
+
+    def _read(self, sig: Any, target_context: Any) -> Any:
+        """Return compiled code from disk, or None; what cannot be read is dropped.
+
+        An index names the types of arguments by their modules: one that another version wrote may
+        name a module that has moved.
+        """
+        try:
+            return super().load_overload(sig, target_context)
+        except Exception:
+            self.flush()
+            return None
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Keep compiled code on disk, and let others load it."""

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from bestgroup.experiments.points import Outcome, Point, by_point, title
+from bestgroup.plots import pulls as plots
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -58,8 +59,6 @@ def sweep(outcomes: Sequence[Outcome], value: Callable[[Point], int], label: str
 
     There are at most three panels; the tables have all instances.
     """
-    from bestgroup.plots import pulls as plots
-
     letters = list(dict.fromkeys(outcome.point.letter for outcome in outcomes))[:PANELS]
     figure = plots.figure(1.6 + 3.3 * len(letters), 4.3)
     axes = figure.subplots(1, len(letters), sharey=True, squeeze=False)[0]

@@ -16,6 +16,8 @@ from bestgroup.experiments.points import DELTA, Limit, Outcome, Point, Weights
 from bestgroup.problem.goals import Goal
 from bestgroup.problem.instance import Instance
 from bestgroup.simulation.simulate import choose_engine, simulate
+from bestgroup.theory.characteristic_time.limit import characteristic_time
+from bestgroup.theory.lower_bounds import lower_bound
 
 # The limit is reported at its certified lower end, which a finer tolerance would hardly raise.
 TOLERANCE = 0.05
@@ -110,9 +112,6 @@ def _limit(instance: Instance, goal: Goal, kept: Path) -> Limit:
     """Return what theory says, from the file `kept` if it is there."""
     if kept.exists():
         return Limit(**json.loads(kept.read_text()))
-    from bestgroup.theory.characteristic_time.limit import characteristic_time
-    from bestgroup.theory.lower_bounds import lower_bound
-
     time = characteristic_time(instance, goal, tolerance=TOLERANCE)
     theorem = lower_bound(instance, goal, DELTA)
     limit = Limit(

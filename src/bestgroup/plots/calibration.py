@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from bestgroup.analysis.calibrate import Calibration
 from bestgroup.plots import pulls as plots
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+    from bestgroup.analysis.calibrate import Calibration
 
 VERMILLION = "#D55E00"
 

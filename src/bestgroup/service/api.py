@@ -16,8 +16,8 @@ from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import JSONResponse, StreamingResponse
 
 from bestgroup._version import __version__
-from bestgroup.cli.output import plain
 from bestgroup.errors import InvalidInput
+from bestgroup.files.json_values import plain
 from bestgroup.service import events, schemas, views
 from bestgroup.service.auth import SCHEMES
 from bestgroup.service.board import Board, Watched

@@ -10,8 +10,8 @@ from typing import Any, Literal
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
-from bestgroup.cli.output import plain
 from bestgroup.errors import InvalidInput
+from bestgroup.files.json_values import plain
 from bestgroup.inference.certificate.explain import WORDS
 from bestgroup.problem.arrays import Floats
 from bestgroup.service.board import Watched

@@ -13,6 +13,7 @@ import numpy as np
 from bestgroup._version import __version__
 from bestgroup.algorithms.protocol import Algorithm, Setting
 from bestgroup.drivers.exact.driver import run_once
+from bestgroup.drivers.jump import engine as jump
 from bestgroup.errors import InvalidInput
 from bestgroup.problem.arrays import Bools, Floats, Ints
 from bestgroup.problem.instance import Instance
@@ -49,8 +50,6 @@ class Job:
     def chunk(self, first: int, count: int) -> Runs:
         """Return runs first, ..., first + count - 1."""
         if self.engine == "jump":
-            from bestgroup.drivers.jump import engine as jump
-
             keys = (self.seed, first, count, self.max_pulls)
             return Runs(*jump.run_many(self.instance, self.setting, self.algorithm, *keys))
         return join([self._exact(index) for index in range(first, first + count)])

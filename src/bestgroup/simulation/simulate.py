@@ -11,6 +11,8 @@ import numpy as np
 
 from bestgroup.algorithms.protocol import Algorithm, Setting
 from bestgroup.algorithms.registry import resolve
+from bestgroup.drivers.jump.engine import supports
+from bestgroup.drivers.jump.work import is_jump_quicker
 from bestgroup.errors import InvalidInput
 from bestgroup.problem.arrays import Bools, Floats, Ints, positive_int, probability, seed_of
 from bestgroup.problem.goals import Goal, check_goal
@@ -164,15 +166,11 @@ def choose_engine(engine: str, instance: Instance, setting: Setting, algorithm: 
         return engine
     if engine not in ("jump", "auto"):
         raise InvalidInput(f"engine must be 'exact', 'jump' or 'auto'; got {engine!r}")
-    from bestgroup.drivers.jump.engine import supports
-
     why_not = supports(instance, algorithm)
     if engine == "jump":
         if why_not:
             raise InvalidInput(f"{why_not}; use engine='exact' or 'auto'")
         return engine
-    from bestgroup.drivers.jump.work import is_jump_quicker
-
     return "exact" if why_not or not is_jump_quicker(instance, setting, algorithm) else "jump"
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from bestgroup._version import __version__
 from bestgroup.algorithms.protocol import Algorithm, Setting
 from bestgroup.algorithms.registry import algorithm as make_algorithm
+from bestgroup.algorithms.selection import pick
 from bestgroup.errors import InvalidInput, StoreError
 from bestgroup.problem.goals import BestGroup, Goal, ParetoGroups
 from bestgroup.problem.problem import Problem
@@ -95,8 +96,6 @@ def _goal(given: Mapping[str, Any]) -> Goal:
 def choose(name: str | Algorithm, setting: Setting, batch: Any) -> Algorithm:
     """Return the algorithm of a new study, with `batch` as its option if it has one."""
     if isinstance(name, str) and name == "auto":
-        from bestgroup.algorithms.selection import pick
-
         chosen = pick(setting, batch)[0]
     else:
         chosen = make_algorithm(name)

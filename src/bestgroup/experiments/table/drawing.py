@@ -10,6 +10,7 @@ from bestgroup.experiments.figures import BLACK, algorithms, styles, tidy, whisk
 from bestgroup.experiments.points import Outcome, by_point, title
 from bestgroup.experiments.table.analysis import PAPER, compared, ratios
 from bestgroup.experiments.table.sweep import WEIGHTS
+from bestgroup.plots import pulls as plots
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -17,8 +18,6 @@ if TYPE_CHECKING:
 
 def draw(outcomes: Sequence[Outcome]) -> Figure:
     """Return one panel, or two if both EECB and TEL ran."""
-    from bestgroup.plots import pulls as plots
-
     both = compared(outcomes)
     figure = plots.figure(11.0 if both else 6.0, 4.8)
     axes = figure.subplots(1, 2 if both else 1, squeeze=False)[0]

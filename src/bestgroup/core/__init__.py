@@ -1,1 +1,0 @@
-"""The paper's definitions and theory: pure functions and kernels, no I/O, no clock, no draws."""

@@ -13,7 +13,7 @@ import pytest
 
 from reference import definitions, naive
 
-FOLDER = Path(__file__).parent / "fixtures"
+FOLDER = Path(__file__).parents[1] / "fixtures"
 FILES = sorted(FOLDER.glob("*.npz"))
 WRONG = "@rhat_all"
 

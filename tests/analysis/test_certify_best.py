@@ -14,7 +14,7 @@ from bestgroup.inference.certificate.best_group import find_behind
 from bestgroup.inference.certificate.judge import IN, OUT, judge
 from bestgroup.inference.evalues.linear import PRECISIONS, PRIOR, coefficients
 from bestgroup.inference.tally import Tally
-from test_evidence_linear import exact_infimum
+from reference.infimum import exact_infimum
 
 
 def _shape(N, K, D, noise):

@@ -54,7 +54,7 @@ def make_demo():
 
 
 loaded = schemathesis.openapi.from_asgi("/openapi.json", app, headers=HEADERS)
-# A stream of events has no end; tests/test_service_work.py reads one.
+# A stream of events has no end; tests/service/test_service_work.py reads one.
 schema = loaded.exclude(path="/api/v1/events")
 
 

@@ -6,18 +6,12 @@ from itertools import product
 import numpy as np
 import pytest
 from scipy.integrate import quad
-from scipy.optimize import brentq, minimize_scalar
-from scipy.special import erfcx, log_ndtr
+from scipy.optimize import minimize_scalar
 
 from bestgroup.inference.evalues import prove as ep
 from bestgroup.inference.evalues import search as es
 from bestgroup.inference.evalues.linear import climb, coefficients, conjugate, conjugate_above
-
-
-def psi(x):
-    if x < 0:
-        return math.log(erfcx(-x / math.sqrt(2)))
-    return x * x / 2 + math.log(2) + log_ndtr(x)
+from reference.infimum import exact_infimum, psi
 
 
 def exact_conjugate(t):
@@ -30,24 +24,6 @@ def exact_conjugate(t):
         options={"xatol": 1e-10},
     )
     return -best.fun
-
-
-def exact_infimum(gap, v):
-    """inf { sum psi(x_a) : sum v_a x_a = gap } at a feasible point, hence not below it."""
-
-    def point(y):
-        low, high = -1.0 / (y * v), y * v  # Mills' ratio
-        for _ in range(55):
-            x = (low + high) / 2
-            slope = x + np.exp(-x * x / 2 - 0.5 * math.log(2 * math.pi) - log_ndtr(x))
-            slope = np.where(x < -1e3, -1.0 / x, slope)
-            low, high = np.where(slope < y * v, x, low), np.where(slope < y * v, high, x)
-        return (low + high) / 2
-
-    y = brentq(lambda y: point(y) @ v - gap, 1e-3 * gap / (v @ v), 1e3 * gap / (v @ v) + 1e3)
-    x = point(y)
-    x[np.argmax(v)] += (gap - x @ v) / v.max()
-    return sum(psi(z) for z in x)
 
 
 def test_conjugate_is_never_below_and_close():

@@ -16,7 +16,7 @@ from bestgroup.cli.main import run
 from bestgroup.compile.kernel import kernel, on_compile
 from bestgroup.files.replacing import replacing
 
-EXAMPLE = Path(__file__).parents[1] / "examples" / "bundles.toml"
+EXAMPLE = Path(__file__).parents[2] / "examples" / "bundles.toml"
 PROBLEM = """
 name = "two by two"
 delta = 0.05

@@ -7,7 +7,7 @@ import pytest
 
 import bestgroup as bg
 
-FIXTURES = sorted((Path(__file__).parent / "fixtures").glob("*.npz"))
+FIXTURES = sorted((Path(__file__).parents[1] / "fixtures").glob("*.npz"))
 
 
 class Case:

@@ -25,7 +25,7 @@ from bestgroup.theory.gaps import (
 from reference import definitions
 
 # 16 and 17 pin single comparisons and hold no gaps.
-FIXTURES = sorted((Path(__file__).parent / "fixtures").glob("*.npz"))
+FIXTURES = sorted((Path(__file__).parents[1] / "fixtures").glob("*.npz"))
 FIXTURES = [path for path in FIXTURES if path.stem[:2] not in ("16", "17")]
 WEIGHTS = st.sampled_from([0.25, 0.5, 1.0, 2.0, 3.0])
 

@@ -15,7 +15,7 @@ import bestgroup as bg
 from bestgroup.files.problem_file import Dim
 from bestgroup.files.schema import key_of
 
-EXAMPLE = Path(__file__).parents[1] / "examples" / "bundles.toml"
+EXAMPLE = Path(__file__).parents[2] / "examples" / "bundles.toml"
 
 HEAD = """
 name = "small"

@@ -127,6 +127,7 @@ def test_what_is_told_is_kept_to_the_bit(store, key):
     assert record(store, key, (0, 0, 1, odd)) == 3
     (block,) = store.read(key, lambda session: session.blocks(0))
     assert block.values.tobytes() == odd.tobytes() and block[:4] == (1, 0, 0, 1)
+    assert abs(block.at - time.time()) < 3600  # the clock is the storage's own
     head = store.read(key, lambda session: session.head)
     assert (head.told, head.blocks) == (3, 1)
 

@@ -87,7 +87,7 @@ class _Session(Session):
         for tell in tells:
             number += 1
             told += len(tell.values)
-            block = Block(number, *tell)
+            block = Block(number, *tell, at=self.now)
             study.blocks.append(block)
             row = study.by_arm.setdefault(tell[:2], [])
             row.append(block)

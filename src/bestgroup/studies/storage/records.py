@@ -41,6 +41,7 @@ class Block(NamedTuple):
     arm: int
     first: int
     values: Floats  # [n, all dims]
+    at: float = 0.0  # when it was told, by the clock of the storage
 
     @property
     def stop(self) -> int:

@@ -144,6 +144,6 @@ class SqlSession(Session):
 
 
 def _block(row: Any) -> Block:
-    number, group, arm, first, count, data = row
+    number, group, arm, first, count, data, at = row
     values = np.frombuffer(data, dtype="<f8").reshape(count, -1)
-    return Block(number, group, arm, first, values)
+    return Block(number, group, arm, first, values, at)

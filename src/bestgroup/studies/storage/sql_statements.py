@@ -42,7 +42,7 @@ _SLOT = [
 _AT = and_(
     tickets.c.study == _KEY, tickets.c.grp == bindparam("i"), tickets.c.arm == bindparam("j")
 )
-_DATA = [observations.c[name] for name in ("number", "grp", "arm", "first", "count", "data")]
+_DATA = [observations.c[name] for name in ("number", "grp", "arm", "first", "count", "data", "at")]
 _OF_ARM = and_(
     observations.c.study == _KEY,
     observations.c.grp == bindparam("i"),

@@ -6,7 +6,7 @@ PIP := $(BIN)/pip --disable-pip-version-check install -qq --constraint constrain
 # As many test processes as cores, but at most four.
 JOBS ?= $(shell n=$$(nproc 2>/dev/null || echo 2); [ $$n -gt 4 ] && n=4; echo $$n)
 
-.PHONY: demo test verify check bench clean
+.PHONY: demo test verify check bench docs clean
 
 demo: $(VENV)/.demo
 	@$(BIN)/bestgroup demo
@@ -24,11 +24,15 @@ check: $(VENV)/.check
 	@$(BIN)/pyright
 	@$(BIN)/python -m pytest -q tests/test_architecture.py
 
+docs: $(VENV)/.docs
+	@$(BIN)/python -m sphinx -q -W --keep-going -b html docs docs/_build/html
+	@echo "docs/_build/html/index.html"
+
 bench: $(VENV)/.test
 	@for script in benchmarks/*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
 
 clean:
-	@rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis demo-output
+	@rm -rf $(VENV) docs/_build docs/generated .pytest_cache .ruff_cache .hypothesis demo-output
 
 $(VENV)/.made:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -49,6 +53,10 @@ $(VENV)/.test: $(VENV)/.made pyproject.toml constraints.txt
 $(VENV)/.browser: $(VENV)/.test tests/browser/install.sh
 	@sh tests/browser/install.sh $(BIN)/playwright
 	@touch $@
+
+$(VENV)/.docs: $(VENV)/.made pyproject.toml constraints.txt
+	@$(PIP) --editable '.[docs]'
+	@touch $@ $(VENV)/.demo
 
 $(VENV)/.check: $(VENV)/.test
 	@$(PIP) --editable '.[test,check]'

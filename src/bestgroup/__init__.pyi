@@ -2,6 +2,7 @@
 
 from bestgroup import testing as testing
 from bestgroup._version import __version__ as __version__
+from bestgroup._version import show_versions as show_versions
 from bestgroup.algorithms.protocol import Algorithm as Algorithm
 from bestgroup.algorithms.protocol import Setting as Setting
 from bestgroup.algorithms.registry import algorithm as algorithm

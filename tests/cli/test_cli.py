@@ -264,11 +264,12 @@ def test_bounds_without_the_limit(call, folder):
 def test_demo_fits_one_screen_and_writes_its_files(call, folder):
     text = call("demo", "--runs", "2", "--out", "shown/here")
     lines = text.splitlines()
-    assert len(lines) < 40
+    assert len(lines) < 44
     assert max(map(len, lines)) <= 100
     for words in ("TE", "AGE", "GE", "UniS", "EECB", "TEL", "the limit", "times the limit"):
         assert words in text
-    assert "All 12 answers are right." in text
+    assert "All 18 answers are right." in text
+    assert "times fewer pulls than the paper's TE" in text
     assert "UniS as printed is not (epsilon, delta)-PAC" in text
     assert Path("shown/here/demo.png").read_bytes().startswith(b"\x89PNG")
     assert Path("shown/here/bundles.toml").read_bytes() == EXAMPLE.read_bytes()
@@ -280,15 +281,16 @@ def test_demo_json(call, folder):
     Path("demo-output/bundles.toml").write_text("edited")
     found = json.loads(call("demo", "--runs", "1", "--json"))
     pareto, best = found["questions"]
-    assert [entry["algorithm"] for entry in pareto["algorithms"]] == ["te", "age", "ge", "unis"]
-    assert [entry["algorithm"] for entry in best["algorithms"]] == ["eecb", "tel"]
+    paper = ["te", "age", "ge", "unis"]
+    assert [e["algorithm"] for e in pareto["algorithms"]] == [*paper, "te-plus", "adaptive"]
+    assert [e["algorithm"] for e in best["algorithms"]] == ["eecb", "tel", "adaptive"]
     assert pareto["optimal"] == ["starter", "family", "office"]
     assert best["optimal"] == ["family"]
     te = pareto["algorithms"][0]
     assert te["times_the_limit"] == pytest.approx(te["pulls"] / pareto["limit"])
     assert te["times_the_limit"] > 1
     levels = [entry["guarantee"] for entry in pareto["algorithms"]]
-    assert levels == ["proven", "proven", "proven", "none"]
+    assert levels == ["proven", "proven", "proven", "none", "proven", "proven"]
     assert Path(found["files"]["plot"]) == Path("demo-output/demo.png")
     assert Path("demo-output/bundles.toml").read_text() == "edited"
 

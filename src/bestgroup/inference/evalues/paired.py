@@ -1,0 +1,199 @@
+"""E-values on shared items: the values of two arms on the same items, one difference an item.
+
+D_1, D_2, ... are differences in [-r, r], one an item, in the order of the items. The null is that
+their mean is at most -s; to refute it is to prove that the first arm, plus s, is above the second.
+
+    m_t = (-n s - D_1 - ... - D_{t-1}) / (n - t + 1)    a pool of n items in random order
+    m_t = -s                                            items that are independent draws
+    K_t = sum_k w_k prod_{u <= t} (1 + min(l_k g_u, c / (r + m_u)) (D_u - m_u)),   c = 0.95,
+
+g_u = n / (n - u + 1) for a pool, else 1. Given the items before t, D_t has at most mean m_t under the
+null: exactly that if the pool's mean is -s, for then the rest of the pool has the mean m_t. Bets are
+known before item t and factors are positive, so K is a nonnegative supermartingale that starts at 1
+*in the filtration of the items*, and reaches 1 / alpha with probability at most alpha, whichever arm
+is asked for which item and whenever one looks, as long as no arm skips an item (docs/theory.md 9).
+
+- If m_t < -r no completion of the pool satisfies the null: it is false for certain.
+- If m_t >= r the null is certain; nothing is bet.
+- After item n the sum is known: "above" needs more than -s, "not below" also takes equality.
+
+**Rounding** never overstates. m is computed with an upper bound of its error added, and a factor falls
+in m; bets are what the computed numbers are; the product is multiplied by 1 - t 2^-44 before it is
+compared, which is more than its factors can have gained. Sums that differ by less than the largest
+rounding error count as equal.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from bestgroup.compile.borrowing import borrowing
+from bestgroup.compile.kernel import kernel
+from bestgroup.problem.arrays import Floats
+
+OPEN, PROVEN, REFUTED = 0, 1, 2
+
+_CAP = 0.95  # of the largest bet that cannot lose everything
+_RATIO = 1.6  # of two neighbouring bets
+_LARGEST = 8.0  # the largest bet, in units of 1 / r
+_MAIN, _RESERVE = (
+    16,
+    12,
+)  # bets of equal weight, and smaller ones for gaps that they are too large for
+_SPARE = 0.05  # the weight of all bets in reserve together
+_UNIT = 2.0**-52  # twice the relative error of an addition or a product
+_LOSS = 2.0**-44  # more than the relative error of a factor
+_TINY = 1e-250  # a smaller wealth counts as nothing
+_NEAR = 1e-9  # a mean this close to -r, in units of r, is taken to be this far from it
+
+
+class Betting(NamedTuple):
+    """How differences are bet on."""
+
+    count: int  # items of the pool; 0 if items are independent draws
+    bets: Floats  # [L]     l_k r
+    weights: Floats  # [L]  w_k
+
+
+class Claim(NamedTuple):
+    """What is to be proven of a pair, and when it is."""
+
+    shift: float  # s
+    reach: float  # r
+    need: float  # the wealth that proves it, 1 / alpha
+    strict: bool  # whether equality at the end of a pool refutes it
+
+
+def betting(count: int) -> Betting:
+    """Return the bets for a pool of `count` items; 0 for independent draws, with bets in reserve.
+
+    A pool needs no small bets: it ends.
+
+    >>> len(betting(100).bets), len(betting(0).bets)
+    (16, 28)
+    """
+    bets = _LARGEST / _RATIO ** np.arange(_MAIN if count else _MAIN + _RESERVE)
+    weights = np.full(len(bets), 1.0 / _MAIN)
+    if not count:
+        weights[:_MAIN] = (1.0 - _SPARE) / _MAIN
+        weights[_MAIN:] = _SPARE / _RESERVE
+    return Betting(count, bets, weights)
+
+
+@borrowing
+def rounding(count: int, done: int, shift: float, reach: float) -> float:
+    """Return more than the rounding error of n s plus a sum of `done` differences."""
+    return _UNIT * (reach * done * (done + 32.0) + 8.0 * count * abs(shift))
+
+
+@borrowing
+def null_mean(count: int, done: int, total: float, shift: float, reach: float) -> float:
+    """Return m_t rounded up, after `done` items with that total."""
+    if count == 0:
+        return -shift
+    slop = rounding(count, done, shift, reach)
+    return (slop - count * shift - total) / (count - done)
+
+
+@borrowing
+def bet(rule: Betting, wealth: Floats, value: float, mean: float, done: int, reach: float) -> float:
+    """Multiply the wealth of every bet by its factor for an item; returns K_t, rounded down."""
+    cap = _CAP / max(reach + mean, _NEAR * reach)
+    stretch = 1.0 if rule.count == 0 else rule.count / (rule.count - done)
+    stretch = stretch / reach
+    average = 0.0
+    for k in range(len(wealth)):
+        size = min(rule.bets[k] * stretch, cap)
+        grown = wealth[k] * (1.0 + size * (value - mean))
+        wealth[k] = grown if grown > _TINY else 0.0
+        average += rule.weights[k] * wealth[k]
+    return average * (1.0 - (done + 1) * _LOSS)
+
+
+@borrowing
+def watch_item(
+    rule: Betting, wealth: Floats, value: float, done: int, total: float, claim: Claim
+) -> int:
+    """Take up the difference on the item after `done` ones; returns whether the claim is proven."""
+    mean = null_mean(rule.count, done, total, claim.shift, claim.reach)
+    if mean < -claim.reach:
+        return PROVEN
+    if mean < claim.reach and bet(rule, wealth, value, mean, done, claim.reach) >= claim.need:
+        return PROVEN
+    if done + 1 == rule.count:
+        return at_the_end(rule.count, total + value, claim)
+    return OPEN
+
+
+@borrowing
+def at_the_end(count: int, total: float, claim: Claim) -> int:
+    """Return what the sum over all items of a pool says."""
+    slop = rounding(count, count, claim.shift, claim.reach)
+    excess = total + count * claim.shift
+    if claim.strict:
+        return PROVEN if excess > slop else REFUTED
+    return PROVEN if excess >= -slop else REFUTED
+
+
+@borrowing
+def follow_pair(
+    rule: Betting,
+    wealth: Floats,
+    upper: Floats,
+    lower: Floats,
+    span: tuple[int, int],
+    total: float,
+    claim: Claim,
+) -> int:
+    """Take up items span[0], ..., span[1] - 1 of two arms, before which the differences sum to `total`."""
+    for t in range(span[0], span[1]):
+        value = upper[t] - lower[t]
+        code = watch_item(rule, wealth, value, t, total, claim)
+        if code != OPEN:
+            return code
+        total += value
+    return OPEN
+
+
+@borrowing
+def log_wealth(rule: Betting, wealth: Floats) -> float:
+    """Return log K, at least -30; for forecasts only."""
+    average = 0.0
+    for k in range(len(wealth)):
+        average += rule.weights[k] * wealth[k]
+    return math.log(max(average, 1e-13))
+
+
+@kernel
+def is_refuted(rule: Betting, values: Floats, claim: Claim) -> bool:
+    """Return whether the first differences of a sequence prove a claim at any time."""
+    wealth = np.ones(len(rule.bets))
+    total = 0.0
+    for t in range(len(values)):
+        code = watch_item(rule, wealth, values[t], t, total, claim)
+        if code != OPEN:
+            return code == PROVEN
+        total += values[t]
+    if rule.count > 0 and len(values) < rule.count:
+        return null_mean(rule.count, len(values), total, claim.shift, claim.reach) < -claim.reach
+    return False
+
+
+@kernel
+def lower_mean(rule: Betting, values: Floats, reach: float, need: float) -> float:
+    """Return a lower bound of the mean of values in [-r, r]: all means below it are refuted.
+
+    The larger s the larger K, so the refuted means are a half-line; a bisection keeps to its refuted
+    end, so that stopping it early costs width only.
+    """
+    out, within = -reach, reach
+    for _ in range(45):
+        middle = (out + within) / 2.0
+        if is_refuted(rule, values, Claim(-middle, reach, need, True)):
+            out = middle
+        else:
+            within = middle
+    return out

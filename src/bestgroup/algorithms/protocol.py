@@ -19,6 +19,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from bestgroup.errors import InvalidInput
+from bestgroup.inference.confidence_sequences.boxes import BoxRule
 from bestgroup.inference.radii import Radius, check_radius, make_radius
 from bestgroup.inference.tally import Tally
 from bestgroup.problem.arrays import Bools, Floats, Ints, number
@@ -78,6 +79,10 @@ class Algorithm:
             wanted = " or ".join(goal.__name__ for goal in self.goals)
             got = type(setting.goal).__name__
             raise InvalidInput(f"algorithm {self.name!r} answers {wanted}; the goal is {got}")
+
+    def statistics(self, setting: Setting) -> BoxRule:
+        """Return what drivers keep of an arm's values: what the noise model needs for boxes."""
+        return setting.noise.boxes(setting.shape, setting.delta)
 
     def rule(self, setting: Setting) -> Any:
         """Return what the other methods get as `rule`."""

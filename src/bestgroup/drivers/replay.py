@@ -198,7 +198,7 @@ def _defining(algorithm: Algorithm) -> str:
 def _replay(reel: Tape, setting: Setting, algorithm: Algorithm, compiled: bool, rule: Any) -> Trace:
     shape = reel.shape
     plan, step = bodies(algorithm, compiled)
-    keep = setting.noise.boxes(shape, setting.delta)
+    keep = algorithm.statistics(setting)
     tally = empty_tally(shape.groups, shape.arms, shape.dims, keep.start)
     state = algorithm.init(rule)
     rounds: list[Round] = []

@@ -78,7 +78,7 @@ class Conductor:
         self._bodies = (algorithm.plan, algorithm.step)
         self._state = algorithm.init(self.rule)
         # Some noise models keep more than sums; what they keep is built up pull by pull.
-        boxes = setting.noise.boxes(shape, setting.delta)
+        boxes = algorithm.statistics(setting)
         self._boxes = boxes if len(boxes.start) else None
         self._take: Any = take_values
         self._tally = empty_tally(shape.groups, shape.arms, shape.dims, boxes.start)

@@ -64,7 +64,7 @@ class _Driver:
         self.source = make_source(instance, *key)
         self.pool = make_reservoir(instance, self.source.kind)
         self.law = UserLaw(instance, *key) if self.source.kind == USER else None
-        start = setting.noise.boxes(shape, setting.delta).start if keeps_values else None
+        start = algorithm.statistics(setting).start if keeps_values else None
         self.tally = empty_tally(shape.groups, shape.arms, shape.dims, start)
         self.state = algorithm.init(rule)
         self.limits = np.array([cap, _SLICE])

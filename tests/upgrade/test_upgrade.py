@@ -23,9 +23,13 @@ def kept(tmp_path):
 def pin(url, version):
     path = url.removeprefix("sqlite:///")
     with sqlite3.connect(path) as connection:
-        (text,) = connection.execute("SELECT spec FROM bestgroup_studies").fetchone()
+        (text,) = connection.execute(
+            "SELECT spec FROM bestgroup_studies WHERE name='kept'"
+        ).fetchone()
         spec = {**json.loads(text), "library": version}
-        connection.execute("UPDATE bestgroup_studies SET spec=?", [json.dumps(spec)])
+        connection.execute(
+            "UPDATE bestgroup_studies SET spec=? WHERE name='kept'", [json.dumps(spec)]
+        )
     connection.close()
 
 

@@ -1,4 +1,9 @@
-"""Algorithms by name: `algorithm` makes a configured one, `register` adds your own."""
+"""Algorithms by name: `algorithm` makes a configured one, `register` adds your own.
+
+An algorithm that changes its decisions gets a new `version`. The class of the old one stays in
+`_OLDER` for at least one minor release: studies are pinned to name and version, and go on with the
+code that began them.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +26,9 @@ _BUILT_IN = {
     "te-plus": ("te_plus.algorithm", "TePlus"),
     "adaptive": ("adaptive.algorithm", "Adaptive"),
 }
-_registered: dict[str, type[Algorithm]] = {}
+# Earlier versions of them: (name, version) to module and class.
+_OLDER: dict[tuple[str, int], tuple[str, str]] = {}
+_registered: dict[str, dict[int, type[Algorithm]]] = {}
 
 
 def names() -> tuple[str, ...]:
@@ -43,7 +50,40 @@ def algorithm(name: str | Algorithm, /, **options: Any) -> Algorithm:
         if options:
             raise InvalidInput(f"{name} is configured already; give options with its name instead")
         return name
-    kind = _kind(name)
+    return _configured(_kind(name), name, options)
+
+
+def pinned(name: str, version: int, options: dict[str, Any]) -> Algorithm:
+    """Return an algorithm of a certain version, for a study that was begun with it.
+
+    >>> pinned("te", 1, {}).version
+    1
+    """
+    if version not in versions(name):
+        known = ", ".join(map(str, versions(name))) or "none"
+        raise InvalidInput(f"there is no version {version} of {name!r} here; there is: {known}")
+    kind = _registered.get(name, {}).get(version)
+    if kind is None:
+        place = _OLDER.get((name, version)) or _BUILT_IN[name]
+        kind = _load(*place)
+    return _configured(kind, name, options)
+
+
+def versions(name: str) -> tuple[int, ...]:
+    """Return the versions of an algorithm that can go on with a study; none for unknown names.
+
+    >>> versions("te"), versions("nothing")
+    ((1,), ())
+    """
+    if name in _registered:
+        return tuple(sorted(_registered[name]))
+    if name not in _BUILT_IN:
+        return ()
+    older = {version for other, version in _OLDER if other == name}
+    return tuple(sorted({*older, _load(*_BUILT_IN[name]).version}))
+
+
+def _configured(kind: type[Algorithm], name: str, options: dict[str, Any]) -> Algorithm:
     known = [field.name for field in fields(kind)]
     for option in options:
         if option not in known:
@@ -53,17 +93,24 @@ def algorithm(name: str | Algorithm, /, **options: Any) -> Algorithm:
 
 
 def register(kind: type[Algorithm] | Algorithm) -> type[Algorithm] | Algorithm:
-    """Make an algorithm known by its name, and return it, so that it can be used as a decorator."""
+    """Make an algorithm known by its name, and return it, so that it can be used as a decorator.
+
+    Several versions may be registered under one name: the name alone means the newest, the others
+    go on with the studies that they began.
+    """
     cls = type(kind) if isinstance(kind, Algorithm) else kind
     if not (isinstance(cls, type) and issubclass(cls, Algorithm)):
         raise InvalidInput(f"an algorithm must be a subclass of bestgroup.Algorithm; got {kind!r}")
     if not isinstance(cls.name, str) or not cls.name:
         raise InvalidInput(f"an algorithm must have a name; {cls.__name__}.name is {cls.name!r}")
-    if cls.name in _BUILT_IN or (cls.name in _registered and _registered[cls.name] is not cls):
+    if isinstance(cls.version, bool) or not isinstance(cls.version, int) or cls.version < 1:
+        raise InvalidInput(f"{cls.__name__}.version must be an integer from 1; got {cls.version!r}")
+    taken = _registered.get(cls.name, {}).get(cls.version, cls)
+    if cls.name in _BUILT_IN or taken is not cls:
         raise InvalidInput(f"there is an algorithm named {cls.name!r} already; choose another name")
     if not is_dataclass(cls):
         raise InvalidInput(f"{cls.__name__} must be a dataclass, so that its options are known")
-    _registered[cls.name] = cls
+    _registered.setdefault(cls.name, {})[cls.version] = cls
     return kind
 
 
@@ -85,7 +132,7 @@ def resolve(name: str | Algorithm, setting: Setting, **options: Any) -> Algorith
 
 def _kind(name: Any) -> type[Algorithm]:
     if isinstance(name, str) and name in _registered:
-        return _registered[name]
+        return _registered[name][max(_registered[name])]
     if not isinstance(name, str) or name not in _BUILT_IN:
         if name == "auto":
             raise InvalidInput(
@@ -95,5 +142,8 @@ def _kind(name: Any) -> type[Algorithm]:
             f"algorithm must be one of auto, {', '.join(names())}, or an Algorithm object; "
             f"got {name!r}"
         )
-    module, attribute = _BUILT_IN[name]
+    return _load(*_BUILT_IN[name])
+
+
+def _load(module: str, attribute: str) -> type[Algorithm]:
     return getattr(importlib.import_module(f"bestgroup.algorithms.{module}"), attribute)

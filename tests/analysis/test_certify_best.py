@@ -11,9 +11,10 @@ from scipy.stats import binomtest
 
 import bestgroup as bg
 from bestgroup.inference.certificate.best_group import find_behind
-from bestgroup.inference.certificate.judge import IN, OUT, judge
+from bestgroup.inference.certificate.judge import judge
 from bestgroup.inference.evalues.linear import PRECISIONS, PRIOR, coefficients
 from bestgroup.inference.tally import Tally
+from bestgroup.problem.status import Status
 from reference.infimum import exact_infimum
 
 
@@ -88,8 +89,8 @@ def test_joint_evidence_takes_fewer_pulls_than_boxes():
             counts = np.full((3, 2), n)
             shape = _shape(3, 2, 3, noise)
             verdict = judge(_tally(counts, means * n), shape, goal, noise, 0.05)
-            if (verdict.status == IN).any():
-                assert verdict.status.tolist() == [IN, OUT, OUT]
+            if (verdict.status == Status.IN).any():
+                assert verdict.status.tolist() == [Status.IN, Status.OUT, Status.OUT]
                 assert verdict.pairs == (arms == "independent")
                 needed[arms] = n
                 break
@@ -130,7 +131,7 @@ def test_error_rate_when_looked_at_again_and_again(epsilon, delta):
         sums = means * 2 + rng.normal(0, math.sqrt(2), means.shape)
         for _ in range(40):
             verdict = judge(_tally(counts, sums), shape, goal, noise, delta)
-            if verdict.status[0] == IN or verdict.status[1] == OUT:
+            if verdict.status[0] == Status.IN or verdict.status[1] == Status.OUT:
                 wrong += 1
                 break
             ahead = (sums / counts[:, :, None]).sum(axis=2)

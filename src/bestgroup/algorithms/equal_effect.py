@@ -19,7 +19,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from bestgroup.algorithms.protocol import RadiusAlgorithm, Rule, Setting, pac_statement
+from bestgroup.algorithms.protocol import RadiusAlgorithm, Rule, Setting
 from bestgroup.compile.kernel import kernel
 from bestgroup.errors import InvalidInput
 from bestgroup.inference.radii import radius_at, radius_below
@@ -337,4 +337,4 @@ class EqualEffect(RadiusAlgorithm):
 
     def guarantee(self, setting: Setting) -> Guarantee:
         """Return the correctness of Theorem 4.1."""
-        return self.radius_guarantee(setting, pac_statement(setting))
+        return self.radius_guarantee(setting)

@@ -24,7 +24,7 @@ from bestgroup.inference.radii import Radius, check_radius, make_radius
 from bestgroup.inference.tally import Tally
 from bestgroup.problem.arrays import Bools, Floats, Ints, number
 from bestgroup.problem.goals import BestGroup, Goal, ParetoGroups
-from bestgroup.problem.guarantee import Guarantee
+from bestgroup.problem.guarantee import SINGLE_ARMS, Guarantee, decisions_statement
 from bestgroup.problem.noise import Noise
 from bestgroup.problem.problem import Problem
 from bestgroup.problem.shape import Shape
@@ -157,13 +157,9 @@ class RadiusAlgorithm(Algorithm):
         scale = setting.noise.scales(dims)
         return Rule(setting.shape.exists, epsilon, scale, weights, radius, options)
 
-    def radius_guarantee(self, setting: Setting, statement: str) -> Guarantee:
-        """Return `statement` as proven unless the radius was shrunk or brought by the user."""
-        assumptions = (
-            *setting.noise.assumptions(),
-            "given the past, the next pull of an arm has its mean and that noise",
-        )
-        proven = shrunk(Guarantee("proven", statement, assumptions), self.radius_scale)
+    def radius_guarantee(self, setting: Setting) -> Guarantee:
+        """Return the PAC property as proven unless the radius was shrunk or brought by the user."""
+        proven = shrunk(proven_for(setting, *SINGLE_ARMS), self.radius_scale)
         if self.radius_scale >= 1 and not isinstance(self.radius, str):
             return proven.void(
                 "the radius was brought by the user and is not checked by the library"
@@ -184,6 +180,16 @@ def shrunk(proven: Guarantee, radius_scale: float) -> Guarantee:
     if radius_scale < 1:
         return proven.void(f"radius_scale={radius_scale:g} is below 1, which voids the proof")
     return proven
+
+
+def proven_for(setting: Setting, *pulls: str) -> Guarantee:
+    """Return the PAC property as proven under what the noise model and `pulls` assume."""
+    return Guarantee(
+        "proven",
+        pac_statement(setting),
+        (*setting.noise.assumptions(), *pulls),
+        decisions_statement(setting.goal, setting.delta),
+    )
 
 
 def pac_statement(setting: Setting) -> str:

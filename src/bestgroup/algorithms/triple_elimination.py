@@ -13,7 +13,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from bestgroup.algorithms.protocol import RadiusAlgorithm, Rule, Setting, pac_statement
+from bestgroup.algorithms.protocol import RadiusAlgorithm, Rule, Setting
 from bestgroup.compile.kernel import kernel
 from bestgroup.inference.radii import radius_at
 from bestgroup.inference.tally import Tally
@@ -379,7 +379,7 @@ class TripleElimination(RadiusAlgorithm):
 
     def guarantee(self, setting: Setting) -> Guarantee:
         """Return the PAC property of Theorem 3.3."""
-        return self.radius_guarantee(setting, pac_statement(setting))
+        return self.radius_guarantee(setting)
 
 
 @dataclass(frozen=True)

@@ -21,13 +21,13 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from bestgroup.algorithms.protocol import Algorithm, Setting, pac_statement
+from bestgroup.algorithms.protocol import Algorithm, Setting, proven_for
 from bestgroup.compile.kernel import kernel
 from bestgroup.errors import InvalidInput
 from bestgroup.inference.tally import Tally
 from bestgroup.problem.arrays import Bools, Floats, Ints
 from bestgroup.problem.goals import ParetoGroups
-from bestgroup.problem.guarantee import Guarantee
+from bestgroup.problem.guarantee import SINGLE_ARMS, Guarantee
 
 
 class UniformRule(NamedTuple):
@@ -163,4 +163,4 @@ class UniformCorrected(Uniform):
 
     def guarantee(self, setting: Setting) -> Guarantee:
         """Return the PAC property that the module proves."""
-        return Guarantee("proven", pac_statement(setting), setting.noise.assumptions())
+        return proven_for(setting, *SINGLE_ARMS)

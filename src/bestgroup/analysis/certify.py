@@ -16,16 +16,22 @@ import numpy as np
 from bestgroup.errors import InvalidInput
 from bestgroup.files.observations import Table
 from bestgroup.inference.certificate.data_checks import Checker
-from bestgroup.inference.certificate.explain import WORDS, Explainer, Explanation
-from bestgroup.inference.certificate.judge import IN, OUT, UNDECIDED, Verdict, judge
+from bestgroup.inference.certificate.explain import Explainer, Explanation
+from bestgroup.inference.certificate.judge import Verdict, judge
 from bestgroup.inference.confidence_sequences.boxes import take_values
 from bestgroup.inference.tally import Tally, empty_tally
 from bestgroup.plots.certificate import pareto_view
 from bestgroup.problem.arrays import Floats, probability
-from bestgroup.problem.goals import BestGroup, Goal, ParetoGroups, check_goal
-from bestgroup.problem.guarantee import Guarantee
+from bestgroup.problem.goals import Goal, ParetoGroups, check_goal
+from bestgroup.problem.guarantee import (
+    SEVERAL_ARMS,
+    SINGLE_ARMS,
+    Guarantee,
+    decisions_statement,
+)
 from bestgroup.problem.noise import Noise
 from bestgroup.problem.problem import Problem
+from bestgroup.problem.status import Status
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -53,17 +59,22 @@ class Certificate:
     @property
     def accepted(self) -> tuple[str, ...]:
         """The groups that are proven in."""
-        return self._names(IN)
+        return self._names(Status.IN)
 
     @property
     def rejected(self) -> tuple[str, ...]:
         """The groups that are proven out."""
-        return self._names(OUT)
+        return self._names(Status.OUT)
+
+    @property
+    def not_needed(self) -> tuple[str, ...]:
+        """The groups that may be better than the one that is in, by no more than epsilon."""
+        return self._names(Status.NOT_NEEDED)
 
     @property
     def undecided(self) -> tuple[str, ...]:
-        """The groups of which neither is proven yet."""
-        return self._names(UNDECIDED)
+        """The groups of which nothing is proven yet."""
+        return self._names(Status.UNDECIDED)
 
     @property
     def pulls(self) -> int:
@@ -82,7 +93,7 @@ class Certificate:
         return Explainer(self.problem, self.goal, self.delta, self.tally, self.verdict)
 
     def explain(self, group: str) -> Explanation:
-        """Return why a group is in, out or undecided."""
+        """Return why a group has its status."""
         if group not in self.problem.groups:
             known = ", ".join(self.problem.groups[:6])
             raise InvalidInput(f"there is no group {group!r}; the groups are {known}")
@@ -99,20 +110,17 @@ class Certificate:
         return {
             "accepted": list(self.accepted),
             "rejected": list(self.rejected),
+            "not_needed": list(self.not_needed),
             "undecided": list(self.undecided),
             "pulls": self.pulls,
             "delta": self.delta,
             "forecast": explainer.forecast(),
-            "guarantee": {
-                "level": self.guarantee.level,
-                "statement": self.guarantee.statement,
-                "assumptions": list(self.guarantee.assumptions),
-            },
+            "guarantee": self.guarantee.to_dict(),
             "notes": list(self.notes),
             "groups": [
                 {
                     "group": name,
-                    "status": WORDS[self.verdict.status[i]],
+                    "status": Status(self.verdict.status[i]).word,
                     "pulls": int(self.tally.counts[i].sum()),
                     "efficiency": {
                         dim.name: [_finite(low[i, d]), _finite(high[i, d])]
@@ -133,7 +141,7 @@ class Certificate:
         low, high = self.intervals
         rows = {
             "group": self.problem.groups,
-            "status": [WORDS[s] for s in self.verdict.status],
+            "status": [Status(s).word for s in self.verdict.status],
             "pulls": self.tally.counts.sum(axis=1),
         }
         for d, dim in enumerate(self.problem.decided):
@@ -145,11 +153,15 @@ class Certificate:
         return pareto_view(self, x, y)
 
     def __str__(self) -> str:
-        kind = "Pareto optimal" if isinstance(self.goal, ParetoGroups) else "best"
+        pareto = isinstance(self.goal, ParetoGroups)
+        kind = "Pareto optimal" if pareto else "best"
+        if np.max(self.goal.epsilon) > 0:
+            kind = "Pareto optimal within epsilon" if pareto else "within epsilon of the best"
         proven = ", ".join(self.accepted) or "none yet"
+        spare = f" Not needed: {len(self.not_needed)}." if self.not_needed else ""
         return (
             f"{self.pulls:,} observations. Proven {kind}: {proven}. Proven out: "
-            f"{len(self.rejected)}. Undecided: {', '.join(self.undecided) or 'none'}."
+            f"{len(self.rejected)}.{spare} Undecided: {', '.join(self.undecided) or 'none'}."
         )
 
 
@@ -236,37 +248,18 @@ def _problem_of(table: Table, noise: Noise) -> Problem:
     )
 
 
+FIXED = "groups, arms, dims, weights and delta were fixed before the values were seen"
+ALL = "no observation was left out or picked because of its value"
+
+
 def _guarantee(problem: Problem, goal: Goal, delta: float, verdict: Verdict) -> Guarantee:
-    percent = f"with probability at least {1 - delta:.10g} all that is said here holds"
+    words = decisions_statement(goal, delta)
     if verdict.pairs:
-        percent = (
-            f"with probability at least {1 - delta:.10g} all decisions here hold, and with the "
-        )
-        percent += "same probability, by a proof of their own, all intervals"
-    words = (
-        f"{percent}: a group that is out is not Pareto optimal, and no group that is in is beaten "
-    )
-    words += "by more than epsilon in every dim"
-    if isinstance(goal, BestGroup):
-        words = (
-            f"{percent}: a group that is out is not the only best one, and the group that is in "
-        )
-        words += "is within epsilon ||w||_1 of the best" if goal.epsilon else "is the best"
-    arms = (
-        "pulls of different arms are independent"
-        if verdict.pairs
-        else "pulls of different arms may depend on each other in any way"
-    )
-    return Guarantee(
-        "proven",
-        words,
-        (
-            *problem.noise.assumptions(),
-            "given the past, the next pull of an arm has its mean and that noise",
-            arms,
-            "no observation was left out or picked because of its value",
-        ),
-    )
+        words += "; with the same probability, by a proof of their own, all intervals hold"
+    else:
+        words += ", and all intervals hold"
+    arms = SEVERAL_ARMS if verdict.pairs else SINGLE_ARMS
+    return Guarantee("proven", words, (*problem.noise.assumptions(), *arms, FIXED, ALL))
 
 
 def _finite(value: float) -> float | None:

@@ -247,7 +247,9 @@ def answer(name: Name, storage: Storage = DEFAULT, json: Json = False) -> None:
         output.print_json(found.to_dict())
         return
     screen = output.console()
-    parts = (("in", found.inside), ("out", found.outside), ("undecided", found.undecided))
+    parts = [("in", found.inside), ("out", found.outside), ("undecided", found.undecided)]
+    if found.not_needed:
+        parts.insert(2, ("not needed", found.not_needed))
     if found.final:
         screen.print(output.escape(f"answer: {', '.join(found.groups)}"), style="bold")
     for word, groups in parts:

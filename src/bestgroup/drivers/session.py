@@ -19,8 +19,9 @@ from bestgroup.drivers.stack import Stack
 from bestgroup.errors import InvalidInput, TicketError
 from bestgroup.inference.confidence_sequences.boxes import take_values
 from bestgroup.inference.tally import Tally, empty_tally
-from bestgroup.problem.arrays import Bools, Floats, Ints, numbers
-from bestgroup.problem.goals import ParetoGroups
+from bestgroup.problem.arrays import Floats, Ints, numbers
+from bestgroup.problem.goals import BestGroup, Goal, ParetoGroups
+from bestgroup.problem.status import Status
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Decision:
-    """What became certain: `kind` is "in", "out" (of a group) or "answer" (group -1)."""
+    """What became certain: `kind` is the word of a group's status, or "answer" (group -1)."""
 
     plan: int
     pulls: int
@@ -53,7 +54,7 @@ class Moment(NamedTuple):
     extra: Floats  # [N, K, D, M]
     plan: Ints  # [N, K]
     plan_number: int
-    settled: Bools  # [N]  groups with a decision
+    status: Ints  # [N]  a Status each; what is decided stays
     stuck: bool
 
 
@@ -84,7 +85,7 @@ class Conductor:
         self._tally = empty_tally(shape.groups, shape.arms, shape.dims, boxes.start)
         self._stacks = [[Stack(shape.dims) for _ in range(size)] for size in shape.sizes]
         self._ready = np.zeros((shape.groups, shape.arms), np.int64)
-        self._settled = np.zeros(shape.groups, np.bool_)
+        self._status = np.full(shape.groups, Status.UNDECIDED, np.int64)
         self._told = 0
         self.stuck = False
         self.plan_number = 0
@@ -131,8 +132,8 @@ class Conductor:
 
     def moment(self) -> Moment:
         """Return where the algorithm stands; the arrays are the conductor's own."""
-        number, settled = self.plan_number, self._settled
-        return Moment(self._state, *self._tally, self._plan, number, settled, self.stuck)
+        number, status = self.plan_number, self._status
+        return Moment(self._state, *self._tally, self._plan, number, status, self.stuck)
 
     def resume(self, moment: Moment) -> None:
         """Go to a moment that an equal conductor was in; what was told ahead is fed again."""
@@ -141,7 +142,7 @@ class Conductor:
         self._tally = tally
         self._set_plan(moment.plan.copy())
         self.plan_number = moment.plan_number
-        self._settled, self.stuck = moment.settled.copy(), moment.stuck
+        self._status, self.stuck = moment.status.copy(), moment.stuck
         self._ready = tally.counts.copy()
         self._told = int(tally.counts.sum())
         self.decisions = []
@@ -255,33 +256,54 @@ class Conductor:
             sums[i, j] = stack.total(stop, self._keep)
         self._tally.counts[...] = goal
 
+    @property
+    def status(self) -> Ints:
+        """What the algorithm has decided of each group, a Status each, [N]."""
+        return self._status.copy()
+
     def _note(self) -> None:
         """Keep a decision for each group that has become certain, in the order of the groups."""
-        record = self.record()
-        pareto = isinstance(self.setting.goal, ParetoGroups)
-        nobody = np.zeros(len(self._settled), np.bool_)
-        # For the best group, "accepted" can mean other things than being the answer (TEL).
-        inside = np.asarray(record.get("accepted", nobody)) if pareto else nobody
-        outside = record.get("rejected")
-        if outside is None:
-            left = ~np.asarray(record["groups"]) if "groups" in record else nobody
-            outside = left & ~np.asarray(record.get("accepted", nobody))
-        done = self.done
-        if done:
-            named = np.isin(np.arange(len(nobody)), sorted(self.answer()))
-            inside, outside = inside | named, ~(inside | named)
-        if (self._settled >= (inside | outside)).all() and not done:
-            return
-        for i in np.flatnonzero((inside | outside) & ~self._settled).tolist():
+        record, done = self.record(), self.done
+        answer = self.answer() if done else None
+        status = decided(record, self.setting.goal, self._status, answer)
+        for i in np.flatnonzero(status != self._status).tolist():
             evidence: dict[str, Any] = {"pulls": self._tally.counts[i].tolist()}
             evidence["pulls"] = evidence["pulls"][: self.setting.shape.sizes[i]]
             if "efficiency" in record:
                 evidence["efficiency"] = np.asarray(record["efficiency"])[i].tolist()
-            self._decide("in" if inside[i] else "out", i, evidence)
-            self._settled[i] = True
-        if done:
-            self._decide("answer", -1, {"answer": sorted(self.answer())})
+            self._decide(Status(status[i]).word, i, evidence)
+        self._status = status
+        if answer is not None:
+            self._decide("answer", -1, {"answer": sorted(answer)})
 
     def _decide(self, kind: str, group: int, evidence: dict[str, Any]) -> None:
         entry = Decision(self.plan_number, self.pulls, kind, group, evidence)
         self.decisions.append(entry)
+
+
+def decided(
+    record: dict[str, Any], goal: Goal, before: Ints, answer: frozenset[int] | None
+) -> Ints:
+    """Return what an algorithm's record, and its answer once it has ended, decide, [N].
+
+    What was decided before stays. With epsilon > 0 the best group is known up to epsilon ||w||_1,
+    so that the answer puts no other group out: those are not needed.
+    """
+    N = len(before)
+    nobody = np.zeros(N, np.bool_)
+    accepted = np.asarray(record.get("accepted", nobody), np.bool_)
+    outside = record.get("rejected")
+    if outside is None:
+        left = ~np.asarray(record["groups"]) if "groups" in record else nobody
+        outside = left & ~accepted
+    found = np.full(N, Status.UNDECIDED, np.int64)
+    slack = isinstance(goal, BestGroup) and goal.epsilon > 0
+    if answer is not None:
+        found[:] = Status.NOT_NEEDED if slack else Status.OUT
+        found[sorted(answer)] = Status.IN
+    else:
+        found[np.asarray(outside, np.bool_)] = Status.OUT
+    if isinstance(goal, ParetoGroups):
+        # For the best group, "accepted" can mean other things than being the answer (TEL).
+        found[accepted] = Status.IN
+    return np.where(before == Status.UNDECIDED, found, before)

@@ -10,17 +10,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bestgroup.errors import InvalidInput
-from bestgroup.inference.certificate.explain import WORDS
-from bestgroup.inference.certificate.judge import IN, OUT
 from bestgroup.plots.pulls import BLACK, BLUE, ORANGE, figure
+from bestgroup.problem.status import Status
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from bestgroup.analysis.certify import Certificate
 
-_COLOURS = {IN: BLUE, OUT: "#999999"}
-_MARKS = {IN: "o", OUT: "x"}
+_COLOURS = {
+    Status.IN: BLUE,
+    Status.OUT: "#999999",
+    Status.NOT_NEEDED: "#55a868",
+    Status.UNDECIDED: ORANGE,
+}
+_MARKS = {Status.IN: "o", Status.OUT: "x", Status.NOT_NEEDED: "s", Status.UNDECIDED: "D"}
 
 
 def pareto_view(certificate: Certificate, x: str | None = None, y: str | None = None) -> Figure:
@@ -41,20 +45,19 @@ def pareto_view(certificate: Certificate, x: str | None = None, y: str | None = 
     left, right = axes.get_xlim()
     bottom, top = axes.get_ylim()
     for i, name in enumerate(certificate.problem.groups):
-        status = int(certificate.verdict.status[i])
-        colour = _COLOURS.get(status, ORANGE)
+        status = Status(certificate.verdict.status[i])
+        colour = _COLOURS[status]
         x0, x1 = max(low[i, a], left), min(high[i, a], right)
         y0, y1 = max(low[i, b], bottom), min(high[i, b], top)
         axes.fill([x0, x1, x1, x0], [y0, y0, y1, y1], color=colour, alpha=0.12, lw=0)
         axes.plot([x0, x1, x1, x0, x0], [y0, y0, y1, y1, y0], color=colour, lw=1)
-        axes.plot(points[i, a], points[i, b], _MARKS.get(status, "D"), color=colour, ms=6)
+        axes.plot(points[i, a], points[i, b], _MARKS[status], color=colour, ms=6)
         if len(best) <= 40:
             axes.annotate(
                 name, (points[i, a], points[i, b]), (5, 5), textcoords="offset points", fontsize=8
             )
-    for status, word in enumerate(WORDS):
-        mark, colour = _MARKS.get(status, "D"), _COLOURS.get(status, ORANGE)
-        axes.plot([], [], mark, color=colour, label=word)
+    for status in sorted({Status(s) for s in certificate.verdict.status}):
+        axes.plot([], [], _MARKS[status], color=_COLOURS[status], label=status.word)
     axes.legend(frameon=False, loc="best")
     axes.set_xlabel(_label(certificate, a))
     axes.set_ylabel(_label(certificate, b))
@@ -77,8 +80,8 @@ def intervals_view(certificate: Certificate) -> Figure:
         )
         left, right = axes.get_xlim()
         for i in rows:
-            status = int(certificate.verdict.status[i])
-            colour = _COLOURS.get(status, ORANGE)
+            status = Status(certificate.verdict.status[i])
+            colour = _COLOURS[status]
             axes.plot(
                 [max(low[i, d], left), min(high[i, d], right)],
                 [i, i],
@@ -86,7 +89,7 @@ def intervals_view(certificate: Certificate) -> Figure:
                 lw=3,
                 alpha=0.5,
             )
-            axes.plot(best[i, d], i, _MARKS.get(status, "D"), color=colour, ms=5)
+            axes.plot(best[i, d], i, _MARKS[status], color=colour, ms=5)
         axes.set_xlabel(_label(certificate, d))
         axes.grid(axis="x", alpha=0.3)
     panels[0].set_yticks(rows, groups)
@@ -103,7 +106,7 @@ def pulls_view(certificate: Certificate) -> Figure:
         for j, arm in enumerate(arms):
             labels.append(f"{group}: {arm}")
             counts.append(int(certificate.tally.counts[i, j]))
-            marks.append(_COLOURS.get(int(certificate.verdict.status[i]), ORANGE))
+            marks.append(_COLOURS[Status(certificate.verdict.status[i])])
     result = figure(7.0, 1.2 + 0.25 * len(labels))
     axes = result.add_subplot()
     axes.barh(range(len(labels)), counts, color=marks)

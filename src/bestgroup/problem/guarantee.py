@@ -2,8 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+
+from bestgroup.problem.goals import Goal, ParetoGroups
+
+# What proofs on single arms need: with shared items or seeds another arm's result, which is in the
+# past, may tell something about the next pull; the arm's own earlier pulls do not.
+SINGLE_ARMS = (
+    "given the arm's own earlier pulls, its next pull has its mean and that noise",
+    "pulls of different arms may depend on each other in any way",
+)
+# What proofs on several arms at once need.
+SEVERAL_ARMS = (
+    "given the past, the next pull of an arm has its mean and that noise",
+    "pulls of different arms are independent",
+)
 
 
 @dataclass(frozen=True)
@@ -11,12 +27,14 @@ class Guarantee:
     """The guarantee that an answer carries.
 
     `level` is "proven" or "none"; `statement` says what holds, or why nothing does; `assumptions`
-    are those that the proof rests on.
+    are those that the proof rests on. `on_the_way` says what holds of the decisions of a run that
+    has not ended; empty if the proof speaks of final answers only.
     """
 
     level: Literal["proven", "none"]
     statement: str
     assumptions: tuple[str, ...] = ()
+    on_the_way: str = ""
 
     def __str__(self) -> str:
         if not self.assumptions:
@@ -26,3 +44,42 @@ class Guarantee:
     def void(self, why: str) -> Guarantee:
         """Return no guarantee, for the given reason."""
         return Guarantee("none", why, self.assumptions)
+
+    def so_far(self) -> Guarantee:
+        """Return what the decisions of a run that has not ended are worth."""
+        if self.level == "none":
+            return self
+        if not self.on_the_way:
+            return self.void("the run has not ended, and its proof speaks of final answers only")
+        return replace(self, statement=self.on_the_way)
+
+    def resting_on(self, *more: str) -> Guarantee:
+        """Return the guarantee with further assumptions, if anything is proven."""
+        if self.level == "none":
+            return self
+        return replace(self, assumptions=(*self.assumptions, *more))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the guarantee as plain JSON."""
+        return {
+            "level": self.level,
+            "statement": self.statement,
+            "assumptions": list(self.assumptions),
+        }
+
+
+def decisions_statement(goal: Goal, delta: float, what: str = "") -> str:
+    """Return what holds of groups that are in and out; `what` says which, if not all there are.
+
+    >>> decisions_statement(ParetoGroups(0.1), 0.05)[:58]
+    'with probability at least 0.95 no group that is out is Par'
+    """
+    percent = f"with probability at least {1 - delta:.10g}{what}"
+    if isinstance(goal, ParetoGroups):
+        slack = " by more than epsilon" if np.max(goal.epsilon) > 0 else ""
+        return (
+            f"{percent} no group that is out is Pareto optimal, and no other group beats one that is "
+            f"in{slack} in every dim"
+        )
+    near = "within epsilon ||w||_1 of the best" if goal.epsilon > 0 else "the best"
+    return f"{percent} no group that is out is the only best one, and a group that is in is {near}"

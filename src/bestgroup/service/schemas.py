@@ -14,7 +14,7 @@ Name = Annotated[str, Field(min_length=1, max_length=200, pattern=NO_NUL)]
 named: TypeAdapter[str] = TypeAdapter(Name)
 Count = Annotated[int, Field(ge=0)]
 State = Literal["running", "done", "stuck"]
-GroupStatus = Literal["in", "out", "undecided"]
+GroupStatus = Literal["in", "out", "not needed", "undecided"]
 
 
 class _Body(BaseModel):
@@ -213,6 +213,7 @@ class StatusOut(BaseModel):
     failures: list[Failure]
     cost: float | None = Field(None, description="of the consumed pulls, if arms have costs")
     forecast: float | None = Field(None, description="more pulls until the end, about")
+    not_needed: Count = Field(0, description="groups that may be better, by no more than epsilon")
 
 
 class StudyOut(BaseModel):
@@ -247,6 +248,7 @@ class AnswerOut(BaseModel):
     groups: list[str]
     inside: list[str] = Field(alias="in")
     outside: list[str] = Field(alias="out")
+    not_needed: list[str]
     undecided: list[str]
     pulls: Count
     told: Count

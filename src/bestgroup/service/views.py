@@ -12,12 +12,12 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from bestgroup.errors import InvalidInput
 from bestgroup.files.json_values import plain
-from bestgroup.inference.certificate.explain import WORDS
 from bestgroup.problem.arrays import Floats
+from bestgroup.problem.status import Status
 from bestgroup.service.board import Watched
 from bestgroup.service.schemas import DimOut, GroupStatus, StatusOut
 from bestgroup.studies.observer import Picture
-from bestgroup.studies.report import WORDS as LETTERS
+from bestgroup.studies.report import statuses
 from bestgroup.studies.spec import StudySpec, goal_dict
 
 MOST_POINTS = 1000
@@ -25,7 +25,7 @@ MOST_ARMS = 40
 MOST_LISTED = 20  # failures, workers
 MOST_BLOCKERS = 5
 LABEL = 40  # characters of a name in a chart
-ORDER = {"in": 0, "undecided": 1, "out": 2}
+ORDER = {"in": 0, "undecided": 1, "not needed": 2, "out": 3}
 
 
 class ViewQuery(BaseModel):
@@ -36,7 +36,7 @@ class ViewQuery(BaseModel):
     y: str = Field("", max_length=200)
     page: int = Field(0, ge=0, le=10**6)
     size: int = Field(25, ge=1, le=100)
-    only: Literal["", "in", "out", "undecided"] = ""
+    only: Literal["", "in", "out", "not needed", "undecided"] = ""
     search: str = Field("", max_length=200)
     sort: Literal["status", "name", "pulls", "needs"] = "status"
 
@@ -87,7 +87,7 @@ def view(watched: Watched, query: ViewQuery) -> ViewOut:
     spec, picture = watched.study.spec, watched.picture()
     head, status = watched.head(), watched.study.status(forecast=False)
     report = json.loads(head.report)
-    letters: list[str] = [LETTERS[letter] for letter in report["groups"]]
+    letters = [status.word for status in statuses(spec, head)]
     names = spec.problem.groups
     final = head.state == "done"
     answer = (
@@ -100,7 +100,7 @@ def view(watched: Watched, query: ViewQuery) -> ViewOut:
     rate = watched.activity.rate()
     forecast = 0.0 if final else picture.forecast
     workers = _workers(watched, status.workers)
-    counts = np.bincount(picture.verdict.status, minlength=3).tolist()
+    counts = np.bincount(picture.verdict.status, minlength=len(Status)).tolist()
     cut = {"workers": {}, "failures": _failures(status.failures)}
     return ViewOut(
         name=spec.name,
@@ -115,7 +115,7 @@ def view(watched: Watched, query: ViewQuery) -> ViewOut:
         more_answers=max(0, len(answer) - MOST_LISTED),
         final=final,
         observed=picture.observed,
-        certificate=dict(zip(WORDS, counts, strict=True)),  # type: ignore[arg-type]
+        certificate=dict(zip([s.word for s in Status], counts, strict=True)),  # type: ignore[arg-type]
         forecast=forecast,
         seconds=None if not rate or forecast is None else forecast / rate,
         rate=rate,
@@ -156,7 +156,7 @@ def _row(spec: StudySpec, picture: Picture, letters: list[str], i: int) -> Group
     return GroupRow(
         group=spec.problem.groups[i],
         status=letters[i],  # type: ignore[arg-type]
-        certificate=WORDS[picture.verdict.status[i]],  # type: ignore[arg-type]
+        certificate=Status(picture.verdict.status[i]).word,  # type: ignore[arg-type]
         pulls=int(picture.pulls[i]),
         arms=len(spec.problem.arms[i]),
         needs=_short(picture.needs[i]),
@@ -169,7 +169,7 @@ def _blockers(spec: StudySpec, picture: Picture, letters: list[str]) -> list[dic
     if not picture.observed:
         return []
     undecided = [i for i, word in enumerate(letters) if word == "undecided"]
-    open_ = [i for i in undecided if picture.verdict.status[i] == 0] or undecided
+    open_ = [i for i in undecided if picture.verdict.status[i] == Status.UNDECIDED] or undecided
     unpulled = (picture.tally.counts == 0) & spec.problem.shape.exists
     # What was never measured keeps all others open too.
     open_ = [i for i in open_ if unpulled[i].any()] or open_
@@ -177,7 +177,7 @@ def _blockers(spec: StudySpec, picture: Picture, letters: list[str]) -> list[dic
     found = []
     for i in open_[:MOST_BLOCKERS]:
         text = picture.text(i)
-        if picture.verdict.status[i] != 0:
+        if picture.verdict.status[i] != Status.UNDECIDED:
             text += f" ({spec.algorithm} has not decided it yet)"
         entry = {"group": spec.problem.groups[i], "text": text, "needs": _short(picture.needs[i])}
         found.append(entry)

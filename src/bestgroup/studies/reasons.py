@@ -16,12 +16,13 @@ from bestgroup.algorithms.protocol import RadiusAlgorithm
 from bestgroup.drivers.session import Conductor
 from bestgroup.inference.certificate.explain import Explainer, Explanation
 from bestgroup.inference.certificate.forecast import arms_needed
-from bestgroup.inference.certificate.judge import IN, OUT, UNDECIDED, Verdict, boxes
+from bestgroup.inference.certificate.judge import Verdict, boxes
 from bestgroup.inference.radii import radius_at
 from bestgroup.inference.tally import Tally
 from bestgroup.problem.arrays import Floats, Ints
 from bestgroup.problem.goals import ParetoGroups
 from bestgroup.problem.noise import SubGaussian
+from bestgroup.problem.status import Status
 from bestgroup.studies.spec import StudySpec
 
 
@@ -32,7 +33,7 @@ def reasons(spec: StudySpec, conductor: Conductor, group: int) -> Explanation | 
         return None
     verdict = explainer.verdict
     by = None
-    if verdict.status[group] == OUT:
+    if verdict.status[group] == Status.OUT:
         by = _proven_rival(conductor.moment().state, spec, group)
     if by is not None:
         verdict.beats[:, group] = False
@@ -72,14 +73,14 @@ def _explainer(spec: StudySpec, conductor: Conductor) -> Explainer | None:
     pairs = reach is None and isinstance(noise, SubGaussian) and noise.arms == "independent"
     if reach is None and not pairs:
         low, high = boxes(tally, shape, noise, spec.delta)
-    status = _status(conductor)
+    status = conductor.status
     explainer = Explainer(
         spec.problem, spec.goal, spec.delta, tally, _bare(status, low, high, pairs), reach
     )
     ahead = explainer.best[:, None, :] - explainer.best[None, :, :]
-    beats = (ahead > 0) & (status == OUT)[None, :, None]
-    holds = (ahead + explainer.epsilon >= 0) & (status == IN)[:, None, None]
-    explainer.verdict = Verdict(status, low, high, beats, holds, pairs)
+    beats = (ahead > 0) & (status == Status.OUT)[None, :, None]
+    holds = (ahead + explainer.epsilon >= 0) & (status == Status.IN)[:, None, None]
+    explainer.verdict = Verdict(status, low, high, beats, holds, pairs, estimated=True)
     return explainer
 
 
@@ -92,22 +93,6 @@ def _reach(conductor: Conductor) -> Floats | None:
         return None
     beta = np.array([[radius_at(radius, int(n)) for n in row] for row in counts])
     return (beta * np.sqrt(counts))[:, :, None] * scales
-
-
-def _status(conductor: Conductor) -> Ints:
-    record = conductor.record()
-    N = len(conductor.counts)
-    status = np.full(N, UNDECIDED)
-    nobody = np.zeros(N, bool)
-    pareto = isinstance(conductor.setting.goal, ParetoGroups)
-    outside = np.asarray(record.get("rejected", nobody), bool)
-    status[outside] = OUT
-    if pareto:
-        status[np.asarray(record.get("accepted", nobody), bool)] = IN
-    if conductor.done:
-        answer = conductor.answer()
-        status[:] = [IN if i in answer else OUT for i in range(N)]
-    return status
 
 
 def _bare(status: Ints, low: Any, high: Any, pairs: bool) -> Verdict:

@@ -1,26 +1,29 @@
-"""What a study says about itself: `Status`, `Answer`, `Explanation`."""
+"""What a study says about itself: `StudyStatus`, `Answer`, `Explanation`."""
 
 from __future__ import annotations
 
 import json
+from collections import Counter
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
 from bestgroup.drivers.session import Conductor
+from bestgroup.problem.goals import BestGroup
 from bestgroup.problem.guarantee import Guarantee
+from bestgroup.problem.status import Status
 from bestgroup.studies.reasons import reasons
 from bestgroup.studies.spec import StudySpec
 from bestgroup.studies.storage.base import Session
 from bestgroup.studies.storage.records import Entry, Head
 
 RETRIES = "how long an evaluation takes, and whether it fails, says nothing about its value"
-WORDS = {"i": "in", "o": "out", "?": "undecided"}
+ORDER = "pulls are independent, or are consumed in the order in which they were made"
 
 
 @dataclass(frozen=True)
-class Status:
+class StudyStatus:
     """Where a study stands. `pulls` are consumed, `told` are paid for."""
 
     name: str
@@ -39,6 +42,7 @@ class Status:
     failures: list[dict[str, Any]]  # tickets that failed and are not told yet
     cost: float | None = None  # of the consumed pulls; None if the problem gives no costs
     forecast: float | None = None  # more pulls until the end, about; None if no one can say
+    not_needed: int = 0  # groups that may be better than the answer, by no more than epsilon
 
     def to_dict(self) -> dict[str, Any]:
         """Return the status as plain JSON."""
@@ -58,10 +62,11 @@ class Answer:
     told: int
     guarantee: Guarantee
     cost: float | None = None  # of the consumed pulls; None if the problem gives no costs
+    not_needed: tuple[str, ...] = ()  # may be better than the answer, by no more than epsilon
 
     def to_dict(self) -> dict[str, Any]:
         """Return the answer as plain JSON."""
-        entries = asdict(self)
+        entries = {**asdict(self), "guarantee": self.guarantee.to_dict()}
         entries["in"] = entries.pop("inside")
         entries["out"] = entries.pop("outside")
         return entries
@@ -72,7 +77,7 @@ class Explanation:
     """What is known of one group."""
 
     group: str
-    status: str  # "in", "out" or "undecided"
+    status: str  # the word of a Status
     decision: dict[str, Any] | None  # plan, pulls and evidence when it was decided
     arms: list[dict[str, Any]]  # name, pulls, mean of each decided dim, dims it still matters in
     efficiency: dict[str, float] | None  # estimates that the algorithm goes by
@@ -90,11 +95,11 @@ class Explanation:
         return self.sentence if self.because is None else f"{self.because} ({self.sentence})"
 
 
-def make_status(spec: StudySpec, session: Session) -> Status:
+def make_status(spec: StudySpec, session: Session) -> StudyStatus:
     """Return the status from the head and the slots: neither algorithm nor observations."""
     head, now = session.head, session.now
     report = json.loads(head.report)
-    letters = report["groups"]
+    decided = Counter(statuses(spec, head))
     free = leased = overdue = 0
     workers: dict[str, int] = {}
     failures: list[dict[str, Any]] = []
@@ -111,51 +116,66 @@ def make_status(spec: StudySpec, session: Session) -> Status:
             names = {"group": problem.groups[slot.group], "arm": problem.arms[slot.group][slot.arm]}
             story = {"index": slot.first, "times": slot.failures, "reason": slot.reason}
             failures.append({**names, **story})
-    return Status(
+    return StudyStatus(
         name=spec.name,
         state=head.state,
         algorithm=spec.algorithm,
         plan=head.plan,
         pulls=head.pulls,
         told=head.told,
-        groups_in=letters.count("i"),
-        groups_out=letters.count("o"),
-        undecided=letters.count("?"),
+        groups_in=decided[Status.IN],
+        groups_out=decided[Status.OUT],
+        undecided=decided[Status.UNDECIDED],
         free=free,
         leased=leased,
         overdue=overdue,
         workers=workers,
         failures=failures,
         cost=report.get("cost"),
+        not_needed=decided[Status.NOT_NEEDED],
     )
+
+
+def statuses(spec: StudySpec, head: Head) -> list[Status]:
+    """Return what the algorithm has decided of each group."""
+    report, goal = json.loads(head.report), spec.goal
+    found = [Status.read(letter) for letter in report["groups"]]
+    if head.state == "done" and not report.get("not_needed") and isinstance(goal, BestGroup):
+        # A report that does not know this status has no other letter for what it stands for.
+        if goal.epsilon > 0:
+            found = [Status.NOT_NEEDED if s == Status.OUT else s for s in found]
+    return found
 
 
 def make_answer(spec: StudySpec, head: Head) -> Answer:
     """Return the answer from the head."""
     report = json.loads(head.report)
     names = spec.problem.groups
+    decided = statuses(spec, head)
     parts = {
-        word: tuple(n for n, c in zip(names, report["groups"], strict=True) if WORDS[c] == word)
-        for word in ("in", "out", "undecided")
+        status: tuple(name for name, s in zip(names, decided, strict=True) if s == status)
+        for status in Status
     }
     final = head.state == "done"
-    groups = tuple(names[i] for i in report["answer"]) if final else parts["in"]
-    guarantee = spec.make_algorithm().guarantee(spec.setting())
-    if guarantee.level == "proven":
-        guarantee = Guarantee(
-            guarantee.level, guarantee.statement, (*guarantee.assumptions, RETRIES)
-        )
+    groups = tuple(names[i] for i in report["answer"]) if final else parts[Status.IN]
     return Answer(
         final=final,
         groups=groups,
-        inside=parts["in"],
-        outside=parts["out"],
-        undecided=parts["undecided"],
+        inside=parts[Status.IN],
+        outside=parts[Status.OUT],
+        not_needed=parts[Status.NOT_NEEDED],
+        undecided=parts[Status.UNDECIDED],
         pulls=head.pulls,
         told=head.told,
-        guarantee=guarantee,
+        guarantee=guarantee_of(spec, final),
         cost=report.get("cost"),
     )
+
+
+def guarantee_of(spec: StudySpec, final: bool) -> Guarantee:
+    """Return what a study's answer is worth, or what its decisions are before the end."""
+    own = spec.make_algorithm().guarantee(spec.setting()).resting_on(ORDER, RETRIES)
+    return own if final else own.so_far()
 
 
 def make_explanation(
@@ -240,7 +260,7 @@ def _sentence(
         )
     if own is None:
         return f"{name} is undecided after {pulls} pulls of its arms{seen}"
-    where = "in the answer" if own.kind == "in" else "not in the answer"
+    where = {"in": "in the answer", "out": "not in the answer"}.get(own.kind, own.kind)
     return (
         f"{name} is {where}: {spec.algorithm} decided it in plan {own.plan}, after {own.pulls} "
         f"pulls in all and {pulls} of its own arms{seen}"

@@ -12,6 +12,7 @@ import numpy as np
 from bestgroup.drivers.session import Conductor, Decision
 from bestgroup.errors import StoreError
 from bestgroup.problem.arrays import Floats
+from bestgroup.problem.status import Status
 from bestgroup.studies.checkpoint import pack, unpack
 from bestgroup.studies.spec import StudySpec
 from bestgroup.studies.storage.base import Session
@@ -20,7 +21,6 @@ from bestgroup.studies.storage.records import Block, Entry, Head, Slot
 CHUNK = 20_000  # blocks read at a time
 SNAPSHOT_AFTER = 0.05  # seconds of stepping that a later process must not repeat
 COMPILE_AFTER = 5.0  # seconds of plain Python beyond which compiling pays
-LETTERS = {"in": "i", "out": "o"}
 
 
 class Stage:
@@ -51,7 +51,7 @@ class Stage:
         conductor = self._conductor
         assert conductor is not None
         made = conductor.decisions
-        entries = _entries(made, int(conductor.moment().settled.sum()))
+        entries = _entries(made, int((conductor.status > 0).sum()))
         return self._head(Head(), conductor, made), _slots(conductor, []), entries
 
     def sync(self, session: Session, cache: bool = True) -> Conductor:
@@ -91,7 +91,7 @@ class Stage:
         conductor.decisions = []
         # Plans that others have completed are stepped here too; their decisions are stored.
         stored = sum(letter != "?" for letter in json.loads(session.head.report)["groups"])
-        entries = _entries(made, int(conductor.moment().settled.sum()))
+        entries = _entries(made, int((conductor.status > 0).sum()))
         session.decide([entry for entry in entries if entry.number > stored])
         head = self._head(session.head, conductor, made)
         session.set_head(head)
@@ -149,13 +149,13 @@ class Stage:
     def _head(self, head: Head, conductor: Conductor, made: list[Decision]) -> Head:
         names = self.spec.problem.groups
         report = json.loads(head.report)
-        letters = list(report.get("groups", "?" * len(names)))
+        letters = list(report.get("groups", Status.UNDECIDED.letter * len(names)))
         for decision in made:
             if decision.kind == "answer":
                 report["answer"] = decision.evidence["answer"]
             else:
-                letters[decision.group] = LETTERS[decision.kind]
-        report["groups"] = "".join(letters)
+                letters[decision.group] = Status.read(decision.kind).letter
+        report["groups"], report["not_needed"] = "".join(letters), True  # has a letter for it
         if self.spec.problem.costs is not None:
             rows = zip(self.spec.problem.costs, conductor.counts, strict=True)
             report["cost"] = float(sum(np.dot(costs, counts) for costs, counts in rows))

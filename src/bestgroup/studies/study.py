@@ -11,16 +11,17 @@ from typing import Any
 
 import numpy as np
 
-from bestgroup.drivers.session import Moment
+from bestgroup.drivers.session import Decision, Moment
 from bestgroup.errors import InvalidInput, StoreError, TicketError
 from bestgroup.problem.arrays import LARGEST, Floats, number, positive_int
 from bestgroup.problem.noise import SubGaussian
 from bestgroup.problem.problem import Problem
+from bestgroup.problem.status import Status
 from bestgroup.studies.reasons import foresee
 from bestgroup.studies.report import (
     Answer,
     Explanation,
-    Status,
+    StudyStatus,
     decision_dict,
     make_answer,
     make_explanation,
@@ -29,7 +30,7 @@ from bestgroup.studies.report import (
 from bestgroup.studies.runner import Stage
 from bestgroup.studies.spec import StudySpec
 from bestgroup.studies.storage.base import Session, Store
-from bestgroup.studies.storage.records import Slot, Tell
+from bestgroup.studies.storage.records import Entry, Slot, Tell
 from bestgroup.studies.ticket import Ticket, read_ticket
 
 LEASE = 600.0  # seconds
@@ -113,13 +114,13 @@ class Study:
             self._key, lambda session: session.hold(slot, seconds), durable=False
         )
 
-    def status(self, forecast: bool = True) -> Status:
+    def status(self, forecast: bool = True) -> StudyStatus:
         """Return where the study stands, and about how many pulls are left if gaps are as they look.
 
         Without the forecast it reads a few rows only; with it, what was told since the last look.
         """
 
-        def work(session: Session) -> Status:
+        def work(session: Session) -> StudyStatus:
             status = make_status(self.spec, session)
             if not forecast:
                 return status
@@ -170,8 +171,8 @@ class Study:
         def work(session: Session) -> int:
             conductor = stage.sync(session, cache=False)
             conductor.advance()
-            again = [(d.plan, d.pulls, d.kind, d.group) for d in conductor.decisions]
-            stored = [(e.plan, e.pulls, e.kind, e.group) for e in session.decisions()]
+            again = [_place(d) for d in conductor.decisions]
+            stored = [_place(e) for e in session.decisions()]
             head = session.head
             now = conductor.plan_number, conductor.pulls, conductor.told
             if again != stored or now != (head.plan, head.pulls, head.told):
@@ -319,6 +320,12 @@ class Study:
                 f"got {len(block)}"
             )
         return Tell(i, j, claim.first, block)
+
+
+def _place(decision: Decision | Entry) -> tuple[int, int, str, int]:
+    """Return what a replay must give again; early logs call out what is not needed, too."""
+    kind = "out" if decision.kind == Status.NOT_NEEDED.word else decision.kind
+    return decision.plan, decision.pulls, kind, decision.group
 
 
 def _seconds(lease: Any) -> float:

@@ -73,7 +73,7 @@ from bestgroup.algorithms.protocol import (
     Algorithm,
     Setting,
     check_factor,
-    pac_statement,
+    proven_for,
     shrunk,
 )
 from bestgroup.algorithms.te_plus.radii import PairRule, radii_at, split
@@ -81,7 +81,7 @@ from bestgroup.compile.kernel import kernel
 from bestgroup.inference.tally import Tally
 from bestgroup.problem.arrays import Bools, Floats, Ints
 from bestgroup.problem.goals import ParetoGroups
-from bestgroup.problem.guarantee import Guarantee
+from bestgroup.problem.guarantee import SEVERAL_ARMS, SINGLE_ARMS, Guarantee
 
 
 class State(NamedTuple):
@@ -422,19 +422,9 @@ class TePlus(Algorithm):
 
     def guarantee(self, setting: Setting) -> Guarantee:
         """Return the PAC property that the module proves."""
-        return shrunk(
-            Guarantee(
-                "proven",
-                pac_statement(setting),
-                (*setting.noise.assumptions(), *pair_assumptions(setting)),
-            ),
-            self.radius_scale,
-        )
+        return shrunk(proven_for(setting, *pair_assumptions(setting)), self.radius_scale)
 
 
 def pair_assumptions(setting: Setting) -> tuple[str, ...]:
     """Return what a proof on pairs of arms assumes of pulls together, in words."""
-    past = "given the past, the next pull of an arm has its mean and that noise"
-    if setting.noise.arms == "independent":
-        return (past, "pulls of different arms are independent")
-    return (past, "pulls of different arms may depend on each other in any way")
+    return SEVERAL_ARMS if setting.noise.arms == "independent" else SINGLE_ARMS

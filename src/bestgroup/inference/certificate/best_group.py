@@ -9,7 +9,8 @@ k, s') is the log of sum_q p_q inf E_q, p a fixed prior, each infimum over all m
 
 Group k is behind i up to the slack if for some s and every s' Z reaches log(m / delta), m the sum
 over all groups of K_i^D. It is out if it is behind some i with slack 0; i is in if all others are
-behind it with slack epsilon ||w||_1.
+behind it with slack epsilon ||w||_1. Those that are behind it with that slack only are not needed: they
+may be better.
 
 **Why it is right.** Let k* be a best group and s* a selection of it with the largest weighted mean:
 both are fixed by the means. Say k* is out though it is the only best one, or i is in though it is not

@@ -1,6 +1,6 @@
 """Why a group is in, out or undecided, in words and in numbers.
 
-Everything here reads a `Verdict` (`core.certificate`) and the tally behind it; it decides nothing.
+Everything here reads a `Verdict` and the tally behind it; it decides nothing.
 Forecasts are plain extrapolations: gaps stay as they look now, half-widths shrink like one over the
 root of the count, evidence grows like the count. So every arm has in each dim a reach, its half-width
 times the root of its count, and a comparison is proven when the gap exceeds what the reaches of its
@@ -16,13 +16,13 @@ from typing import Any
 
 import numpy as np
 
-from bestgroup.inference.certificate.judge import IN, OUT, Verdict
+from bestgroup.inference.certificate.judge import Verdict
 from bestgroup.inference.tally import Tally
 from bestgroup.problem.arrays import Floats, Ints
 from bestgroup.problem.goals import BestGroup, Goal, ParetoGroups
 from bestgroup.problem.problem import Problem
+from bestgroup.problem.status import Status
 
-WORDS = ("undecided", "in", "out")
 _MIXING = 2.0  # what a mixture over one pair costs on top of its level, about
 
 
@@ -37,7 +37,7 @@ class Reason:
     margin: float  # of the means, in the dim's own units; positive if the group is the better one
     pulls: int  # of the group's arm
     rival_pulls: int
-    proven: bool
+    proven: bool  # whether this comparison by itself is among what holds with probability 1 - delta
     more: float | None = None  # pulls that it would take, about
 
 
@@ -100,8 +100,8 @@ class Explainer:
         """Return the explanation of one group."""
         if isinstance(self.goal, BestGroup):
             return self._best(i)
-        status = self.verdict.status[i]
-        return self._out(i) if status == OUT else self._in(i) if status == IN else self._open(i)
+        explain = {Status.OUT: self._out, Status.IN: self._in}
+        return explain.get(Status(self.verdict.status[i]), self._open)(i)
 
     def forecast(self) -> float | None:
         """Return about how many more pulls the whole answer takes; None if no one can say."""
@@ -151,53 +151,64 @@ class Explainer:
         )
 
     def _made(
-        self, i: int, status: str, text: str, reasons: list[Reason], more: float | None
+        self, i: int, text: str, reasons: list[Reason], more: float | None = 0.0
     ) -> Explanation:
-        name = self.problem.groups[i]
-        return Explanation(name, status, text, tuple(reasons), more, self.best_arms(i))
+        name, word = self.problem.groups[i], Status(self.verdict.status[i]).word
+        return Explanation(name, word, f"{name} is {text}", tuple(reasons), more, self.best_arms(i))
 
     def _out(self, i: int) -> Explanation:
         beaten = [j for j in np.flatnonzero(self.verdict.beats[:, i].all(axis=1)) if j != i]
+        if not beaten:  # the estimates have moved since an algorithm decided
+            return self._made(
+                i, "out: no group is ahead of it in every dim by the estimates now", []
+            )
         j = int(max(beaten, key=lambda j: (self.best[j] - self.best[i]).min()))
-        reasons = [self.reason(i, j, d, True) for d in range(len(self.names))]
-        name, rival = self.problem.groups[i], self.problem.groups[j]
-        text = f"{name} is out: {rival} is better in every dim, " + "; ".join(
+        reasons = [self.reason(i, j, d, self.verdict.single) for d in range(len(self.names))]
+        rival = self.problem.groups[j]
+        how = (
+            f"by the estimates {rival} is ahead in every dim, "
+            if self.verdict.estimated
+            else f"{rival} is ahead in every dim by enough to prove it not Pareto optimal, "
+        )
+        text = f"out: {how}" + "; ".join(
             f"{r.dim} by about {-r.margin:.4g} ({r.rival_arm}, {r.rival_pulls:,} pulls, "
             f"over {r.arm}, {r.pulls:,})"
             for r in reasons
         )
-        return self._made(i, "out", text, reasons, 0.0)
+        return self._made(i, text, reasons)
 
     def _in(self, i: int) -> Explanation:
         reasons = []
         for j in self._rivals(i):
             dims = np.flatnonzero(self.verdict.holds[i, j])
+            if not len(dims):  # the estimates have moved since an algorithm decided
+                dims = np.arange(len(self.names))
             d = int(max(dims, key=lambda d: self.best[i, d] - self.best[j, d] + self.epsilon[d]))
-            reasons.append(self.reason(i, j, d, True))
-        name = self.problem.groups[i]
+            reasons.append(self.reason(i, j, d, self.verdict.single))
         if not reasons:
-            return self._made(i, "in", f"{name} is in: every other group is out", [], 0.0)
+            return self._made(i, "in: every other group is out", [])
         closest = min(reasons, key=lambda r: r.margin)
+        by = " by more than epsilon" if self.epsilon.any() else ""
         text = (
-            f"{name} is in: no group that is not out beats it by more than epsilon in every dim; "
-            f"closest is {closest.rival}, against which it holds in {closest.dim} "
-            f"(difference about {closest.margin:.4g}; {closest.arm}, {closest.pulls:,} pulls, "
-            f"against {closest.rival_arm}, {closest.rival_pulls:,})"
+            f"in: no group that is not out beats it{by} in every dim; closest is {closest.rival}, "
+            f"against which {closest.dim} speaks for it (difference about {closest.margin:.4g}; "
+            f"{closest.arm}, {closest.pulls:,} pulls, against {closest.rival_arm}, "
+            f"{closest.rival_pulls:,})"
         )
-        return self._made(i, "in", text, reasons, 0.0)
+        return self._made(i, text, reasons)
 
     def _rivals(self, i: int) -> list[int]:
         status = self.verdict.status
-        return [j for j in range(len(status)) if j != i and status[j] != OUT]
+        return [j for j in range(len(status)) if j != i and status[j] != Status.OUT]
 
     def _open(self, i: int) -> Explanation:
-        name, D = self.problem.groups[i], len(self.names)
+        D = len(self.names)
         unpulled = [
             arm for j, arm in enumerate(self.problem.arms[i]) if self.tally.counts[i, j] == 0
         ]
         if unpulled:
-            text = f"{name} is undecided: its arm {unpulled[0]} was never measured"
-            return self._made(i, "undecided", text, [], None)
+            text = f"undecided: its arm {unpulled[0]} was never measured"
+            return self._made(i, text, [], None)
         keep: list[Reason] = []
         total = 0.0
         for j in self._rivals(i):
@@ -226,54 +237,69 @@ class Explainer:
             ]
             what = ", ".join(r.dim for r in reasons)
             text = (
-                f"{name} is undecided: it is probably out; {self.problem.groups[rival]} has to be shown "
+                f"undecided: it is probably out; {self.problem.groups[rival]} has to be shown "
                 f"better in {what}, which takes about {max(fall, 1):,.0f} more pulls"
             )
-            return self._made(i, "undecided", text, reasons, fall)
+            return self._made(i, text, reasons, fall)
         keep.sort(key=lambda r: -(r.more if r.more is not None else math.inf))
         worst = keep[0]
         if not math.isfinite(worst.margin):
-            text = f"{name} is undecided: {worst.rival} has arms that were never measured"
-            return self._made(i, "undecided", text, keep, None)
+            text = f"undecided: {worst.rival} has arms that were never measured"
+            return self._made(i, text, keep, None)
         cost = (
             f"about {total:,.0f} more pulls"
             if math.isfinite(total)
             else "more pulls than can be foreseen"
         )
         text = (
-            f"{name} is undecided: it has to be shown not to be beaten by {len(keep)} "
+            f"undecided: it has to be shown not to be beaten by {len(keep)} "
             f"group{'s' if len(keep) > 1 else ''}, hardest {worst.rival} (best chance in {worst.dim}, "
             f"difference about {worst.margin:.4g}); that takes {cost}"
         )
-        return self._made(i, "undecided", text, keep, total if math.isfinite(total) else None)
+        return self._made(i, text, keep, total if math.isfinite(total) else None)
 
     def _best(self, i: int) -> Explanation:
         assert isinstance(self.goal, BestGroup)
         weights = self.goal.weight_vector(len(self.names))
         value = self.best @ weights
-        status = int(self.verdict.status[i])
+        status = Status(self.verdict.status[i])
         others = [j for j in range(len(value)) if j != i]
         if not others:
-            return self._made(i, "in", f"{self.problem.groups[i]} is the only group", [], 0.0)
+            return self._made(i, "the only group", [])
         rival = int(max(others, key=lambda j: value[j]))
-        reasons = [self.reason(i, rival, d, status != 0) for d in range(len(weights))]
-        name, other = self.problem.groups[i], self.problem.groups[rival]
-        gap = float(value[i] - value[rival])
+        reasons = [
+            self.reason(i, rival, d, self._told_apart(i, rival, d)) for d in range(len(weights))
+        ]
+        other = self.problem.groups[rival]
+        gap = _difference(value[i], value[rival])
         lead = "ahead of" if gap > 0 else "behind"
         told = f"its weighted efficiency is about {abs(gap):.4g} {lead} that of {other}"
-        if status == IN:
-            return self._made(i, "in", f"{name} is the best group: {told}", reasons, 0.0)
-        if status == OUT:
-            return self._made(i, "out", f"{name} is out: {told}", reasons, 0.0)
+        if not math.isfinite(gap):
+            told = "it or a rival was never measured"
+        if status != Status.UNDECIDED:
+            return self._made(i, f"{self._best_words(status)}: {told}", reasons)
         more = None
-        text = f"{name} is undecided: {told}"
+        text = f"undecided: {told}"
         width = self.spread(i, rival)
         slack = abs(gap) + self.goal.epsilon * weights.sum()
-        if slack > 0 and math.isfinite(width):
+        if slack > 0 and math.isfinite(width) and math.isfinite(gap):
             pulled = float(self.tally.counts[[i, rival]].sum())
             more = max((width / slack) ** 2 - 1, 0.0) * pulled
             text += f"; to tell them apart takes about {more:,.0f} more pulls"
-        return self._made(i, "undecided", text, reasons, more)
+        return self._made(i, text, reasons, more)
+
+    def _told_apart(self, i: int, j: int, d: int) -> bool:
+        """Return whether the better one of two groups in dim d is proven."""
+        beats = self.verdict.beats
+        return self.verdict.single and bool(beats[i, j, d] or beats[j, i, d])
+
+    def _best_words(self, status: Status) -> str:
+        assert isinstance(self.goal, BestGroup)
+        if status == Status.IN:
+            return "within epsilon of the best group" if self.goal.epsilon > 0 else "the best group"
+        if status == Status.OUT:
+            return "out, not the only best group"
+        return "not needed, as another group is within epsilon of the best (this one may be better)"
 
     def spread(self, *groups: int, counted: bool = True) -> float:
         """Return the half-width of the weighted efficiencies of groups together, or their reach."""

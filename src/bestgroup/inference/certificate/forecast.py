@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bestgroup.inference.certificate.judge import IN, OUT, UNDECIDED
 from bestgroup.problem.arrays import Floats, Ints
 from bestgroup.problem.goals import BestGroup
+from bestgroup.problem.status import Status
 
 if TYPE_CHECKING:
     from bestgroup.inference.certificate.explain import Explainer
@@ -30,13 +30,13 @@ def pulls_needed(explainer: Explainer) -> Floats:
             near = np.minimum(near, _more(explainer, d, float(explainer.epsilon[d])))
             above = _more(explainer, d, 0.0)
             fall += np.where(verdict.beats[:, :, d], 0.0, above)
-    settled = verdict.holds.any(axis=2) | (verdict.status == OUT)[None, :] | self_
+    settled = verdict.holds.any(axis=2) | (verdict.status == Status.OUT)[None, :] | self_
     keep = np.where(settled, 0.0, near).sum(axis=1)
     lose = np.where(self_, math.inf, fall).min(axis=0)
     needs = np.minimum(keep, lose)
     unpulled = ((explainer.tally.counts == 0) & shape.exists).any(axis=1)
     needs[unpulled] = math.inf
-    needs[verdict.status != UNDECIDED] = 0.0
+    needs[verdict.status != Status.UNDECIDED] = 0.0
     return needs
 
 
@@ -74,7 +74,7 @@ def arms_needed(explainer: Explainer) -> Floats:
         if isinstance(explainer.goal, BestGroup):
             _need_best(explainer, need)
         else:
-            for i in np.flatnonzero(explainer.verdict.status == UNDECIDED):
+            for i in np.flatnonzero(explainer.verdict.status == Status.UNDECIDED):
                 _need_pareto(explainer, int(i), need)
     return need
 
@@ -97,7 +97,7 @@ def _need_pareto(explainer: Explainer, i: int, need: Floats) -> None:
         [_counts(explainer, i, np.arange(N), d, float(explainer.epsilon[d])) for d in range(D)]
     )  # [D, N, K]
     dim = near.max(axis=2).argmin(axis=0)  # [N]
-    rivals = np.flatnonzero(others & (verdict.status != OUT) & ~verdict.holds[i].any(axis=1))
+    rivals = np.flatnonzero(others & (verdict.status != Status.OUT) & ~verdict.holds[i].any(axis=1))
     keep = near[dim[rivals], rivals]  # [rivals, K]
     hardest = keep.max(initial=0.0)
     lose, winner, fall = math.inf, -1, [np.zeros(shape.arms)] * D
@@ -128,13 +128,13 @@ def _need_best(explainer: Explainer, need: Floats) -> None:
     goal, shape = explainer.goal, explainer.problem.shape
     assert isinstance(goal, BestGroup)
     status = explainer.verdict.status
-    if (status == IN).any():
+    if (status == Status.IN).any():
         return
     weights = goal.weight_vector(shape.dims)
     value = explainer.best @ weights
-    i = int(np.argmax(np.where(status == OUT, -math.inf, value)))
+    i = int(np.argmax(np.where(status == Status.OUT, -math.inf, value)))
     slack = goal.epsilon * weights.sum()
-    for j in np.flatnonzero((status != OUT) & (np.arange(shape.groups) != i)):
+    for j in np.flatnonzero((status != Status.OUT) & (np.arange(shape.groups) != i)):
         width = explainer.spread(i, int(j), counted=False)
         for d in range(shape.dims):
             behind = weights[d] * (explainer.best[j, d] - explainer.means[j, :, d])

@@ -27,7 +27,9 @@ sum over N groups is at most delta.
 
 For the best group boxes bound R_i . w: i is in if its lower bound plus epsilon ||w||_1 is at least
 the upper bound of every other group, out if its upper bound is below another's lower bound. Evidence
-on the arms of two groups at once takes their place where pairs may be used: `core.certificate_best`.
+on the arms of two groups at once takes their place where pairs may be used: `best_group`. Once a group
+is in, those that are not out are not needed: they may be better by up to epsilon ||w||_1. With
+epsilon = 0 the group that is in is at least as good as all others, which are out.
 """
 
 from __future__ import annotations
@@ -46,8 +48,8 @@ from bestgroup.problem.arrays import Bools, Floats, Ints
 from bestgroup.problem.goals import BestGroup, Goal
 from bestgroup.problem.noise import Noise, SubGaussian
 from bestgroup.problem.shape import Shape
+from bestgroup.problem.status import Status
 
-UNDECIDED, IN, OUT = 0, 1, 2
 _PRECISIONS = (32.0, 256.0, 2048.0, 16384.0, 131072.0)
 _GRID = math.log(5.0)
 
@@ -55,12 +57,23 @@ _GRID = math.log(5.0)
 class Verdict(NamedTuple):
     """What is proven, in the library's view: larger is better."""
 
-    status: Ints  # [N]         UNDECIDED, IN or OUT
+    status: Ints  # [N]         a Status each
     low: Floats  # [N, K, D]    boxes of arms
     high: Floats  # [N, K, D]
-    beats: Bools  # [N, N, D]   beats[j, i, d]: R_j > R_i in d is proven
-    holds: Bools  # [N, N, D]   holds[i, j, d]: R_i + epsilon >= R_j in d is proven
+    beats: Bools  # [N, N, D]   beats[j, i, d]: R_j > R_i in d, by a test of this comparison
+    holds: Bools  # [N, N, D]   holds[i, j, d]: R_i + epsilon >= R_j in d, likewise
     pairs: bool  # by evidence on pairs of arms, or on those of two groups at once; else by boxes
+    estimated: bool = False  # an algorithm has decided; beats and holds are read off the estimates
+
+    @property
+    def single(self) -> bool:
+        """Whether each comparison of two groups in one dim is proven by itself.
+
+        If all boxes hold, so do all comparisons by boxes. The proof for pairs counts, for each
+        group, only those errors that would give it a wrong status: the statuses hold together with
+        probability 1 - delta, single comparisons need not.
+        """
+        return not (self.pairs or self.estimated)
 
     def interval(self) -> tuple[Floats, Floats]:
         """Return bounds of the efficiencies from the boxes, [N, D] each."""
@@ -99,10 +112,10 @@ def boxes(tally: Tally, shape: Shape, noise: Noise, delta: float) -> tuple[Float
 def settle(beats: Bools, holds: Bools) -> Ints:
     """Return which groups are in and out for the goal of Pareto groups, [N]."""
     N = len(beats)
-    status = np.full(N, UNDECIDED)
-    status[beats.all(axis=2).any(axis=0)] = OUT
-    safe = holds.any(axis=2) | np.eye(N, dtype=bool) | (status == OUT)[None, :]
-    status[safe.all(axis=1) & (status == UNDECIDED)] = IN
+    status = np.full(N, Status.UNDECIDED, np.int64)
+    status[beats.all(axis=2).any(axis=0)] = Status.OUT
+    safe = holds.any(axis=2) | np.eye(N, dtype=bool) | (status == Status.OUT)[None, :]
+    status[safe.all(axis=1) & (status == Status.UNDECIDED)] = Status.IN
     return status
 
 
@@ -118,12 +131,8 @@ def _judge_best(
     joint = False
     if isinstance(noise, SubGaussian) and noise.arms == "independent" and shape.dims <= MOST_DIMS:
         joint = True
-        status = np.full(shape.groups, UNDECIDED)
         first, sure, near = behind_witness(tally, shape, goal, noise, delta, low)
-        status[sure] = OUT
-        if near.sum() == shape.groups - 1:
-            status[near] = OUT  # one group is asked for
-            status[first] = IN
+        status = settle_best(sure, first if near.sum() == shape.groups - 1 else -1, goal)
     else:
         status = _best_by_boxes(low, high, shape, goal)
     lower, upper = low.max(axis=1), high.max(axis=1)
@@ -131,21 +140,28 @@ def _judge_best(
     return Verdict(status, low, high, beats, lower[:, None, :] >= upper[None, :, :], joint)
 
 
+def settle_best(behind: Bools, first: int, goal: BestGroup) -> Ints:
+    """Return the statuses for the best group, [N]: `behind` are surely not the only best.
+
+    `first` is the group that is proven to be good enough, -1 if none is.
+    """
+    status = np.where(behind, Status.OUT, Status.UNDECIDED)
+    if first >= 0:
+        status[~behind] = Status.NOT_NEEDED if goal.epsilon > 0 else Status.OUT
+        status[first] = Status.IN
+    return status
+
+
 def _best_by_boxes(low: Floats, high: Floats, shape: Shape, goal: BestGroup) -> Ints:
     weights = goal.weight_vector(shape.dims)
     lower, upper = low.max(axis=1), high.max(axis=1)
     least, most = lower @ weights, upper @ weights
-    N = shape.groups
-    others = ~np.eye(N, dtype=bool)
+    others = ~np.eye(shape.groups, dtype=bool)
+    behind = ((least[:, None] > most[None, :]) & others).any(axis=0)
     ahead = least[:, None] + goal.epsilon * weights.sum() >= most[None, :]
-    status = np.full(N, UNDECIDED)
-    status[((least[:, None] > most[None, :]) & others).any(axis=0)] = OUT
     best = np.flatnonzero((ahead | ~others).all(axis=1))
-    if len(best):
-        first = int(best[np.argmax(least[best])])
-        status[first] = IN
-        status[np.arange(N) != first] = OUT  # one group is asked for
-    return status
+    first = int(best[np.argmax(least[best])]) if len(best) else -1
+    return settle_best(behind, first, goal)
 
 
 @kernel

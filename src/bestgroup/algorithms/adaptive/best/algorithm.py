@@ -83,7 +83,7 @@ from bestgroup.algorithms.adaptive.best.aim import (
 from bestgroup.algorithms.adaptive.best.boxes import choose_box_arm, look_at_boxes
 from bestgroup.algorithms.adaptive.best.state import LinearRule, Room, State, init, make_room
 from bestgroup.algorithms.adaptive.best.stopping_check import look, next_look
-from bestgroup.algorithms.protocol import Algorithm, Setting, pac_statement
+from bestgroup.algorithms.protocol import Algorithm, Setting, proven_for
 from bestgroup.compile.borrowing import borrowing
 from bestgroup.compile.kernel import kernel
 from bestgroup.inference.certificate.best_group import MOST_DIMS
@@ -91,7 +91,7 @@ from bestgroup.inference.evalues.linear import PRECISIONS, PRIOR, coefficients
 from bestgroup.inference.tally import Tally, sum_of
 from bestgroup.problem.arrays import Floats, Ints
 from bestgroup.problem.goals import BestGroup
-from bestgroup.problem.guarantee import Guarantee
+from bestgroup.problem.guarantee import SEVERAL_ARMS, SINGLE_ARMS, Guarantee
 from bestgroup.problem.noise import SubGaussian
 
 _FIRST = 4  # pulls of every arm before the first look
@@ -261,22 +261,14 @@ class AdaptiveLinear(Algorithm):
             "dims": dims,
             "arms": rule.exists[:, :, None] & dims[:, None, :],
             "accepted": np.arange(len(groups)) == state.answer[0],
-            "rejected": ~groups,
+            # With a slack a group that is behind the witness may still be better.
+            "rejected": state.out.copy() if rule.boxes or rule.slack == 0.0 else ~state.out & False,
             "efficiency": state.efficiency.copy(),
         }
 
     def guarantee(self, setting: Setting) -> Guarantee:
         """Return the theorem of this module, or that of `adaptive_linear_boxes`."""
-        if uses_boxes(setting):
-            pulls = "given the arm's earlier pulls, a pull has the arm's mean and that noise"
-            arms = (
-                "pulls of different arms may depend on each other in any way (a box for each arm)"
-            )
-        else:
-            pulls = "given the past, the next pull of an arm has its mean and that noise"
-            arms = "so pulls of different arms share no noise"
-        assumptions = (*setting.noise.assumptions(), pulls, arms)
-        return Guarantee("proven", pac_statement(setting), assumptions)
+        return proven_for(setting, *(SINGLE_ARMS if uses_boxes(setting) else SEVERAL_ARMS))
 
 
 def uses_boxes(setting: Setting) -> bool:

@@ -80,12 +80,11 @@ from bestgroup.algorithms.adaptive.algorithm import check_batch
 from bestgroup.algorithms.adaptive.pareto.ledger import Levels
 from bestgroup.algorithms.adaptive.pareto.steps import AdaptiveRule, State, init, plan, step
 from bestgroup.algorithms.adaptive.pareto.view import ACCEPTED, REJECTED, UNDECIDED
-from bestgroup.algorithms.protocol import Algorithm, Setting, pac_statement
-from bestgroup.algorithms.te_plus.algorithm import pair_assumptions
+from bestgroup.algorithms.protocol import Algorithm, Setting, proven_for
 from bestgroup.inference.tally import Tally
 from bestgroup.problem.arrays import Floats, Ints
 from bestgroup.problem.goals import ParetoGroups
-from bestgroup.problem.guarantee import Guarantee
+from bestgroup.problem.guarantee import SEVERAL_ARMS, SINGLE_ARMS, Guarantee
 from bestgroup.problem.noise import SubGaussian
 
 _FIRST = 8  # pulls of each arm to begin with
@@ -172,10 +171,7 @@ class AdaptivePareto(Algorithm):
 
     def guarantee(self, setting: Setting) -> Guarantee:
         """Return the PAC property that the module proves."""
-        words = [*setting.noise.assumptions(), *pair_assumptions(setting)]
-        if uses_boxes(setting):
-            words[-1] += " (the proof takes a box for each arm instead of pairs of arms)"
-        return Guarantee("proven", pac_statement(setting), tuple(words))
+        return proven_for(setting, *(SINGLE_ARMS if uses_boxes(setting) else SEVERAL_ARMS))
 
 
 def proof_of(state: State, rule: AdaptiveRule, group: int) -> list[Duel]:

@@ -61,9 +61,9 @@ def test_an_array_of_its_own_is_refused():
 
 
 def modules():
-    for package in ("core", "algorithms", "simulation"):
+    for package in ("problem", "theory", "inference", "algorithms", "drivers", "simulation"):
         path = importlib.import_module(f"bestgroup.{package}").__path__
-        for info in pkgutil.iter_modules(path, f"bestgroup.{package}."):
+        for info in pkgutil.walk_packages(path, f"bestgroup.{package}."):
             yield importlib.import_module(info.name)
 
 

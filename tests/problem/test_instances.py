@@ -12,7 +12,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse, stats
 from scipy.sparse.csgraph import maximum_bipartite_matching
-from tests.reference import definitions
 
 from bestgroup.errors import InvalidInput
 from bestgroup.problem.random_instances import search
@@ -20,6 +19,7 @@ from bestgroup.problem.random_instances.draw import _arms_below, random_means, s
 from bestgroup.problem.random_instances.limits import largest_gap, lattice_start, levels_needed
 from bestgroup.problem.random_instances.walk import Region, roam
 from bestgroup.theory.gaps import group_gaps, weighted_gaps
+from reference import definitions
 
 PAPER_WEIGHTS = [(0.1, 0.1, 1), (1, 1, 0.1), (0.1, 1, 1), (1, 1, 1), (1, 2, 3)]
 

@@ -35,7 +35,7 @@ GOAL = bg.ParetoGroups(0.02)
 RUNS = 96  # a run takes some 20 ms, so that there is a middle in which to kill
 SCRIPT = """
 import sys, bestgroup as bg
-from tests.test_spread import simulate
+from test_spread import simulate
 simulate(results=sys.argv[1])
 """
 
@@ -171,7 +171,7 @@ def address(cluster):
 @pytest.mark.parametrize("name", ["runs.sqlite", "runs.parquet"])
 def test_a_killed_session_goes_on_where_it_was(expected, tmp_path, pieces, name):
     path = tmp_path / name
-    root = os.path.dirname(os.path.dirname(os.path.dirname(__file__)))
+    root = os.path.dirname(__file__)
     session = subprocess.Popen([sys.executable, "-c", SCRIPT, str(path)], cwd=root)
     try:
         parts = (lambda: finished(path)) if name.endswith("sqlite") else lambda: parquet_runs(path)

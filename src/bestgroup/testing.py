@@ -16,6 +16,7 @@ import numpy as np
 from bestgroup.algorithms.protocol import Algorithm, Setting
 from bestgroup.algorithms.registry import algorithm as make_algorithm
 from bestgroup.drivers.replay import Tape, Trace, check_plan, replay
+from bestgroup.drivers.session import Conductor
 from bestgroup.errors import BestGroupError, TapeTooShort
 from bestgroup.inference.tally import empty_tally
 from bestgroup.problem.arrays import Floats, positive_int, seed_of
@@ -52,8 +53,8 @@ def check_algorithm(
     On random tapes with groups of unequal size, for each goal that the algorithm answers: plans are
     legal and change nothing; the run ends and names existing groups; a second run is the same; sets
     that a trace shows only shrink; permuting groups, arms or dims permutes the answer; adding a
-    constant to a dim changes nothing; simulation and replay of the rewards it drew agree; the
-    guarantee is stated.
+    constant to a dim changes nothing; plain and compiled bodies agree, in a replay and in a live
+    study; simulation and replay of the rewards it drew agree; the guarantee is stated.
     """
     if isinstance(algorithm, type):
         algorithm = algorithm()
@@ -94,6 +95,7 @@ def _check_case(algorithm: Algorithm, case: _Case, rng: np.random.Generator) -> 
     _same(algorithm, case, trace, again, "a second run on the same tape")
     _check_sets_shrink(algorithm, case, trace)
     _check_symmetries(algorithm, case, trace, rng)
+    _check_compiled(algorithm, case, trace)
     _check_simulation(algorithm, case, rng)
     setting = Setting(Tape(case.rewards).shape, case.goal, SubGaussian(1.0), case.delta)
     if not isinstance(algorithm.guarantee(setting), Guarantee):
@@ -170,6 +172,31 @@ def _check_symmetries(
     shift = rng.integers(-8, 9, size=dims).astype(float)
     if _run(algorithm, case, [rows + shift for rows in case.rewards]).answer != trace.answer:
         raise ContractBroken(f"{algorithm}: adding a constant to a dim changes the answer; {case}")
+
+
+def _check_compiled(algorithm: Algorithm, case: _Case, trace: Trace) -> None:
+    """Check that bodies give the same, plain and compiled, in a replay and in a live study."""
+    for compiled, word in ((False, "plain"), (True, "compiled")):
+        other = _run(algorithm, case, case.rewards, compiled=compiled)
+        _same(algorithm, case, trace, other, f"a replay with {word} bodies")
+        answer, counts = _live(algorithm, case, compiled)
+        if answer != trace.answer or not _equal(counts, trace.pulls_by_arm):
+            raise ContractBroken(
+                f"{algorithm}: a live study with {word} bodies gives something else; {case}"
+            )
+
+
+def _live(algorithm: Algorithm, case: _Case, compiled: bool) -> tuple[frozenset[int], list[Any]]:
+    """Return the answer and the pulls of a study that is told what its plans ask for."""
+    tape = Tape(case.rewards)
+    session = Conductor(Setting(tape.shape, case.goal, SubGaussian(1.0), case.delta), algorithm)
+    if compiled:
+        session.compile()
+    while not (session.done or session.stuck):
+        for group, arm, first, stop, _ in list(session.wanted()):
+            session.feed(group, arm, first, tape.values(group, arm, first, stop))
+        session.advance()
+    return session.answer(), session.counts
 
 
 def _check_simulation(algorithm: Algorithm, case: _Case, rng: np.random.Generator) -> None:

@@ -9,15 +9,23 @@ A driver (replay, simulation, live study) does, until `is_done`:
 Nothing here draws, reads a clock or stores. Plain Python is enough for an algorithm of your own:
 subclass `Algorithm`, then `bestgroup.testing.check_algorithm` runs the contract suite on it, and
 `bestgroup.register` makes its name known.
+
+**An algorithm is a value: drivers never ask who it is.** What they may compile, and what lets them
+pass over rounds in which nothing happens, hangs on the class as `kernels`. The methods of the base
+class run those very kernels as plain Python, so there is one definition. A subclass that overrides
+`plan`, `step`, `is_done` or `is_stuck` below the class that brings `kernels` is run by its own
+methods, in every driver (`bodies`, `kernels_of`).
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from bestgroup.compile.kernel import Kernel, kernel
 from bestgroup.errors import InvalidInput
 from bestgroup.inference.confidence_sequences.boxes import BoxRule
 from bestgroup.inference.radii import Radius, check_radius, make_radius
@@ -57,6 +65,60 @@ class Rule(NamedTuple):
     options: Any  # the algorithm's own switches, a NamedTuple
 
 
+@kernel
+def never(state: Any, rule: Any) -> bool:
+    """Return False: the `is_stuck` of an algorithm that can always go on."""
+    return False
+
+
+class Lockstep(NamedTuple):
+    """What lets a driver pass over rounds: pulls by a clock, tests that are margins.
+
+    The state of such an algorithm has `efficiency` [N, D], the estimates that its tests read, and
+    `round` [1]. Between two changes of its sets its pulls do not depend on the data: after so many
+    rounds an arm has max_d n^d pulls, over the dims in which it is active, or what it had if that
+    is more. Sets only shrink, and a smaller set never asks for more pulls.
+    """
+
+    active: Kernel[..., bool]  # (state, i, j, d): whether a test still reads that dim of the arm
+    clock: Kernel[..., None]  # (state, rule, rounds, clock): set n^d, [D], so many rounds from now
+    # (state, low, high, lowest, clock, rule): whether any test can fire on the way to that clock
+    # while the estimates [N, D] stay between low and high and means of active arms [N, K, D] above
+    # lowest. True is always right.
+    can_fire: Kernel[..., bool]
+    # (state, tally, rule, rounds, clock): go on by rounds in which no test fired; the tally has
+    # their pulls.
+    skip: Kernel[..., None]
+    horizon: Kernel[..., int]  # (state, rule): how many rounds are worth looking ahead; from 1 on
+
+
+class Workspace(NamedTuple):
+    """`plan` and `step` for a loop that makes their scratch arrays once."""
+
+    make: Kernel[..., Any]  # (state, rule) -> workspace
+    plan: Kernel[..., None]  # (state, tally, rule, workspace, pulls): set the pulls [N, K]
+    step: Kernel[..., None]  # (state, tally, rule, workspace)
+
+
+class Kernels(NamedTuple):
+    """What drivers run of an algorithm, plain or compiled."""
+
+    plan: Kernel[..., Ints]  # (state, tally, rule) -> pulls [N, K]
+    step: Kernel[..., None]  # (state, tally, rule): changes the state in place
+    is_done: Kernel[..., bool]  # (state, rule)
+    is_stuck: Kernel[..., bool] = never  # (state, rule)
+    workspace: Workspace | None = None
+    lockstep: Lockstep | None = None
+    jump: Any = None  # what the jump engine binds; None: it cannot run the algorithm
+
+
+class Work(NamedTuple):
+    """About how long a run takes in either engine; the unit is the time of one standard normal."""
+
+    exact: float
+    jump: float
+
+
 @dataclass(frozen=True)
 class Algorithm:
     """Base of all algorithms. Options are the dataclass fields of a subclass.
@@ -72,6 +134,7 @@ class Algorithm:
     decides_first: ClassVar[bool] = False
     always_ends: ClassVar[bool] = False  # on instances with ties, too
     reads_values: ClassVar[bool] = False  # of an arm, beyond their count and sums
+    kernels: ClassVar[Kernels | None] = None  # in place of plan, step, is_done and is_stuck
 
     def check(self, setting: Setting) -> None:
         """Raise InvalidInput if this algorithm cannot work on the setting."""
@@ -92,21 +155,33 @@ class Algorithm:
         """Return the state before any pull."""
         raise NotImplementedError
 
+    def kernels_for(self, rule: Any) -> Kernels | None:
+        """Return the kernels that work on this rule; None for an algorithm in plain Python."""
+        return self.kernels
+
     def plan(self, state: Any, tally: Tally, rule: Any) -> Ints:
         """Return how often to pull each arm now, [N, K]."""
-        raise NotImplementedError
+        return self._must_have(rule).plan(state, tally, rule)
 
     def step(self, state: Any, tally: Tally, rule: Any) -> Any:
         """Return the state after the planned pulls; it may be the same object, changed."""
-        raise NotImplementedError
+        self._must_have(rule).step(state, tally, rule)
+        return state
 
     def is_done(self, state: Any, rule: Any) -> bool:
         """Return whether the answer is final."""
-        raise NotImplementedError
+        return bool(self._must_have(rule).is_done(state, rule))
 
     def is_stuck(self, state: Any, rule: Any) -> bool:
         """Return whether no further pull or step can end the run; asked when a plan is empty."""
-        return False
+        kernels = self.kernels_for(rule)
+        return kernels is not None and bool(kernels.is_stuck(state, rule))
+
+    def _must_have(self, rule: Any) -> Kernels:
+        kernels = self.kernels_for(rule)
+        if kernels is None:
+            raise NotImplementedError(f"{type(self).__name__} must bring plan, step and is_done")
+        return kernels
 
     def answer(self, state: Any, rule: Any) -> frozenset[int]:
         """Return the indices of the groups that the algorithm names."""
@@ -131,6 +206,42 @@ class Algorithm:
             if getattr(self, f.name) != f.default
         ]
         return self.name + (f"({', '.join(changed)})" if changed else "")
+
+
+def bodies(
+    algorithm: Algorithm, rule: Any, compiled: bool
+) -> tuple[Callable[..., Ints], Callable[..., Any]]:
+    """Return `plan` and `step` of an algorithm, compiled where asked for and possible."""
+    kernels = algorithm.kernels_for(rule) if compiled else None
+    plan, step = algorithm.plan, algorithm.step
+    if kernels is not None and _has_kernel(algorithm, "plan"):
+        plan = kernels.plan.compiled
+    if kernels is not None and _has_kernel(algorithm, "step"):
+        fast = kernels.step.compiled
+
+        def in_place(state: Any, tally: Tally, rule: Any) -> Any:
+            fast(state, tally, rule)
+            return state
+
+        step = in_place
+    return plan, step
+
+
+def kernels_of(algorithm: Algorithm, rule: Any) -> Kernels | None:
+    """Return the kernels of an algorithm if nothing of them is overridden, else None."""
+    methods = ("plan", "step", "is_done", "is_stuck")
+    whole = all(_has_kernel(algorithm, method) for method in methods)
+    return algorithm.kernels_for(rule) if whole else None
+
+
+def _has_kernel(algorithm: Algorithm, method: str) -> bool:
+    """Return whether a kernel stands for a method: no subclass below the kernels overrides it."""
+    for cls in type(algorithm).__mro__:
+        if "kernels" in vars(cls) or "kernels_for" in vars(cls):
+            return True
+        if method in vars(cls):
+            return False
+    return False
 
 
 @dataclass(frozen=True)

@@ -13,9 +13,9 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from bestgroup.algorithms.protocol import RadiusAlgorithm, Rule, Setting
+from bestgroup.algorithms.protocol import Kernels, Lockstep, RadiusAlgorithm, Rule, Setting
 from bestgroup.compile.kernel import kernel
-from bestgroup.inference.radii import radius_at
+from bestgroup.inference.radii import radius_at, radius_below
 from bestgroup.inference.tally import Tally
 from bestgroup.problem.arrays import Bools, Floats, Ints
 from bestgroup.problem.goals import ParetoGroups
@@ -271,6 +271,14 @@ def accept(state: State, beta: float, rule: Rule) -> None:
 
 @kernel
 def can_fire(
+    state: State, low: Floats, high: Floats, lowest: Floats, clock: Ints, rule: Rule
+) -> bool:
+    """Return whether any test could fire up to round `clock`, with R in the box [low, high]."""
+    return can_fire_at(state, low, high, lowest, radius_below(rule.radius, clock[0]), rule)
+
+
+@kernel
+def can_fire_at(
     state: State, low: Floats, high: Floats, lowest: Floats, beta: float, rule: Rule
 ) -> bool:
     """Return whether any test of `step` could fire while R stays in the box [low, high].
@@ -321,7 +329,47 @@ def is_stuck(state: State, rule: Rule) -> bool:
             if state.groups[i] and state.dims[i, d]:
                 return False
     R = state.efficiency
-    return not can_fire(state, R, R, np.zeros((N, K, D)), _LEAST, rule)
+    return not can_fire_at(state, R, R, np.zeros((N, K, D)), _LEAST, rule)
+
+
+@kernel
+def is_done(state: State, rule: Rule) -> bool:
+    """Return whether no group is undecided.     line 3."""
+    return not state.groups.any()
+
+
+@kernel
+def is_active(state: State, i: int, j: int, d: int) -> bool:
+    """Return whether arm j of group i is in A_{i,d} of an unresolved dim of an active group."""
+    return state.groups[i] and state.dims[i, d] and state.arms[i, j, d]
+
+
+@kernel
+def clock_after(state: State, rule: Rule, rounds: int, clock: Ints) -> None:
+    """Set n^d after so many more rounds: every active arm is pulled once a round."""
+    for d in range(len(clock)):
+        clock[d] = state.round[0] + rounds
+
+
+@kernel
+def skip(state: State, tally: Tally, rule: Rule, rounds: int, clock: Ints) -> None:
+    """Count rounds in which no test fired; the next step refreshes R."""
+    state.round[0] += rounds
+
+
+@kernel
+def horizon(state: State, rule: Rule) -> int:
+    """Return how many rounds to look ahead: means move slowly once there are many pulls."""
+    return max(8, state.round[0] // 4)
+
+
+KERNELS = Kernels(
+    plan,
+    step,
+    is_done,
+    is_stuck,
+    lockstep=Lockstep(is_active, clock_after, can_fire, skip, horizon),
+)
 
 
 @dataclass(frozen=True)
@@ -331,6 +379,7 @@ class TripleElimination(RadiusAlgorithm):
     name: ClassVar[str] = "te"
     goals: ClassVar[tuple[type, ...]] = (ParetoGroups,)
     phases: ClassVar[Phases] = Phases(dimensions=True, arms=True)
+    kernels: ClassVar[Kernels | None] = KERNELS
 
     def rule(self, setting: Setting) -> Rule:
         """Return the rule for the kernels."""
@@ -341,23 +390,6 @@ class TripleElimination(RadiusAlgorithm):
     def init(self, rule: Rule) -> State:
         """Return the state before any pull."""
         return init(rule)
-
-    def plan(self, state: State, tally: Tally, rule: Rule) -> Ints:
-        """Return the pulls of the next round."""
-        return plan(state, tally, rule)
-
-    def step(self, state: State, tally: Tally, rule: Rule) -> State:
-        """Return the state after the eliminations of a round."""
-        step(state, tally, rule)
-        return state
-
-    def is_done(self, state: State, rule: Rule) -> bool:
-        """Return whether no group is undecided.     line 3."""
-        return not state.groups.any()
-
-    def is_stuck(self, state: State, rule: Rule) -> bool:
-        """Return whether no pull and no round can decide anything any more."""
-        return is_stuck(state, rule)
 
     def answer(self, state: State, rule: Rule) -> frozenset[int]:
         """Return P.     line 20."""

@@ -21,7 +21,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from bestgroup.algorithms.protocol import Algorithm, Setting, proven_for
+from bestgroup.algorithms.protocol import Algorithm, Kernels, Setting, proven_for
 from bestgroup.compile.kernel import kernel
 from bestgroup.errors import InvalidInput
 from bestgroup.inference.tally import Tally
@@ -62,6 +62,18 @@ def beaten(R: Floats, i: int, tolerance: Floats) -> bool:
 
 
 @kernel
+def plan(state: State, tally: Tally, rule: UniformRule) -> Ints:
+    """Return r_0 pulls of every arm."""
+    N, K = rule.exists.shape
+    pulls = np.zeros((N, K), np.int64)
+    for i in range(N):
+        for j in range(K):
+            if rule.exists[i, j]:
+                pulls[i, j] = rule.pulls
+    return pulls
+
+
+@kernel
 def step(state: State, tally: Tally, rule: UniformRule) -> None:
     """Name every group that is not beaten, in place."""
     N, K, D = tally.sums.shape
@@ -77,6 +89,12 @@ def step(state: State, tally: Tally, rule: UniformRule) -> None:
     state.done[0] = True
 
 
+@kernel
+def is_done(state: State, rule: UniformRule) -> bool:
+    """Return whether the pulls are in."""
+    return state.done[0]
+
+
 @dataclass(frozen=True)
 class Uniform(Algorithm):
     """UniS as printed in the paper; it has no guarantee, see the module."""
@@ -84,6 +102,7 @@ class Uniform(Algorithm):
     name: ClassVar[str] = "unis"
     always_ends: ClassVar[bool] = True
     goals: ClassVar[tuple[type, ...]] = (ParetoGroups,)
+    kernels: ClassVar[Kernels | None] = Kernels(plan, step, is_done)
     factor: ClassVar[float] = 8.0  # r_0 = factor / epsilon^2 log(2 A D / delta)
     share: ClassVar[float] = 1.0  # a group is left out if beaten by share * epsilon
 
@@ -114,19 +133,6 @@ class Uniform(Algorithm):
         """Return the state before any pull."""
         N, D = len(rule.exists), len(rule.tolerance)
         return State(np.zeros(N, np.bool_), np.zeros((N, D)), np.zeros(1, np.bool_))
-
-    def plan(self, state: State, tally: Tally, rule: UniformRule) -> Ints:
-        """Return r_0 pulls of every arm."""
-        return np.where(rule.exists, rule.pulls, 0).astype(np.int64)
-
-    def step(self, state: State, tally: Tally, rule: UniformRule) -> State:
-        """Return the state with the answer."""
-        step(state, tally, rule)
-        return state
-
-    def is_done(self, state: State, rule: UniformRule) -> bool:
-        """Return whether the pulls are in."""
-        return bool(state.done[0])
 
     def answer(self, state: State, rule: UniformRule) -> frozenset[int]:
         """Return the groups that are not beaten."""

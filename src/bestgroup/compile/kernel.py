@@ -45,6 +45,7 @@ class Kernel(Generic[P, T]):
     """A function with a Python body and, on demand, a compiled one."""
 
     options: ClassVar[dict[str, Any]] = {}  # of numba, for the form that compiled code calls
+    origin: Callable[[], Any] | None = None  # makes this kernel again, if no module has it
 
     def __init__(self, body: Callable[P, T]) -> None:
         functools.update_wrapper(cast(Any, self), body)
@@ -61,6 +62,8 @@ class Kernel(Generic[P, T]):
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Worker processes find the kernel by its name, as they do functions.
+        if self.origin is not None:
+            return self.origin, ()
         return _find, (self.body.__module__, self.body.__qualname__)
 
     @functools.cached_property

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from bestgroup.algorithms.protocol import Algorithm, Setting
+from bestgroup.algorithms.protocol import Algorithm, Setting, bodies
 from bestgroup.algorithms.registry import resolve
 from bestgroup.drivers.rewards import AHEAD, USER, UserLaw, ensure, make_reservoir, make_source
 from bestgroup.errors import InvalidInput, TapeTooShort
@@ -170,34 +170,9 @@ def with_radius(algorithm: Algorithm, setting: Setting, run: Callable[[Any], T])
             rule = rule._replace(radius=radius)
 
 
-def bodies(algorithm: Algorithm, compiled: bool) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """Return `plan` and `step` of an algorithm, compiled where asked for and possible."""
-    import sys
-
-    module = sys.modules[_defining(algorithm)]
-    plan, step = getattr(module, "plan", None), getattr(module, "step", None)
-    if not compiled or not hasattr(plan, "compiled") or not hasattr(step, "compiled"):
-        return algorithm.plan, algorithm.step
-    fast_plan, fast_step = plan.compiled, step.compiled  # type: ignore[union-attr]
-
-    def in_place(state: Any, tally: Tally, rule: Any) -> Any:
-        fast_step(state, tally, rule)
-        return state
-
-    return fast_plan, in_place
-
-
-def _defining(algorithm: Algorithm) -> str:
-    """Return the module whose class brings `step`."""
-    for cls in type(algorithm).__mro__:
-        if "step" in vars(cls):
-            return cls.__module__
-    return type(algorithm).__module__
-
-
 def _replay(reel: Tape, setting: Setting, algorithm: Algorithm, compiled: bool, rule: Any) -> Trace:
     shape = reel.shape
-    plan, step = bodies(algorithm, compiled)
+    plan, step = bodies(algorithm, rule, compiled)
     keep = algorithm.statistics(setting)
     tally = empty_tally(shape.groups, shape.arms, shape.dims, keep.start)
     state = algorithm.init(rule)

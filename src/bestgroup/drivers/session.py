@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bestgroup.algorithms.protocol import Algorithm, Setting
+from bestgroup.algorithms.protocol import Algorithm, Setting, bodies
 from bestgroup.drivers.stack import Stack
 from bestgroup.errors import InvalidInput, TicketError
 from bestgroup.inference.confidence_sequences.boxes import take_values
@@ -152,9 +152,7 @@ class Conductor:
 
     def compile(self) -> None:
         """Step with compiled bodies from now on; they give the same bits."""
-        from bestgroup.drivers.replay import bodies
-
-        self._bodies = bodies(self.algorithm, True)
+        self._bodies = bodies(self.algorithm, self.rule, True)
         self._take = take_values.compiled
 
     def wanted(self) -> Iterator[tuple[int, int, int, int, int]]:

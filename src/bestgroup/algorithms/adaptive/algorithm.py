@@ -10,35 +10,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from bestgroup.algorithms.protocol import Algorithm, Setting
+from bestgroup.algorithms.protocol import Algorithm, Kernels, Setting
 from bestgroup.errors import InvalidInput
-from bestgroup.inference.tally import Tally
-from bestgroup.problem.arrays import Ints, number, positive_int
+from bestgroup.problem.arrays import number, positive_int
 from bestgroup.problem.goals import Goal, ParetoGroups
 from bestgroup.problem.guarantee import Guarantee
-
-
-class _Body:
-    """`plan` or `step` of the half that a rule belongs to, plain or compiled."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-    def __call__(self, state: Any, tally: Tally, rule: Any) -> Any:
-        return self._kernel(rule)(state, tally, rule)
-
-    def compiled(self, state: Any, tally: Tally, rule: Any) -> Any:
-        return self._kernel(rule).compiled(state, tally, rule)
-
-    def _kernel(self, rule: Any) -> Any:
-        if is_pareto_rule(rule):
-            from bestgroup.algorithms.adaptive.pareto import algorithm as half
-        else:
-            from bestgroup.algorithms.adaptive.best import algorithm as half
-        return getattr(half, self.name)
-
-
-plan, step = _Body("plan"), _Body("step")
 
 
 @dataclass(frozen=True)
@@ -73,21 +49,9 @@ class Adaptive(Algorithm):
         """Return the state before any pull."""
         return self._for_rule(rule).init(rule)
 
-    def plan(self, state: Any, tally: Tally, rule: Any) -> Ints:
-        """Return the next pulls."""
-        return self._for_rule(rule).plan(state, tally, rule)
-
-    def step(self, state: Any, tally: Tally, rule: Any) -> Any:
-        """Return the state after the planned pulls."""
-        return self._for_rule(rule).step(state, tally, rule)
-
-    def is_done(self, state: Any, rule: Any) -> bool:
-        """Return whether the answer is final."""
-        return self._for_rule(rule).is_done(state, rule)
-
-    def is_stuck(self, state: Any, rule: Any) -> bool:
-        """Return whether nothing can end the run."""
-        return self._for_rule(rule).is_stuck(state, rule)
+    def kernels_for(self, rule: Any) -> Kernels | None:
+        """Return the kernels of the half that a rule belongs to."""
+        return self._for_rule(rule).kernels_for(rule)
 
     def answer(self, state: Any, rule: Any) -> frozenset[int]:
         """Return the groups that are named."""

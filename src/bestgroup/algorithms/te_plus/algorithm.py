@@ -71,12 +71,14 @@ import numpy as np
 
 from bestgroup.algorithms.protocol import (
     Algorithm,
+    Kernels,
+    Lockstep,
     Setting,
     check_factor,
     proven_for,
     shrunk,
 )
-from bestgroup.algorithms.te_plus.radii import PairRule, radii_at, split
+from bestgroup.algorithms.te_plus.radii import PairRule, radii_at, radii_below, split
 from bestgroup.compile.kernel import kernel
 from bestgroup.inference.tally import Tally
 from bestgroup.problem.arrays import Bools, Floats, Ints
@@ -331,14 +333,16 @@ def refresh_activity(state: State) -> None:
 
 @kernel
 def can_fire(
-    state: State, low: Floats, high: Floats, lowest: Floats, radii: Floats, rule: PairRule
+    state: State, low: Floats, high: Floats, lowest: Floats, clock: Ints, rule: PairRule
 ) -> bool:
-    """Return whether any sign or arm could change while R stays in the box [low, high].
+    """Return whether any sign or arm could change up to round `clock`, with R in [low, high].
 
-    `lowest` [N, K, D] bounds the means of active arms from below and `radii` the radii: False means
-    that no round of the stretch can change the state.
+    `lowest` [N, K, D] bounds the means of active arms from below: False means that no round can
+    change the state.
     """
     N, K, D = state.arms.shape
+    radii = np.empty(3)
+    radii_below(rule, clock[0], radii)
     for i in range(N):
         if state.groups[i]:
             for j in range(N):
@@ -354,6 +358,43 @@ def can_fire(
     return False
 
 
+@kernel
+def is_done(state: State, rule: PairRule) -> bool:
+    """Return whether no group is undecided."""
+    return not state.groups.any()
+
+
+@kernel
+def is_active(state: State, i: int, j: int, d: int) -> bool:
+    """Return whether an arm is active in an active dim, be its group decided or not."""
+    return state.dims[i, d] and state.arms[i, j, d]
+
+
+@kernel
+def clock_after(state: State, rule: PairRule, rounds: int, clock: Ints) -> None:
+    """Set n^d after so many more rounds: every active arm is pulled once a round."""
+    for d in range(len(clock)):
+        clock[d] = state.round[0] + rounds
+
+
+@kernel
+def skip(state: State, tally: Tally, rule: PairRule, rounds: int, clock: Ints) -> None:
+    """Count rounds in which nothing was recorded; R of a dim that goes out stays as it is."""
+    state.round[0] += rounds
+    refresh_efficiency(state, tally)
+
+
+@kernel
+def horizon(state: State, rule: PairRule) -> int:
+    """Return how many rounds to look ahead: means move slowly once there are many pulls."""
+    return max(8, state.round[0] // 4)
+
+
+KERNELS = Kernels(
+    plan, step, is_done, lockstep=Lockstep(is_active, clock_after, can_fire, skip, horizon)
+)
+
+
 @dataclass(frozen=True)
 class TePlus(Algorithm):
     """TE+: lockstep elimination by pairwise radii and recorded signs.
@@ -363,6 +404,7 @@ class TePlus(Algorithm):
 
     name: ClassVar[str] = "te-plus"
     goals: ClassVar[tuple[type, ...]] = (ParetoGroups,)
+    kernels: ClassVar[Kernels | None] = KERNELS
     radius_scale: float = 1.0
 
     def __post_init__(self) -> None:
@@ -388,19 +430,6 @@ class TePlus(Algorithm):
     def init(self, rule: PairRule) -> State:
         """Return the state before any pull."""
         return init(rule)
-
-    def plan(self, state: State, tally: Tally, rule: PairRule) -> Ints:
-        """Return the pulls of the next round."""
-        return plan(state, tally, rule)
-
-    def step(self, state: State, tally: Tally, rule: PairRule) -> State:
-        """Return the state after the decisions of a round."""
-        step(state, tally, rule)
-        return state
-
-    def is_done(self, state: State, rule: PairRule) -> bool:
-        """Return whether no group is undecided."""
-        return not state.groups.any()
 
     def answer(self, state: State, rule: PairRule) -> frozenset[int]:
         """Return the accepted groups."""

@@ -1,4 +1,4 @@
-"""One exact run: by a compiled loop, or in plain Python for a user's algorithm."""
+"""One exact run: by a compiled loop bound to the algorithm's kernels, or by its Python methods."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from bestgroup.algorithms.protocol import Algorithm, Setting
-from bestgroup.algorithms.uniform import Uniform
-from bestgroup.drivers.exact import loop as exact
-from bestgroup.drivers.replay import bodies, check_plan, with_radius
+from bestgroup.algorithms.protocol import Algorithm, Setting, bodies, kernels_of
+from bestgroup.drivers.exact import plans, stretches
+from bestgroup.drivers.exact.pulling import DONE, REFILL, SLICE, draw_due, take_due
+from bestgroup.drivers.replay import check_plan, with_radius
 from bestgroup.drivers.rewards import USER, UserLaw, make_reservoir, make_source
 from bestgroup.inference.tally import empty_tally
 from bestgroup.problem.arrays import Ints
@@ -35,19 +35,19 @@ def run_once(
     """Return the run with this (seed, index); it stops unfinished rather than pass `cap` pulls."""
 
     def run(rule: Any) -> Run:
-        driver = _Driver(instance, setting, algorithm, rule, key, cap)
-        loop = exact.loop_for(algorithm)
-        if loop is not None:
-            return driver.compiled(loop.compiled)
-        if isinstance(algorithm, Uniform) and exact.is_ours(algorithm):
-            return driver.uniform()
-        return driver.plain()
+        driver = _Driver(instance, setting, algorithm, rule, key)
+        kernels = kernels_of(algorithm, rule)
+        if kernels is None:
+            return driver.plain(cap)
+        if kernels.lockstep is not None:
+            return driver.compiled(stretches.loop_for(kernels, kernels.lockstep), cap)
+        return driver.compiled(plans.loop_for(kernels), cap)
 
     return with_radius(algorithm, setting, run)
 
 
 class _Driver:
-    """Runs one algorithm once: by a compiled loop, or in plain Python for a user's algorithm."""
+    """Runs one algorithm once."""
 
     def __init__(
         self,
@@ -56,67 +56,57 @@ class _Driver:
         algorithm: Algorithm,
         rule: Any,
         key: tuple[int, int],
-        cap: int,
     ) -> None:
         shape = self.shape = instance.shape
-        keeps_values = algorithm.reads_values and exact.is_ours(algorithm)
         self.algorithm, self.rule = algorithm, rule
         self.source = make_source(instance, *key)
         self.pool = make_reservoir(instance, self.source.kind)
         self.law = UserLaw(instance, *key) if self.source.kind == USER else None
-        start = algorithm.statistics(setting).start if keeps_values else None
+        self.keep = algorithm.statistics(setting)
+        start = self.keep.start if algorithm.reads_values else None
         self.tally = empty_tally(shape.groups, shape.arms, shape.dims, start)
         self.state = algorithm.init(rule)
-        self.limits = np.array([cap, _SLICE])
 
-    def compiled(self, loop: Any) -> Run:
-        while True:
-            code = loop(self.state, self.tally, self.rule, self.source, self.pool, self.limits)
-            if code == exact.REFILL and self.law is not None:
-                self.law.refill(self.pool, self.tally.counts)
-            elif code != exact.SLICE:
-                return self._result(code == exact.DONE, int(self.state.round[0]))
-
-    def uniform(self) -> Run:
-        if self.rule.pulls * self.shape.total > self.limits[0]:
-            return self._result(False, 0)
-        code = exact.SLICE
-        while code != exact.DONE:
-            code = exact.run_uniform.compiled(
-                self.tally, self.rule, self.source, self.pool, self.limits
+    def compiled(self, loop: Any, cap: int) -> Run:
+        """Run a loop, which comes back when the user's law must draw, or now and then."""
+        due, progress = np.zeros_like(self.tally.counts), plans.start(cap, _SLICE)
+        code, body = SLICE, loop.compiled
+        while code in (SLICE, REFILL):
+            if code == REFILL:
+                self._refill()
+            code = body(
+                self.state,
+                self.tally,
+                self.rule,
+                self.keep,
+                self.source,
+                self.pool,
+                due,
+                progress,
             )
-            if code == exact.REFILL and self.law is not None:
-                self.law.refill(self.pool, self.tally.counts)
-        self.state = self.algorithm.step(self.state, self.tally, self.rule)
-        return self._result(True, 1)
+        return self._result(code == DONE, int(progress[2]))
 
-    def plain(self) -> Run:
+    def plain(self, cap: int) -> Run:
+        """Run the algorithm's methods; those that have a kernel are compiled."""
         algorithm, rule, tally = self.algorithm, self.rule, self.tally
         rounds = 0
-        plan, step = bodies(algorithm, exact.is_ours(algorithm))
+        plan, step = bodies(algorithm, rule, True)
         while not algorithm.is_done(self.state, rule):
             pulls = check_plan(plan(self.state, tally, rule), self.shape, algorithm)
-            if tally.counts.sum() + pulls.sum() > self.limits[0]:
+            if tally.counts.sum() + pulls.sum() > cap:
                 return self._result(False, rounds)
             if not pulls.any() and algorithm.is_stuck(self.state, rule):
                 return self._result(False, rounds)
-            self._consume(pulls)
+            while not take_due.compiled(pulls, tally, self.keep, self.pool):
+                if not draw_due.compiled(pulls, tally, self.source, self.pool):
+                    self._refill()
             self.state = step(self.state, tally, rule)
             rounds += 1
         return self._result(True, rounds)
 
-    def _consume(self, pulls: Ints) -> None:
-        need = np.ones(self.tally.sums.shape[2], np.bool_)
-        for i, j in zip(*np.nonzero(pulls), strict=True):
-            left = int(pulls[i, j])
-            while left > 0:
-                count = int(self.tally.counts[i, j])
-                goal = count + min(left, 32)
-                if not exact.ensure.compiled(self.source, self.pool, i, j, count, goal, need):
-                    assert self.law is not None
-                    self.law.refill(self.pool, self.tally.counts)
-                exact.take.compiled(self.pool, self.tally, i, j, goal)
-                left -= goal - count
+    def _refill(self) -> None:
+        assert self.law is not None  # no other law asks for it
+        self.law.refill(self.pool, self.tally.counts)
 
     def _result(self, finished: bool, rounds: int) -> Run:
         answer = self.algorithm.answer(self.state, self.rule)

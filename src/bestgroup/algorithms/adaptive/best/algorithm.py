@@ -83,7 +83,7 @@ from bestgroup.algorithms.adaptive.best.aim import (
 from bestgroup.algorithms.adaptive.best.boxes import choose_box_arm, look_at_boxes
 from bestgroup.algorithms.adaptive.best.state import LinearRule, Room, State, init, make_room
 from bestgroup.algorithms.adaptive.best.stopping_check import look, next_look
-from bestgroup.algorithms.protocol import Algorithm, Setting, proven_for
+from bestgroup.algorithms.protocol import Algorithm, Kernels, Setting, Workspace, proven_for
 from bestgroup.compile.borrowing import borrowing
 from bestgroup.compile.kernel import kernel
 from bestgroup.inference.certificate.best_group import MOST_DIMS
@@ -106,6 +106,12 @@ def plan(state: State, tally: Tally, rule: LinearRule) -> Ints:
     masks, none = np.zeros(len(rule.weights), np.int64), np.zeros(K, np.int64)
     set_plan(state, tally, rule, pulls, masks, none)
     return pulls
+
+
+@borrowing
+def plan_in(state: State, tally: Tally, rule: LinearRule, room: Room, pulls: Ints) -> None:
+    """Set the pulls of a plan."""
+    set_plan(state, tally, rule, pulls, room.masks, room.none)
 
 
 @borrowing
@@ -185,6 +191,18 @@ def set_next(state: State, tally: Tally, rule: LinearRule, total: int) -> None:
                     state.short[0] = True
 
 
+@kernel
+def make_workspace(state: State, rule: LinearRule) -> Room:
+    """Return what plans and steps write in."""
+    return make_room(rule)
+
+
+@borrowing
+def is_done(state: State, rule: LinearRule) -> bool:
+    """Return whether the answer is final."""
+    return state.answer[0] >= 0
+
+
 @dataclass(frozen=True)
 class AdaptiveLinear(Algorithm):
     """Pulls what the proof lacks most; `batch` is that of `Adaptive`."""
@@ -194,6 +212,9 @@ class AdaptiveLinear(Algorithm):
     name: ClassVar[str] = "adaptive"
     reads_values: ClassVar[bool] = True
     goals: ClassVar[tuple[type, ...]] = (BestGroup,)
+    kernels: ClassVar[Kernels | None] = Kernels(
+        plan, step, is_done, workspace=Workspace(make_workspace, plan_in, advance)
+    )
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "batch", check_batch(self.batch))
@@ -230,19 +251,6 @@ class AdaptiveLinear(Algorithm):
     def init(self, rule: LinearRule) -> State:
         """Return the state before any pull."""
         return init(rule)
-
-    def plan(self, state: State, tally: Tally, rule: LinearRule) -> Ints:
-        """Return the next pulls."""
-        return plan(state, tally, rule)
-
-    def step(self, state: State, tally: Tally, rule: LinearRule) -> State:
-        """Return the state after the planned pulls."""
-        step(state, tally, rule)
-        return state
-
-    def is_done(self, state: State, rule: LinearRule) -> bool:
-        """Return whether the answer is final."""
-        return bool(state.answer[0] >= 0)
 
     def answer(self, state: State, rule: LinearRule) -> frozenset[int]:
         """Return the witness's group; before the end, all groups that are not out."""

@@ -78,11 +78,10 @@ import numpy as np
 
 from bestgroup.algorithms.adaptive.algorithm import check_batch
 from bestgroup.algorithms.adaptive.pareto.ledger import Levels
-from bestgroup.algorithms.adaptive.pareto.steps import AdaptiveRule, State, init, plan, step
+from bestgroup.algorithms.adaptive.pareto.steps import KERNELS, AdaptiveRule, State, init
 from bestgroup.algorithms.adaptive.pareto.view import ACCEPTED, REJECTED, UNDECIDED
-from bestgroup.algorithms.protocol import Algorithm, Setting, proven_for
-from bestgroup.inference.tally import Tally
-from bestgroup.problem.arrays import Floats, Ints
+from bestgroup.algorithms.protocol import Algorithm, Kernels, Setting, proven_for
+from bestgroup.problem.arrays import Floats
 from bestgroup.problem.goals import ParetoGroups
 from bestgroup.problem.guarantee import SEVERAL_ARMS, SINGLE_ARMS, Guarantee
 from bestgroup.problem.noise import SubGaussian
@@ -113,6 +112,7 @@ class AdaptivePareto(Algorithm):
     name: ClassVar[str] = "adaptive"
     reads_values: ClassVar[bool] = True
     goals: ClassVar[tuple[type, ...]] = (ParetoGroups,)
+    kernels: ClassVar[Kernels | None] = KERNELS
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "batch", check_batch(self.batch))
@@ -137,19 +137,6 @@ class AdaptivePareto(Algorithm):
     def init(self, rule: AdaptiveRule) -> State:
         """Return the state before any pull."""
         return init(rule)
-
-    def plan(self, state: State, tally: Tally, rule: AdaptiveRule) -> Ints:
-        """Return the next pulls."""
-        return plan(state, tally, rule)
-
-    def step(self, state: State, tally: Tally, rule: AdaptiveRule) -> State:
-        """Return the state after the planned pulls."""
-        step(state, tally, rule)
-        return state
-
-    def is_done(self, state: State, rule: AdaptiveRule) -> bool:
-        """Return whether no group is undecided."""
-        return not (state.duties.status == UNDECIDED).any()
 
     def answer(self, state: State, rule: AdaptiveRule) -> frozenset[int]:
         """Return the accepted groups."""

@@ -40,6 +40,7 @@ from bestgroup.algorithms.adaptive.pareto.view import (
     make_room,
     make_view,
 )
+from bestgroup.algorithms.protocol import Kernels, Workspace
 from bestgroup.compile.borrowing import borrowing
 from bestgroup.compile.kernel import kernel
 from bestgroup.inference.tally import Tally
@@ -112,6 +113,14 @@ def plan(state: State, tally: Tally, rule: AdaptiveRule) -> Ints:
     return pulls
 
 
+@kernel
+def plan_in(state: State, tally: Tally, rule: AdaptiveRule, room: Room, pulls: Ints) -> None:
+    """Set the pulls of a plan."""
+    set_plan(state, rule, pulls)
+    if rule.size > 1 and state.phase[0] != FIRST:
+        look_ahead(state, rule, pulls)
+
+
 @borrowing
 def set_plan(state: State, rule: AdaptiveRule, pulls: Ints) -> None:
     """Set the pulls of a plan, of a batch of single pulls the first one only."""
@@ -153,6 +162,22 @@ def pretend_pull(state: State, view: View, rule: AdaptiveRule, i: int, j: int) -
 def step(state: State, tally: Tally, rule: AdaptiveRule) -> None:
     """Take up the pulls, prove and decide what can be, and look what to pull next, in place."""
     advance(state, tally, rule, make_room(state.seen))
+
+
+@kernel
+def make_workspace(state: State, rule: AdaptiveRule) -> Room:
+    """Return what steps write in."""
+    return make_room(state.seen)
+
+
+@borrowing
+def is_done(state: State, rule: AdaptiveRule) -> bool:
+    """Return whether no group is undecided."""
+    status = state.duties.status
+    for i in range(len(status)):
+        if status[i] == UNDECIDED:
+            return False
+    return True
 
 
 @borrowing
@@ -259,3 +284,6 @@ def look(state: State, rule: AdaptiveRule, everyone: bool) -> None:
         if everyone or state.moved[g]:
             look_at_pairs(view, duties, split, level, epsilon, rule.exists, g)
     choose(view, duties, split, level, rule.exists)
+
+
+KERNELS = Kernels(plan, step, is_done, workspace=Workspace(make_workspace, plan_in, advance))

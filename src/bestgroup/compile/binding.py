@@ -1,0 +1,80 @@
+"""`hook` and `bind`: one loop for many algorithms, compiled for each of them.
+
+A driver's loop calls hooks, which say what it asks of an algorithm. `bind(loop, {hook: kernel})`
+returns the loop with an algorithm's kernels in their place: every kernel on the way from the loop
+to a hook is copied, with other globals and the same code. The copies are ordinary kernels, so their
+plain bodies run, and compiled code is kept on disk under a digest that covers what was bound. (A
+kernel that is passed as an argument or captured in a closure would be compiled in every process.)
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import types
+from collections.abc import Callable, Mapping
+from typing import Any, cast
+
+from bestgroup.compile.kernel import Kernel, P, T
+
+
+class Hook(Kernel[P, T]):
+    """What a loop asks of an algorithm; its body is never run."""
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> T:
+        """Refuse: a loop must be bound before it runs."""
+        raise TypeError(f"{self.body.__qualname__} is a hook; bind a kernel to it first")
+
+
+def hook(body: Callable[P, T]) -> Hook[P, T]:
+    """Return `body`, of which only signature and docstring count, as a hook."""
+    return Hook(body)
+
+
+def bind(loop: Kernel[P, T], hooks: Mapping[Kernel[Any, Any], Kernel[Any, Any]]) -> Kernel[P, T]:
+    """Return `loop` with a kernel in the place of each hook, however deep it is called.
+
+    Hooks must be called by their bare names. The same hooks give the same object, so that a process
+    compiles it once.
+    """
+    return _bound(loop, frozenset(hooks.items()))
+
+
+@functools.cache
+def _bound(item: Kernel[Any, Any], hooks: frozenset[tuple[Any, Any]]) -> Kernel[Any, Any]:
+    for asked, given in hooks:
+        if asked is item:
+            return given
+    body = cast(types.FunctionType, item.body)
+    swapped: dict[str, Kernel[Any, Any]] = {}
+    for name in body.__code__.co_names:
+        value = body.__globals__.get(name)
+        if isinstance(value, Kernel) and value is not item:
+            copy = _bound(cast(Kernel[Any, Any], value), hooks)
+            if copy is not value:
+                swapped[name] = copy
+    return _copy(item, body, swapped, hooks) if swapped else item
+
+
+def _copy(
+    item: Kernel[Any, Any],
+    body: types.FunctionType,
+    swapped: dict[str, Kernel[Any, Any]],
+    hooks: frozenset[tuple[Any, Any]],
+) -> Kernel[Any, Any]:
+    made = types.FunctionType(
+        body.__code__,
+        {**body.__globals__, **swapped},
+        body.__name__,
+        body.__defaults__,
+        body.__closure__,
+    )
+    made.__kwdefaults__, made.__doc__ = body.__kwdefaults__, body.__doc__
+    made.__annotations__, made.__module__ = body.__annotations__, body.__module__
+    # Compiled code is found by its name, so copies with other hooks need other names.
+    digests = sorted(f"{name} {kernel.digest}" for name, kernel in swapped.items())
+    tag = hashlib.sha256(" ".join(digests).encode()).hexdigest()[:12]
+    made.__qualname__ = f"{body.__qualname__}_{tag}"
+    copy = type(item)(made)
+    copy.origin = functools.partial(bind, item, dict(hooks))
+    return copy

@@ -1,0 +1,69 @@
+"""Pulls of the exact loops: draw what is due, move it to the tally."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bestgroup.compile.borrowing import borrowing
+from bestgroup.compile.kernel import kernel
+from bestgroup.drivers.rewards import AHEAD, Reservoir, Source, ensure
+from bestgroup.inference.confidence_sequences.boxes import BoxRule, absorb
+from bestgroup.inference.tally import Tally
+from bestgroup.problem.arrays import Ints
+
+# Why a loop comes back: the run is over; the user's law must draw; a look at the keyboard is due;
+# the next round would pass the limit; nothing can end the run.
+DONE, REFILL, SLICE, CAPPED, STUCK = 0, 1, 2, 3, 4
+
+
+@borrowing
+def take(pool: Reservoir, tally: Tally, i: int, j: int, count: int) -> None:
+    """Set an arm's tally to its first `count` pulls."""
+    tally.counts[i, j] = count
+    for d in range(tally.sums.shape[2]):
+        tally.sums[i, j, d] = pool.sums[i, j, d, count - pool.base[i, j] - 1]
+
+
+@borrowing
+def take_due(due: Ints, tally: Tally, keep: BoxRule, pool: Reservoir) -> bool:
+    """Consume pulls that are due, as far as they are drawn; returns whether that was all."""
+    keeps_values = tally.extra.shape[3] > 0
+    enough = True
+    for i in range(due.shape[0]):
+        for j in range(due.shape[1]):
+            if due[i, j] > 0:
+                count = tally.counts[i, j]
+                some = min(due[i, j], pool.base[i, j] + pool.filled[i, j] - count)
+                if some > 0:
+                    if keeps_values:
+                        absorb_due(tally, keep, pool, i, j, some)
+                    take(pool, tally, i, j, count + some)
+                    due[i, j] -= some
+                enough = enough and due[i, j] == 0
+    return enough
+
+
+@borrowing
+def absorb_due(tally: Tally, keep: BoxRule, pool: Reservoir, i: int, j: int, some: int) -> None:
+    """Take up the next values in the extra statistics: differences of sums, as `Tape.values` has them."""
+    count = tally.counts[i, j]
+    first = count - pool.base[i, j]
+    for d in range(tally.sums.shape[2]):
+        before = tally.sums[i, j, d]
+        for k in range(some):
+            total = pool.sums[i, j, d, first + k]
+            absorb(keep, tally.extra[i, j, d], float(count + k + 1), total - before, d)
+            before = total
+
+
+@kernel
+def draw_due(due: Ints, tally: Tally, source: Source, pool: Reservoir) -> bool:
+    """Draw pulls that are due; False if only the user's law can."""
+    need = np.ones(tally.sums.shape[2], np.bool_)
+    for i in range(due.shape[0]):
+        for j in range(due.shape[1]):
+            if due[i, j] > 0:
+                count = tally.counts[i, j]
+                if not ensure(source, pool, i, j, count, count + AHEAD, need):
+                    return False
+    return True

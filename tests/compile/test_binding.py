@@ -1,0 +1,67 @@
+"""Hooks: one loop, bound to the kernels of different algorithms."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+from bestgroup.compile.binding import bind, hook
+from bestgroup.compile.kernel import kernel
+
+
+@hook
+def weight(x):
+    """Return the weight of a number."""
+
+
+@kernel
+def add_weights(values):
+    total = 0.0
+    for x in values:
+        total += weight(x)
+    return total
+
+
+@kernel
+def twice(values):
+    return 2.0 * add_weights(values)
+
+
+@kernel
+def square(x):
+    return x * x
+
+
+@kernel
+def cube(x):
+    return x * x * x
+
+
+VALUES = np.array([1.0, 2.0, 3.0])
+
+
+@pytest.mark.parametrize(("given", "expected"), [(square, 28.0), (cube, 72.0)])
+def test_a_hook_is_replaced_however_deep(given, expected):
+    loop = bind(twice, {weight: given})
+    assert loop(VALUES) == loop.compiled(VALUES) == expected
+
+
+def test_an_unbound_hook_refuses_to_run():
+    with pytest.raises(TypeError, match="weight is a hook"):
+        twice(VALUES)
+
+
+def test_the_same_hooks_give_the_same_kernel_and_others_another_name():
+    one, other = bind(twice, {weight: square}), bind(twice, {weight: cube})
+    assert bind(twice, {weight: square}) is one
+    assert one.body.__qualname__ != other.body.__qualname__
+    assert one.digest != other.digest
+
+
+def test_a_kernel_without_hooks_stays_what_it_is():
+    assert bind(square, {weight: cube}) is square
+
+
+def test_a_bound_kernel_travels_to_another_process():
+    loop = bind(twice, {weight: square})
+    assert pickle.loads(pickle.dumps(loop)) is loop

@@ -36,6 +36,7 @@ from bestgroup.problem.goals import BestGroup as BestGroup
 from bestgroup.problem.goals import ParetoGroups as ParetoGroups
 from bestgroup.problem.guarantee import Guarantee as Guarantee
 from bestgroup.problem.instance import Instance as Instance
+from bestgroup.problem.items import Items as Items
 from bestgroup.problem.noise import Bernoulli as Bernoulli
 from bestgroup.problem.noise import Bounded as Bounded
 from bestgroup.problem.noise import Gaussian as Gaussian

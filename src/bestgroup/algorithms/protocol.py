@@ -33,6 +33,7 @@ from bestgroup.inference.tally import Tally
 from bestgroup.problem.arrays import Bools, Floats, Ints, number
 from bestgroup.problem.goals import BestGroup, Goal, ParetoGroups
 from bestgroup.problem.guarantee import SINGLE_ARMS, Guarantee, decisions_statement
+from bestgroup.problem.items import SharedItems
 from bestgroup.problem.noise import Noise
 from bestgroup.problem.problem import Problem
 from bestgroup.problem.shape import Shape
@@ -47,11 +48,12 @@ class Setting:
     noise: Noise
     delta: float
     costs: tuple[tuple[float, ...], ...] | None = None  # of a pull, an entry an arm; None: all 1
+    items: SharedItems | None = None  # that all arms are scored on
 
     @classmethod
     def of(cls, problem: Problem, goal: Goal, delta: float) -> Setting:
         """Return the setting of a problem: its decided dims, its noise, its costs."""
-        return cls(problem.shape, goal, problem.noise, delta, problem.costs)
+        return cls(problem.shape, goal, problem.noise, delta, problem.costs, problem.shared)
 
 
 class Rule(NamedTuple):
@@ -135,6 +137,7 @@ class Algorithm:
     always_ends: ClassVar[bool] = False  # on instances with ties, too
     reads_values: ClassVar[bool] = False  # of an arm, beyond their count and sums
     kernels: ClassVar[Kernels | None] = None  # in place of plan, step, is_done and is_stuck
+    takes_items: ClassVar[bool] = False  # works on arms that are scored on the same items
 
     def check(self, setting: Setting) -> None:
         """Raise InvalidInput if this algorithm cannot work on the setting."""
@@ -142,6 +145,10 @@ class Algorithm:
             wanted = " or ".join(goal.__name__ for goal in self.goals)
             got = type(setting.goal).__name__
             raise InvalidInput(f"algorithm {self.name!r} answers {wanted}; the goal is {got}")
+        if setting.items is not None and not self.takes_items:
+            raise InvalidInput(
+                f"algorithm {self.name!r} does not work on shared items; use 'adaptive' or 'te-plus'"
+            )
 
     def statistics(self, setting: Setting) -> BoxRule:
         """Return what drivers keep of an arm's values: what the noise model needs for boxes."""

@@ -8,15 +8,18 @@ good and keeping that part only, or stopping to record an arm's values when they
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bestgroup.analysis.item_tables import item_table, items_of, read_rows
 from bestgroup.errors import InvalidInput
 from bestgroup.files.observations import Table
 from bestgroup.inference.certificate.data_checks import Checker
 from bestgroup.inference.certificate.explain import Explainer, Explanation
+from bestgroup.inference.certificate.items import ItemTable, arm_means, judge_items
 from bestgroup.inference.certificate.judge import Verdict, judge
 from bestgroup.inference.confidence_sequences.boxes import take_values
 from bestgroup.inference.tally import Tally, empty_tally
@@ -29,7 +32,8 @@ from bestgroup.problem.guarantee import (
     Guarantee,
     decisions_statement,
 )
-from bestgroup.problem.noise import Noise
+from bestgroup.problem.items import Items
+from bestgroup.problem.noise import Gaussian, Noise, SubGaussian
 from bestgroup.problem.problem import Problem
 from bestgroup.problem.status import Status
 
@@ -48,6 +52,7 @@ class Certificate:
     verdict: Verdict
     guarantee: Guarantee
     notes: tuple[str, ...] = ()
+    item_values: ItemTable | None = None  # of shared items, in their order
 
     def _names(self, status: int) -> tuple[str, ...]:
         return tuple(
@@ -171,6 +176,9 @@ def certify(
     problem: Problem | None = None,
     delta: float = 0.05,
     noise: Noise | None = None,
+    *,
+    items: Items | int | None = None,
+    order: Sequence[str] | None = None,
 ) -> Certificate:
     """Return what observations prove, with error probability at most delta.
 
@@ -178,6 +186,12 @@ def certify(
     columns group, arm and one a dim. With the `problem` given, arms that were never measured count as
     unknown; without it the arms are those in the table, all dims are to be maximised, and `noise` must
     be given.
+
+    With a column `item` the arms were scored on the same items, and differences on common items
+    decide. `items` says what they are, if the problem does not. A pool that every arm was scored on
+    is answered exactly. For a part of a pool `order` must name the items in the order that was drawn
+    before there were values; without it a sample of a population is taken in the order of a digest of
+    the items' names.
 
     >>> import bestgroup as bg
     >>> rows = [{"group": g, "arm": "a", "score": s} for g, s in [("A", 0.9), ("B", 0.1)] * 50]
@@ -192,17 +206,101 @@ def certify(
                 "without a problem certify needs noise=..., for example bg.Bounded(0, 1)"
             )
         table = Table(observations)
-        problem = _problem_of(table, noise)
+        problem = _problem_of(table, noise, items)
         notes = ("the arms are those in the table; arms that nobody measured are not considered",)
     elif noise is not None:
         raise InvalidInput("give the noise with the problem, not twice")
+    elif items is not None:
+        raise InvalidInput("give the items with the problem, not twice")
     else:
         table = Table(observations, [dim.name for dim in problem.dims])
     check_goal(goal, problem.shape.dims)
+    if table.has_items and isinstance(problem.noise, SubGaussian | Gaussian):
+        problem = problem.with_dependent_arms()
+        notes = (
+            *notes,
+            "without a range of the values their items are not used: arms count singly",
+        )
+    elif table.has_items or problem.items is not None:
+        return _certify_items(table, problem, goal, delta, notes, order)
+    if order is not None:
+        raise InvalidInput("order is for tables with a column 'item'")
     checker = Checker(problem.noise, [dim.name for dim in problem.decided])
     tally = tally_of(table, problem, delta, checker)
     notes = (*notes, *checker.warnings())
     return certificate_from(tally, problem, goal, delta, notes)
+
+
+def _certify_items(
+    table: Table,
+    problem: Problem,
+    goal: Goal,
+    delta: float,
+    notes: tuple[str, ...],
+    order: Sequence[str] | None,
+) -> Certificate:
+    """Return what a table of shared items proves."""
+    if not table.has_items:
+        raise InvalidInput(f"{table.name}: arms share items, so there must be a column 'item'")
+    rows = read_rows(table, problem)
+    items, note = items_of(rows, problem.items)
+    problem = problem.with_items(items)
+    shared = problem.shared
+    assert shared is not None
+    values, left_out = item_table(rows, problem, items, order)
+    verdict = judge_items(values, problem.shape, goal, shared, delta)
+    guarantee = _items_guarantee(problem, goal, delta, order is not None)
+    if shared.pool and values.is_complete(shared.count):
+        guarantee = _certainty(problem, goal)
+    tally = _item_tally(values, problem)
+    extra = () if note is None else (note,)
+    return Certificate(
+        problem, goal, delta, tally, verdict, guarantee, (*notes, *extra, *left_out), values
+    )
+
+
+def _item_tally(values: ItemTable, problem: Problem) -> Tally:
+    """Return counts and sums of what arms have passed, in items."""
+    shape = problem.shape
+    tally = empty_tally(shape.groups, shape.arms, shape.dims)
+    means = arm_means(values, shape)
+    for i, group in enumerate(values.values):
+        for j, arm in enumerate(group):
+            tally.counts[i, j] = int(values.sizes[: len(arm)].sum())
+            if len(arm):
+                tally.sums[i, j] = means[i, j] * tally.counts[i, j]
+    return tally
+
+
+def _items_guarantee(problem: Problem, goal: Goal, delta: float, declared: bool) -> Guarantee:
+    assert problem.items is not None
+    words = decisions_statement(goal, delta)
+    words += "; with the same probability, by a proof of their own, all intervals hold"
+    order = "the order of the items was drawn at random before any value was seen"
+    if not declared:
+        order = (
+            "the items are independent draws; their order is that of a digest of their names, which "
+            "no value chose"
+        )
+    assumptions = (
+        problem.items.question(),
+        *problem.noise.assumptions(),
+        order,
+        "arms may depend on each other in any way",
+        FIXED,
+        ALL,
+    )
+    return Guarantee("proven", words, assumptions)
+
+
+def _certainty(problem: Problem, goal: Goal) -> Guarantee:
+    """Return what a pool is worth that every arm was scored on: no probability enters."""
+    assert problem.items is not None
+    words = (
+        "every arm was scored on every item, so the answer is certain: the groups that are in are "
+    )
+    words += "the Pareto-optimal ones" if isinstance(goal, ParetoGroups) else "the best one"
+    return Guarantee("proven", words, (problem.items.question(), ALL))
 
 
 def certificate_from(
@@ -234,7 +332,7 @@ def tally_of(table: Table, problem: Problem, delta: float, checker: Checker | No
     return tally
 
 
-def _problem_of(table: Table, noise: Noise) -> Problem:
+def _problem_of(table: Table, noise: Noise, items: Items | int | None = None) -> Problem:
     groups: dict[str, dict[str, None]] = {}
     for portion in table.portions():
         for group, arm in dict.fromkeys(zip(portion.groups, portion.arms, strict=True)):
@@ -245,6 +343,7 @@ def _problem_of(table: Table, noise: Noise) -> Problem:
         {group: list(arms) for group, arms in groups.items()},
         dict.fromkeys(table.dims, "max"),
         noise,
+        items=items,
     )
 
 

@@ -1,6 +1,7 @@
 """Tables of observations, read in portions: CSV and Parquet files, data frames, lists of rows.
 
-A row holds a group, an arm and one number for each dim. The values of an arm are taken in the order
+A row holds a group, an arm, one number for each dim and, where arms are scored on the same items, the
+item. The values of an arm are taken in the order
 of the rows, whatever lies between them.
 """
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from bestgroup.problem.problem import Problem
 
 ROWS = 16_384  # in one portion
-GROUP, ARM = "group", "arm"
+GROUP, ARM, ITEM = "group", "arm", "item"
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,7 @@ class Portion:
     arms: Sequence[str]
     values: Floats  # [n, dims]
     first: int  # the number of the first row, as a person counts lines
+    items: Sequence[str] | None = None  # what each row was scored on, if the table says it
 
     def by_arm(self) -> Iterator[tuple[str, str, Floats]]:
         """Yield (group, arm, values [n, dims]) for each arm of the portion, rows in their order."""
@@ -77,7 +79,10 @@ class Table:
         twice = [name for k, name in enumerate(columns) if name in columns[:k]]
         if twice:
             raise InvalidInput(f"{self.name}: there are two columns {twice[0]!r}")
-        own = [name for name in columns if name not in (GROUP, ARM)]
+        # A dim may be called "item"; then the column holds its numbers.
+        self.has_items = ITEM in columns and ITEM not in (dims or ())
+        self._keys = (GROUP, ARM, ITEM) if self.has_items else (GROUP, ARM)
+        own = [name for name in columns if name not in self._keys]
         self.dims: tuple[str, ...] = tuple(own if dims is None else dims)
         for name in self.dims:
             if name not in own:
@@ -99,13 +104,13 @@ class Table:
             return
         first = 1
         for frame in self._frames():
-            groups = [
-                _text(value, GROUP, first + k, self.name) for k, value in enumerate(frame[GROUP])
-            ]
-            arms = [_text(value, ARM, first + k, self.name) for k, value in enumerate(frame[ARM])]
+            groups, arms, *items = (
+                [_text(value, key, first + k, self.name) for k, value in enumerate(frame[key])]
+                for key in self._keys
+            )
             columns = [self._numbers(frame[dim], dim, first) for dim in self.dims]
             if groups:
-                yield Portion(groups, arms, np.column_stack(columns), first)
+                yield Portion(groups, arms, np.column_stack(columns), first, *items)
             first += len(groups)
 
     def _is(self, kind: str) -> bool:
@@ -145,7 +150,7 @@ class Table:
             from pyarrow import ArrowException, csv, float64, string
         except ImportError:
             return
-        types = dict.fromkeys((GROUP, ARM), string()) | dict.fromkeys(self.dims, float64())
+        types = dict.fromkeys(self._keys, string()) | dict.fromkeys(self.dims, float64())
         strict = csv.ConvertOptions(
             column_types=types,
             include_columns=list(types),
@@ -157,11 +162,12 @@ class Table:
             reader = csv.open_csv(self._source, convert_options=strict)
             for batch in reader:
                 columns = [batch.column(dim).to_numpy(zero_copy_only=False) for dim in self.dims]
-                groups, arms = batch.column(GROUP).to_pylist(), batch.column(ARM).to_pylist()
+                keys = [batch.column(key).to_pylist() for key in self._keys]
                 values = np.column_stack(columns)
-                if "" in groups or "" in arms or not np.isfinite(values).all():
+                if any("" in key for key in keys) or not np.isfinite(values).all():
                     return
-                yield Portion(groups, arms, values, first)
+                groups, arms, *items = keys
+                yield Portion(groups, arms, values, first, *items)
                 first += len(groups)
         except (ArrowException, OSError):
             return
@@ -172,7 +178,7 @@ class Table:
             reader = csv.reader(file)
             try:
                 columns = [name.strip() for name in next(reader)]
-                at = [columns.index(name) for name in (GROUP, ARM, *self.dims)]
+                at = [columns.index(name) for name in (*self._keys, *self.dims)]
                 first = 2 + skip
                 for _ in islice(reader, skip):
                     pass
@@ -191,15 +197,16 @@ class Table:
                     f"{self.name}: line {first + k} must have {width} cells; got {len(row)}"
                 )
         table = list(zip(*rows, strict=True))
-        groups, arms = table[at[0]], table[at[1]]
-        for column, cells in ((GROUP, groups), (ARM, arms)):
+        own = len(self._keys)
+        groups, arms, *items = (table[k] for k in at[:own])
+        for column, cells in zip(self._keys, (groups, arms, *items), strict=True):
             if "" in cells:
                 line = first + cells.index("")
                 raise InvalidInput(f"{self.name}: line {line}: the {column} is missing")
         columns = [
-            self._numbers(table[k], dim, first) for k, dim in zip(at[2:], self.dims, strict=True)
+            self._numbers(table[k], dim, first) for k, dim in zip(at[own:], self.dims, strict=True)
         ]
-        return Portion(groups, arms, np.column_stack(columns), first)
+        return Portion(groups, arms, np.column_stack(columns), first, *items)
 
     def _numbers(self, cells: Any, dim: str, first: int) -> Floats:
         """Return a column as finite numbers; a refusal names the first bad line."""
@@ -250,7 +257,7 @@ class Table:
             ) from None
 
     def _frames(self) -> Iterator[dict[str, Any]]:
-        wanted = [GROUP, ARM, *self.dims]
+        wanted = [*self._keys, *self.dims]
         if self._is("parquet"):
             for batch in self._parquet().iter_batches(ROWS, columns=wanted):
                 yield {name: batch.column(name).to_pylist() for name in wanted}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -26,6 +26,13 @@ from bestgroup.problem.shape import Shape
 Dependence = Literal["arbitrary", "independent"]
 
 
+class _Unsaid(str):
+    """What is assumed where nobody said anything: a problem with shared items may change it."""
+
+
+_INDEPENDENT: Any = _Unsaid("independent")
+
+
 class _Model:
     """What all noise models share; a subclass overrides what it knows better."""
 
@@ -44,9 +51,27 @@ class _Model:
         """Return, [D], the number from which a value is taken to mirror a dim."""
         return np.zeros(dims)
 
+    def reaches(self, dims: int) -> Floats:
+        """Return, [D], by how much two arms' values on one item can differ; refuses endless ranges."""
+        raise InvalidInput(
+            f"shared items need values in a range: Bounded(low, high) or Bernoulli(); got {self}"
+        )
+
+    def on_shared_items(self) -> Noise:
+        """Return the model for arms that are scored on the same items, which makes them depend."""
+        if self.arms == "independent" and not isinstance(self.arms, _Unsaid):
+            raise InvalidInput(
+                "arms that are scored on the same items are not independent; leave out "
+                'arms="independent"'
+            )
+        return replace(self, arms="arbitrary")  # type: ignore[type-var]
+
     def to_dict(self) -> dict[str, Any]:
         """Return the model as plain JSON; `noise_from_dict` reads it back."""
         entries = {f.name: getattr(self, f.name) for f in fields(self)}  # type: ignore[arg-type]
+        entries["arms"] = str(entries["arms"])
+        if entries.get("difference", 0) is None:  # said by nobody
+            del entries["difference"]
         lists = {k: list(v) if isinstance(v, tuple) else v for k, v in entries.items()}
         return {"kind": self.kind, **lists}
 
@@ -65,13 +90,13 @@ class SubGaussian(_Model):
     kind: ClassVar[str] = "subgaussian"
     scale: float | tuple[float, ...] = 1.0
     dependence: Dependence = "arbitrary"
-    arms: Dependence = "independent"
+    arms: Dependence = _INDEPENDENT
 
     def __init__(
         self,
         scale: float | Sequence[float] = 1.0,
         dependence: Dependence = "arbitrary",
-        arms: Dependence = "independent",
+        arms: Dependence = _INDEPENDENT,
     ) -> None:
         if np.ndim(scale) == 0:
             checked: float | tuple[float, ...] = number(scale, "scale")
@@ -117,6 +142,8 @@ class Bounded(_Model):
     capitals of many bets for each arm, or "bernstein", which keeps sums of squares only and is
     wider for the first few hundred pulls (`core.sequence_bounded`). Such values are sub-Gaussian
     with scale (high - low) / 2 (Hoeffding's lemma), which is what the lockstep algorithms use.
+    `difference` says, for shared items, by how much two arms' values on the same item can differ at
+    most: one number or one for each dim.
 
     >>> Bounded(0, [1, 100]).scales(2)
     array([ 0.5, 50. ])
@@ -127,7 +154,8 @@ class Bounded(_Model):
     high: float | tuple[float, ...] = 1.0
     method: Literal["betting", "bernstein"] = "betting"
     dependence: Dependence = "arbitrary"
-    arms: Dependence = "independent"
+    arms: Dependence = _INDEPENDENT
+    difference: float | tuple[float, ...] | None = None
 
     def __post_init__(self) -> None:
         for end in ("low", "high"):
@@ -140,6 +168,10 @@ class Bounded(_Model):
         if self.method not in ("betting", "bernstein"):
             raise InvalidInput(f"method must be 'betting' or 'bernstein'; got {self.method!r}")
         _check_dependence(self.dependence, self.arms)
+        if self.difference is not None:
+            object.__setattr__(self, "difference", _by_dim(self.difference, "difference"))
+            if (np.asarray(self.difference) <= 0).any():
+                raise InvalidInput(f"difference must be positive; got {self.difference}")
 
     def ends(self, dims: int) -> tuple[Floats, Floats]:
         """Return the least and the largest value of each dim, [D] each."""
@@ -152,7 +184,14 @@ class Bounded(_Model):
 
     def check_dims(self, dims: int) -> None:
         """Raise InvalidInput if the numbers by dim do not fit."""
-        self.ends(dims)
+        self.reaches(dims)
+
+    def reaches(self, dims: int) -> Floats:
+        """Return, [D], by how much two arms' values on one item can differ."""
+        low, high = self.ends(dims)
+        if self.difference is None:
+            return high - low
+        return np.minimum(_spread(self.difference, dims, "difference"), high - low)
 
     def check_values(self, values: Floats, names: Sequence[str]) -> None:
         """Raise InvalidInput if a value [n, D] lies outside the range: then nothing is proven."""
@@ -172,8 +211,13 @@ class Bounded(_Model):
 
     def assumptions(self) -> tuple[str, ...]:
         """Return what this model assumes of single pulls, in words."""
-        low, high = (list(v) if isinstance(v, tuple) else v for v in (self.low, self.high))
-        return (f"all values lie between {low} and {high}", _dims_in_words(self.dependence))
+        low, high, most = (
+            list(v) if isinstance(v, tuple) else v for v in (self.low, self.high, self.difference)
+        )
+        words = [f"all values lie between {low} and {high}", _dims_in_words(self.dependence)]
+        if most is not None:
+            words.append(f"values of two arms on the same item differ by at most {most}")
+        return tuple(words)
 
     def boxes(self, shape: Shape, delta: float) -> BoxRule:
         """Return the bounds of single arms that this model gives."""
@@ -194,7 +238,7 @@ class Gaussian(_Model):
     kind: ClassVar[str] = "gaussian"
     has_scale: ClassVar[bool] = False
     dependence: Dependence = "arbitrary"
-    arms: Dependence = "independent"
+    arms: Dependence = _INDEPENDENT
 
     def __post_init__(self) -> None:
         _check_dependence(self.dependence, self.arms)
@@ -222,7 +266,7 @@ class Bernoulli(_Model):
 
     kind: ClassVar[str] = "bernoulli"
     dependence: Dependence = "arbitrary"
-    arms: Dependence = "independent"
+    arms: Dependence = _INDEPENDENT
 
     def __post_init__(self) -> None:
         _check_dependence(self.dependence, self.arms)
@@ -240,6 +284,10 @@ class Bernoulli(_Model):
 
     def pivot(self, dims: int) -> Floats:
         """Return 1, [D]: a mirrored success is a failure."""
+        return np.ones(dims)
+
+    def reaches(self, dims: int) -> Floats:
+        """Return, [D], by how much two arms' values on one item can differ: 1."""
         return np.ones(dims)
 
     def assumptions(self) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ therefore stay in it. A shift changes no decision.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,6 +19,7 @@ import numpy as np
 
 from bestgroup.errors import InvalidInput
 from bestgroup.problem.arrays import Bools, Floats, number, numbers
+from bestgroup.problem.items import Items, SharedItems, check_items, items_from_dict
 from bestgroup.problem.noise import Noise, SubGaussian, check_noise, noise_from_dict
 from bestgroup.problem.shape import Shape
 
@@ -40,7 +42,8 @@ class Problem:
 
     `groups` maps a group to its arms, `dims` a dim to "max", "min" or "watch" (or to a `Dim`).
     Numbers by dim in `noise` follow the decided dims. `costs` maps an arm to the cost of one pull,
-    or a group to such a table; arms without one cost 1.
+    or a group to such a table; arms without one cost 1. `items` says that all arms are scored on the
+    same items (`Items`); arms then depend on each other, whatever the noise model would say.
 
     >>> problem = Problem({"A": ["a1", "a2"], "B": ["b1"]}, {"profit": "max", "returns": "min"})
     >>> problem.shape
@@ -55,6 +58,7 @@ class Problem:
         dims: Mapping[str, Any],
         noise: Noise | None = None,
         costs: Mapping[str, Any] | None = None,
+        items: Items | int | None = None,
     ) -> None:
         arms = _check_groups(groups)
         self.groups: tuple[str, ...] = tuple(arms)
@@ -62,6 +66,10 @@ class Problem:
         self.dims: tuple[Dim, ...] = _check_dims(dims)
         self.noise: Noise = check_noise(SubGaussian(1.0) if noise is None else noise)
         self.costs: tuple[tuple[float, ...], ...] | None = arm_costs(arms, costs)
+        self.items: Items | None = check_items(items)
+        if self.items is not None:
+            self.noise = self.noise.on_shared_items()
+            self.noise.reaches(len(self.decided))
         self.noise.check_dims(len(self.decided))
 
     @property
@@ -73,6 +81,13 @@ class Problem:
     def shape(self) -> Shape:
         """The shape that the algorithms see: decided dims only."""
         return Shape(tuple(len(names) for names in self.arms), len(self.decided))
+
+    @property
+    def shared(self) -> SharedItems | None:
+        """What an algorithm may know of the items, if arms share any."""
+        if self.items is None:
+            return None
+        return self.items.shared(self.noise.reaches(len(self.decided)).tolist())
 
     @cached_property
     def _keep(self) -> Bools:
@@ -123,9 +138,23 @@ class Problem:
         array = np.asarray(decided, dtype=np.float64)
         return np.where(self._turned, self.noise.pivot(len(self._turned)) - array, array)
 
+    def with_items(self, items: Items) -> Problem:
+        """Return the same problem on these items."""
+        made = copy.copy(self)
+        made.items = check_items(items)
+        made.noise = self.noise.on_shared_items() if self.items is None else self.noise
+        made.noise.reaches(len(made.decided))
+        return made
+
+    def with_dependent_arms(self) -> Problem:
+        """Return the same problem with arms that may depend on each other in any way."""
+        made = copy.copy(self)
+        made.noise = self.noise.on_shared_items()
+        return made
+
     def to_dict(self) -> dict[str, Any]:
         """Return the problem as plain JSON; `from_dict` reads it back."""
-        return {
+        entries = {
             "groups": {g: list(names) for g, names in zip(self.groups, self.arms, strict=True)},
             "dims": {dim.name: _dim_dict(dim) for dim in self.dims},
             "noise": self.noise.to_dict(),
@@ -136,6 +165,9 @@ class Problem:
                 for group, names, row in zip(self.groups, self.arms, self.costs, strict=True)
             },
         }
+        if self.items is not None:
+            entries["items"] = self.items.to_dict()
+        return entries
 
     @classmethod
     def from_dict(cls, given: Mapping[str, Any]) -> Problem:
@@ -145,7 +177,8 @@ class Problem:
             noise = noise_from_dict(given["noise"])
         except (KeyError, TypeError, AttributeError) as error:
             raise InvalidInput(f"this is not the description of a problem: {error!r}") from None
-        return cls(groups, dims, noise, given.get("costs"))
+        items = None if given.get("items") is None else items_from_dict(given["items"])
+        return cls(groups, dims, noise, given.get("costs"), items)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Problem) and self.to_dict() == other.to_dict()

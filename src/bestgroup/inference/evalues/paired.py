@@ -53,7 +53,7 @@ _NEAR = 1e-9  # a mean this close to -r, in units of r, is taken to be this far 
 class Betting(NamedTuple):
     """How differences are bet on."""
 
-    count: int  # items of the pool; 0 if items are independent draws
+    pool: int  # how many items it has; 0 if items are independent draws
     bets: Floats  # [L]     l_k r
     weights: Floats  # [L]  w_k
 
@@ -75,7 +75,8 @@ def betting(count: int) -> Betting:
     >>> len(betting(100).bets), len(betting(0).bets)
     (16, 28)
     """
-    bets = _LARGEST / _RATIO ** np.arange(_MAIN if count else _MAIN + _RESERVE)
+    kept = _MAIN if count else _MAIN + _RESERVE
+    bets = np.array([_LARGEST / _RATIO**k for k in range(kept)])
     weights = np.full(len(bets), 1.0 / _MAIN)
     if not count:
         weights[:_MAIN] = (1.0 - _SPARE) / _MAIN
@@ -102,7 +103,7 @@ def null_mean(count: int, done: int, total: float, shift: float, reach: float) -
 def bet(rule: Betting, wealth: Floats, value: float, mean: float, done: int, reach: float) -> float:
     """Multiply the wealth of every bet by its factor for an item; returns K_t, rounded down."""
     cap = _CAP / max(reach + mean, _NEAR * reach)
-    stretch = 1.0 if rule.count == 0 else rule.count / (rule.count - done)
+    stretch = 1.0 if rule.pool == 0 else rule.pool / (rule.pool - done)
     stretch = stretch / reach
     average = 0.0
     for k in range(len(wealth)):
@@ -118,13 +119,13 @@ def watch_item(
     rule: Betting, wealth: Floats, value: float, done: int, total: float, claim: Claim
 ) -> int:
     """Take up the difference on the item after `done` ones; returns whether the claim is proven."""
-    mean = null_mean(rule.count, done, total, claim.shift, claim.reach)
+    mean = null_mean(rule.pool, done, total, claim.shift, claim.reach)
     if mean < -claim.reach:
         return PROVEN
     if mean < claim.reach and bet(rule, wealth, value, mean, done, claim.reach) >= claim.need:
         return PROVEN
-    if done + 1 == rule.count:
-        return at_the_end(rule.count, total + value, claim)
+    if done + 1 == rule.pool:
+        return at_the_end(rule.pool, total + value, claim)
     return OPEN
 
 
@@ -177,8 +178,8 @@ def is_refuted(rule: Betting, values: Floats, claim: Claim) -> bool:
         if code != OPEN:
             return code == PROVEN
         total += values[t]
-    if rule.count > 0 and len(values) < rule.count:
-        return null_mean(rule.count, len(values), total, claim.shift, claim.reach) < -claim.reach
+    if rule.pool > 0 and len(values) < rule.pool:
+        return null_mean(rule.pool, len(values), total, claim.shift, claim.reach) < -claim.reach
     return False
 
 

@@ -1,0 +1,1 @@
+"""The algorithms on shared items: every arm goes through the same items in the same order."""

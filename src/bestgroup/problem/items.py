@@ -1,0 +1,224 @@
+"""`Items`: every arm is scored on the same items, each arm once on each item.
+
+One random order of the items is drawn before anything is seen. The t-th pull of every arm is the t-th
+item of that order: no arm skips an item. What is asked for is named by `target`:
+
+- "pool": the mean over these items of the table "each arm once on each item";
+- "population": the items are independent draws from what one cares for; the mean of that;
+- "stream": an endless supply of items (seeds, visitors), each drawn independently.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from bestgroup.errors import InvalidInput
+from bestgroup.problem.arrays import number, positive_int
+
+TARGETS = ("pool", "population", "stream")
+
+
+@dataclass(frozen=True)
+class SharedItems:
+    """What an algorithm may know of shared items."""
+
+    count: int  # how many there are; 0 for an endless stream
+    pool: bool  # the question is about these items; else about what they are drawn from
+    reach: tuple[float, ...]  # [D]  two arms' values on one item differ by at most this
+
+
+@dataclass(frozen=True)
+class Items:
+    """The items that all arms are scored on.
+
+    `count` is their number, or None for an endless stream. `names` are their identifiers, which the
+    evaluator gets; without them items are called "0", "1", .... `clusters` gives a label to every item:
+    items of one label (questions on one passage) belong together, and the cluster is what is drawn.
+    `repeats` is how many evaluations of an arm on an item are averaged, a number fixed beforehand.
+    `floor` is what counts, in each dim, for an item that an arm cannot do: one number, or one for
+    each dim by name.
+
+    >>> Items(797).target, Items().target, Items(names=["a", "b"]).count
+    ('pool', 'stream', 2)
+    """
+
+    count: int | None = None
+    target: str | None = None
+    names: tuple[str, ...] | None = None
+    clusters: tuple[str, ...] | None = None
+    repeats: int = 1
+    floor: float | tuple[tuple[str, float], ...] | None = None
+
+    def __post_init__(self) -> None:
+        names = _labels(self.names, "the names of items")
+        if names is not None and len(set(names)) < len(names):
+            raise InvalidInput(f"the names of items must differ; {_twice(names)!r} is there twice")
+        count = self.count if self.count is not None or names is None else len(names)
+        if count is not None:
+            count = positive_int(count, "the number of items")
+        if names is not None and len(names) != count:
+            raise InvalidInput(
+                f"there must be a name for each of the {count} items; got {len(names)}"
+            )
+        clusters = _labels(self.clusters, "clusters")
+        if clusters is not None and len(clusters) != count:
+            raise InvalidInput(
+                f"there must be a cluster for each of the {count} items; got {len(clusters)}"
+            )
+        object.__setattr__(self, "count", count)
+        object.__setattr__(self, "names", names)
+        object.__setattr__(self, "clusters", clusters)
+        object.__setattr__(self, "target", _target(self.target, count))
+        object.__setattr__(self, "repeats", positive_int(self.repeats, "repeats"))
+        object.__setattr__(self, "floor", _floor(self.floor))
+
+    @property
+    def pool(self) -> bool:
+        """Whether the question is about these items only."""
+        return self.target == "pool"
+
+    def name(self, position: int) -> str:
+        """Return the identifier of an item."""
+        return str(position) if self.names is None else self.names[position]
+
+    def index(self, name: str) -> int:
+        """Return the number of an item."""
+        if self.names is not None:
+            places = _places(self.names)
+            if name in places:
+                return places[name]
+        elif name.isdecimal() and (self.count is None or int(name) < self.count):
+            return int(name)
+        raise InvalidInput(f"there is no item {name!r}")
+
+    def floor_values(self, dims: Sequence[str]) -> list[float]:
+        """Return what counts in each dim for an item that an arm cannot do."""
+        if self.floor is None:
+            raise InvalidInput("no floor is declared for items that an arm cannot do")
+        if not isinstance(self.floor, tuple):
+            return [float(self.floor)] * len(dims)
+        known = dict(self.floor)
+        missing = [dim for dim in dims if dim not in known]
+        if missing:
+            raise InvalidInput(f"the floor has no value for the dim {missing[0]!r}")
+        return [known[dim] for dim in dims]
+
+    def shared(self, reach: Sequence[float]) -> SharedItems:
+        """Return what an algorithm may know."""
+        return SharedItems(self.count or 0, self.pool, tuple(float(r) for r in reach))
+
+    def question(self) -> str:
+        """Return, in words, what the means are that the answer speaks of."""
+        if self.target == "pool":
+            return (
+                f"means are those of these {self.count:,} items: of the table with each arm once on "
+                "each item"
+            )
+        if self.target == "population":
+            return (
+                f"means are those of the population that the {self.count:,} items were drawn from"
+            )
+        return "means are expectations over the endless stream of items"
+
+    def assumptions(self) -> tuple[str, ...]:
+        """Return what the proofs rest on, in words."""
+        order = "every arm goes through the items in one order without skipping any"
+        if self.target == "pool":
+            drawn = "that order was drawn at random before any value was seen"
+            fixed = "what an arm scores on an item does not depend on the item's place in the order"
+            return (self.question(), f"{order}; {drawn}", fixed)
+        return (
+            self.question(),
+            order,
+            "items are independent draws, in an order that no value chose",
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain JSON; `items_from_dict` reads it back."""
+        floor = dict(self.floor) if isinstance(self.floor, tuple) else self.floor
+        entries: dict[str, Any] = {"count": self.count, "target": self.target, "floor": floor}
+        entries["repeats"] = self.repeats
+        for key in ("names", "clusters"):
+            labels = getattr(self, key)
+            entries[key] = None if labels is None else list(labels)
+        return {key: value for key, value in entries.items() if value is not None}
+
+
+def items_from_dict(given: Any) -> Items:
+    """Return the items that `to_dict` wrote."""
+    if not isinstance(given, Mapping):
+        raise InvalidInput(f"items must be a table; got {given!r}")
+    unknown = set(given) - {"count", "target", "names", "clusters", "repeats", "floor"}
+    if unknown:
+        raise InvalidInput(f"items have no entry {sorted(unknown)[0]!r}")
+    return Items(**given)
+
+
+def check_items(items: Any) -> Items | None:
+    """Return `items` if it is None, an `Items` or a number of items."""
+    if items is None or isinstance(items, Items):
+        return items
+    if isinstance(items, int) and not isinstance(items, bool):
+        return Items(items)
+    raise InvalidInput(f"items must be bg.Items(...) or their number; got {items!r}")
+
+
+def digest_order(names: Sequence[str]) -> list[int]:
+    """Return an order of items that depends on their names alone, so that nobody can shop for one.
+
+    >>> digest_order(["a", "b", "c"])
+    [2, 1, 0]
+    """
+    keys = [hashlib.sha256(name.encode()).digest() for name in names]
+    return sorted(range(len(names)), key=keys.__getitem__)
+
+
+def _labels(given: Any, what: str) -> tuple[str, ...] | None:
+    if given is None:
+        return None
+    if isinstance(given, str) or not hasattr(given, "__len__") or len(given) == 0:
+        raise InvalidInput(f"{what} must be a list that is not empty; got {given!r}")
+    labels = tuple(str(name) for name in given)
+    if not all(labels):
+        raise InvalidInput(f"{what} must not be empty")
+    return labels
+
+
+def _twice(names: tuple[str, ...]) -> str:
+    seen: set[str] = set()
+    return next(name for name in names if name in seen or seen.add(name))
+
+
+def _target(given: Any, count: int | None) -> str:
+    target = given or ("stream" if count is None else "pool")
+    if target not in TARGETS:
+        raise InvalidInput(f"target must be one of {', '.join(TARGETS)}; got {given!r}")
+    if (target == "stream") != (count is None):
+        raise InvalidInput(
+            f"the target {target!r} "
+            + ("has no number of items" if target == "stream" else "needs the number of items")
+        )
+    return target
+
+
+def _floor(given: Any) -> Any:
+    if given is None:
+        return None
+    if isinstance(given, Mapping):
+        return tuple((str(dim), number(value, f"floor of {dim}")) for dim, value in given.items())
+    if isinstance(given, tuple) and all(isinstance(entry, tuple) for entry in given):
+        return given
+    return number(given, "floor")
+
+
+_known: dict[tuple[str, ...], dict[str, int]] = {}
+
+
+def _places(names: tuple[str, ...]) -> dict[str, int]:
+    if names not in _known:
+        _known.clear()  # of the last problem only
+        _known[names] = {name: k for k, name in enumerate(names)}
+    return _known[names]

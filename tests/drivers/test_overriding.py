@@ -91,6 +91,15 @@ def test_kernels_count_only_where_no_subclass_overrides_them():
     assert bodies(own, rule, True)[1] != own.step
 
 
+def test_the_jump_engine_refuses_what_it_would_not_run():
+    assert TripleElimination().jump_objection() is None
+    with pytest.raises(bg.InvalidInput, match="does not know the algorithm 'every-arm-twice'"):
+        bg.simulate(INSTANCE, PARETO, EveryArmTwice(), 0.1, 1, engine="jump")
+    tiny = bg.Instance([[[0.0]], [[1e-3]]])
+    assert bg.simulate(tiny, PARETO, "te", 0.1, 1).engine == "jump"
+    assert bg.simulate(tiny, PARETO, EveryArmTwice(), 0.1, 1, max_pulls=100).engine == "exact"
+
+
 def test_the_contract_suite_compares_plain_and_compiled_bodies():
     check_algorithm(EveryArmTwice(), cases=3)
 

@@ -13,7 +13,6 @@ from bestgroup.drivers.jump.clock import clock_of, set_clock
 from bestgroup.drivers.jump.engine import run_many, supports
 from bestgroup.drivers.jump.memory import DIM_COUNT, PRESENT
 from bestgroup.drivers.jump.radii import set_radii, spare_place
-from bestgroup.drivers.jump.work import effect_draws, elimination_draws, plus_draws
 from bestgroup.errors import InvalidInput
 from bestgroup.problem.laws import Bernoulli, FullyDependent, Normal
 from bestgroup.simulation.simulate import choose_engine
@@ -132,9 +131,7 @@ def test_predicted_draws_have_the_right_order(name):
     instance = bg.Instance.random(5, 4, 2, 2, min_gap=0.05, seed=2)
     goal = bg.BestGroup([1.0, 0.5]) if name == "eecb" else bg.ParetoGroups(0.02)
     algorithm = bg.algorithm(name)
-    rule = algorithm.rule(Setting(instance.shape, goal, instance.noise, 0.01))
-    predict = {"eecb": effect_draws, "te-plus": plus_draws}.get(name, elimination_draws)
-    guess = predict(instance, rule)
+    guess = algorithm.work(instance, Setting(instance.shape, goal, instance.noise, 0.01)).draws
     sim = bg.simulate(instance, goal, algorithm, runs=20, engine="jump")
     pulls = sim.pulls.mean()
     assert pulls / 4 < guess < 4 * 2 * pulls

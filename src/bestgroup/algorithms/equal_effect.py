@@ -20,6 +20,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from bestgroup.algorithms.protocol import Kernels, Lockstep, RadiusAlgorithm, Rule, Setting
+from bestgroup.algorithms.work import GRID, Work, predict, rounds_until
 from bestgroup.compile.kernel import kernel
 from bestgroup.errors import InvalidInput
 from bestgroup.inference.radii import radius_at, radius_below
@@ -27,6 +28,7 @@ from bestgroup.inference.tally import Tally
 from bestgroup.problem.arrays import Bools, Floats, Ints
 from bestgroup.problem.goals import BestGroup
 from bestgroup.problem.guarantee import Guarantee
+from bestgroup.problem.instance import Instance
 
 
 class Exits(NamedTuple):
@@ -334,8 +336,13 @@ def horizon(state: State, rule: Rule) -> int:
 
 
 KERNELS = Kernels(
-    plan, step, is_done, lockstep=Lockstep(is_active, clock_after, can_fire, skip, horizon)
+    plan,
+    step,
+    is_done,
+    lockstep=Lockstep(is_active, clock_after, can_fire, skip, horizon),
+    jump="bestgroup.drivers.jump.families.equal_effect",
 )
+_WALK = 11000.0  # measured: normals that a dim of an arm is worth in the jump engine
 
 
 @dataclass(frozen=True)
@@ -381,6 +388,27 @@ class EqualEffect(RadiusAlgorithm):
             "clock": state.clock.copy(),
             "threshold": float(state.threshold[0]),
         }
+
+    def work(self, instance: Instance, setting: Setting) -> Work:
+        """Return the work of a run in which means are known.
+
+        A group leaves when 2 sum_d w^d beta(n^d) is the distance of its worth to the best one's,
+        with equal terms; an arm leaves a dim when 2 beta is its distance to the best one there, and
+        is pulled by the slowest dim.
+        """
+        rule = self.rule(setting)
+        radii = np.array([radius_at(rule.radius, int(r)) for r in GRID])
+        share, dims = rule.weights * rule.scale, len(rule.scale)
+        worth = instance.efficiency @ rule.weights
+        distance = worth.max() - worth
+        others = np.delete(distance, int(worth.argmax()))
+        distance[worth.argmax()] = others.min(initial=np.inf)
+        slack = float(rule.epsilon @ rule.weights)
+        leave = rounds_until((distance + slack)[:, None] / (2.0 * dims * share), radii)
+        lacks = (instance.efficiency[:, None, :] - instance.padded_means) / rule.scale
+        stay = rounds_until(0.5 * np.nan_to_num(lacks), radii)
+        pulls = np.minimum(stay, leave[:, None, :]).max(axis=2)
+        return predict(instance, float(pulls[rule.exists].sum()) * dims, _WALK)
 
     def guarantee(self, setting: Setting) -> Guarantee:
         """Return the correctness of Theorem 4.1."""

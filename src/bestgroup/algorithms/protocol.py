@@ -25,6 +25,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from bestgroup.algorithms.work import Work
 from bestgroup.compile.kernel import Kernel, kernel
 from bestgroup.errors import InvalidInput
 from bestgroup.inference.confidence_sequences.boxes import BoxRule
@@ -33,6 +34,7 @@ from bestgroup.inference.tally import Tally
 from bestgroup.problem.arrays import Bools, Floats, Ints, number
 from bestgroup.problem.goals import BestGroup, Goal, ParetoGroups
 from bestgroup.problem.guarantee import SINGLE_ARMS, Guarantee, decisions_statement
+from bestgroup.problem.instance import Instance
 from bestgroup.problem.items import SharedItems
 from bestgroup.problem.noise import Noise
 from bestgroup.problem.problem import Problem
@@ -111,14 +113,8 @@ class Kernels(NamedTuple):
     is_stuck: Kernel[..., bool] = never  # (state, rule)
     workspace: Workspace | None = None
     lockstep: Lockstep | None = None
-    jump: Any = None  # what the jump engine binds; None: it cannot run the algorithm
-
-
-class Work(NamedTuple):
-    """About how long a run takes in either engine; the unit is the time of one standard normal."""
-
-    exact: float
-    jump: float
+    # The module that brings `FAMILY` for the jump engine; "": it cannot run the algorithm.
+    jump: str = ""
 
 
 @dataclass(frozen=True)
@@ -202,6 +198,25 @@ class Algorithm:
         """Return what an answer of this algorithm is worth."""
         return Guarantee("none", f"no proof is known to the library for {self.name!r}")
 
+    def jump_objection(self) -> str | None:
+        """Return one sentence that says why the jump engine cannot run this; None if it can."""
+        kernels = kernels_of(self, None) if _has_kernel(self, "init") else None
+        if kernels is None or not kernels.jump:
+            return f"the jump engine does not know the algorithm {self.name!r}"
+        return None
+
+    def work(self, instance: Instance, setting: Setting) -> Work | None:
+        """Return about how much work a run is in either engine; None if nobody can say."""
+        return None
+
+    def fixed_pulls(self, rule: Any) -> int | None:
+        """Return the pulls of every run; None if they depend on the data."""
+        return None
+
+    def rival(self, state: Any, rule: Any, group: int) -> int | None:
+        """Return the group by which a rejected one was proven to be beaten; None if unknown."""
+        return None
+
     def options(self) -> dict[str, Any]:
         """Return the options that this object was made with."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
@@ -265,6 +280,13 @@ class RadiusAlgorithm(Algorithm):
     def __post_init__(self) -> None:
         object.__setattr__(self, "radius", check_radius(self.radius))
         object.__setattr__(self, "radius_scale", check_factor(self.radius_scale))
+
+    def jump_objection(self) -> str | None:
+        """Return why the jump engine cannot run this: it needs a radius that decreases."""
+        why_not = super().jump_objection()
+        if why_not is None and not isinstance(self.radius, str):
+            return "the jump engine needs a named radius, which is known to decrease"
+        return why_not
 
     def base_rule(self, setting: Setting, epsilon: Floats, options: Any) -> Rule:
         """Return the rule with this algorithm's radius."""

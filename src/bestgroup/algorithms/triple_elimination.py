@@ -14,12 +14,14 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from bestgroup.algorithms.protocol import Kernels, Lockstep, RadiusAlgorithm, Rule, Setting
+from bestgroup.algorithms.work import GRID, Walks, Work, lockstep_draws, predict
 from bestgroup.compile.kernel import kernel
 from bestgroup.inference.radii import radius_at, radius_below
 from bestgroup.inference.tally import Tally
 from bestgroup.problem.arrays import Bools, Floats, Ints
 from bestgroup.problem.goals import ParetoGroups
 from bestgroup.problem.guarantee import Guarantee
+from bestgroup.problem.instance import Instance
 
 
 class Phases(NamedTuple):
@@ -369,7 +371,11 @@ KERNELS = Kernels(
     is_done,
     is_stuck,
     lockstep=Lockstep(is_active, clock_after, can_fire, skip, horizon),
+    jump="bestgroup.drivers.jump.families.elimination",
 )
+# Measured: normals that a dim of an arm is worth in the jump engine, and without eliminations of
+# arms and dims.
+_WALK, _PLAIN_WALK = 2000.0, 400.0
 
 
 @dataclass(frozen=True)
@@ -408,6 +414,14 @@ class TripleElimination(RadiusAlgorithm):
             "radius": radius_at(rule.radius, int(state.round[0])),
             "efficiency": state.efficiency.copy(),
         }
+
+    def work(self, instance: Instance, setting: Setting) -> Work:
+        """Return the work of a run in which means are known: a test fires at twice the radius."""
+        rule = self.rule(setting)
+        radii = 2.0 * np.array([radius_at(rule.radius, int(r)) for r in GRID])
+        walks = Walks(rule.exists, rule.epsilon, rule.scale, radii, rule.options.arms)
+        walk = _WALK if rule.options.arms else _PLAIN_WALK
+        return predict(instance, lockstep_draws(instance, walks), walk)
 
     def guarantee(self, setting: Setting) -> Guarantee:
         """Return the PAC property of Theorem 3.3."""

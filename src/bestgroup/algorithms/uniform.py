@@ -22,12 +22,14 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from bestgroup.algorithms.protocol import Algorithm, Kernels, Setting, proven_for
+from bestgroup.algorithms.work import Work, predict
 from bestgroup.compile.kernel import kernel
 from bestgroup.errors import InvalidInput
 from bestgroup.inference.tally import Tally
 from bestgroup.problem.arrays import Bools, Floats, Ints
 from bestgroup.problem.goals import ParetoGroups
 from bestgroup.problem.guarantee import SINGLE_ARMS, Guarantee
+from bestgroup.problem.instance import Instance
 
 
 class UniformRule(NamedTuple):
@@ -102,7 +104,9 @@ class Uniform(Algorithm):
     name: ClassVar[str] = "unis"
     always_ends: ClassVar[bool] = True
     goals: ClassVar[tuple[type, ...]] = (ParetoGroups,)
-    kernels: ClassVar[Kernels | None] = Kernels(plan, step, is_done)
+    kernels: ClassVar[Kernels | None] = Kernels(
+        plan, step, is_done, jump="bestgroup.drivers.jump.families.uniform"
+    )
     factor: ClassVar[float] = 8.0  # r_0 = factor / epsilon^2 log(2 A D / delta)
     share: ClassVar[float] = 1.0  # a group is left out if beaten by share * epsilon
 
@@ -149,6 +153,15 @@ class Uniform(Algorithm):
             "accepted": state.accepted.copy(),
             "efficiency": state.efficiency.copy(),
         }
+
+    def fixed_pulls(self, rule: UniformRule) -> int:
+        """Return r_0 pulls of every arm."""
+        return rule.pulls * int(rule.exists.sum())
+
+    def work(self, instance: Instance, setting: Setting) -> Work:
+        """Return the work of a run; by jumps a dim of an arm is one normal."""
+        draws = self.fixed_pulls(self.rule(setting)) * instance.shape.dims
+        return predict(instance, float(draws), walk=1.0, pair=0.0)
 
     def guarantee(self, setting: Setting) -> Guarantee:
         """Return that there is none."""

@@ -11,7 +11,6 @@ from typing import Any
 
 from bestgroup.algorithms.protocol import Algorithm, Setting
 from bestgroup.algorithms.registry import resolve
-from bestgroup.algorithms.uniform import Uniform
 from bestgroup.experiments.points import DELTA, Limit, Outcome, Point, Weights
 from bestgroup.problem.goals import Goal
 from bestgroup.problem.instance import Instance
@@ -92,11 +91,9 @@ class Work:
 
 def _known_pulls(algorithm: Algorithm, setting: Setting, instance: Instance) -> int | None:
     """Return the pulls of uniform sampling, which never change, if drawing them all is slow."""
-    if not isinstance(algorithm, Uniform):
-        return None
-    if choose_engine("auto", instance, setting, algorithm) != "exact":
-        return None
-    return algorithm.rule(setting).pulls * setting.shape.total
+    known = algorithm.fixed_pulls(algorithm.rule(setting))
+    slow = known is not None and choose_engine("auto", instance, setting, algorithm) == "exact"
+    return known if slow else None
 
 
 def _file_name(point: Point, weights: Weights | None, algorithm: str) -> str:

@@ -12,7 +12,6 @@ import numpy as np
 from bestgroup.algorithms.protocol import Algorithm, Setting
 from bestgroup.algorithms.registry import resolve
 from bestgroup.drivers.jump.engine import supports
-from bestgroup.drivers.jump.work import is_jump_quicker
 from bestgroup.errors import InvalidInput
 from bestgroup.problem.arrays import Bools, Floats, Ints, positive_int, probability, seed_of
 from bestgroup.problem.goals import Goal, check_goal
@@ -171,7 +170,8 @@ def choose_engine(engine: str, instance: Instance, setting: Setting, algorithm: 
         if why_not:
             raise InvalidInput(f"{why_not}; use engine='exact' or 'auto'")
         return engine
-    return "exact" if why_not or not is_jump_quicker(instance, setting, algorithm) else "jump"
+    work = None if why_not else algorithm.work(instance, setting)
+    return "jump" if work is not None and work.exact > work.jump else "exact"
 
 
 def _collect(job: Job, runs: Runs, seconds: float) -> Simulation:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from bestgroup.algorithms.protocol import RadiusAlgorithm
+from bestgroup.algorithms.protocol import kernels_of
 from bestgroup.drivers.session import Conductor
 from bestgroup.inference.certificate.explain import Explainer, Explanation
 from bestgroup.inference.certificate.forecast import arms_needed
@@ -20,7 +20,6 @@ from bestgroup.inference.certificate.judge import Verdict, boxes
 from bestgroup.inference.radii import radius_at
 from bestgroup.inference.tally import Tally
 from bestgroup.problem.arrays import Floats, Ints
-from bestgroup.problem.goals import ParetoGroups
 from bestgroup.problem.noise import SubGaussian
 from bestgroup.problem.status import Status
 from bestgroup.studies.spec import StudySpec
@@ -34,7 +33,7 @@ def reasons(spec: StudySpec, conductor: Conductor, group: int) -> Explanation | 
     verdict = explainer.verdict
     by = None
     if verdict.status[group] == Status.OUT:
-        by = _proven_rival(conductor.moment().state, spec, group)
+        by = conductor.algorithm.rival(conductor.moment().state, conductor.rule, group)
     if by is not None:
         verdict.beats[:, group] = False
         verdict.beats[by, group] = True
@@ -53,7 +52,8 @@ def foresee(spec: StudySpec, conductor: Conductor) -> float | None:
         return None
     need = arms_needed(explainer)
     counts, active = conductor.moment().counts, conductor.record().get("arms")
-    if isinstance(conductor.algorithm, RadiusAlgorithm) and active is not None:
+    kernels = kernels_of(conductor.algorithm, conductor.rule)
+    if kernels is not None and kernels.lockstep is not None and active is not None:
         # Lockstep: the active arms of a group are pulled as often as the hardest of them.
         need = np.where(np.asarray(active).any(axis=2), need.max(axis=1)[:, None], need)
     total = float(np.maximum(need - counts, 0.0)[spec.problem.shape.exists].sum())
@@ -99,11 +99,3 @@ def _bare(status: Ints, low: Any, high: Any, pairs: bool) -> Verdict:
     N, D = len(status), low.shape[2]
     nothing = np.zeros((N, N, D), bool)
     return Verdict(status, low, high, nothing, nothing.copy(), pairs)
-
-
-def _proven_rival(state: Any, spec: StudySpec, group: int) -> int | None:
-    """Return the group that `adaptive` has proven to beat this one."""
-    if spec.algorithm != "adaptive" or not isinstance(spec.goal, ParetoGroups):
-        return None
-    by = int(state.ledger.beaten_by[group])
-    return by if by >= 0 else None

@@ -61,6 +61,10 @@ class Adaptive(Algorithm):
         """Return what a trace shows of the state."""
         return self._for_rule(rule).record(state, rule)
 
+    def rival(self, state: Any, rule: Any, group: int) -> int | None:
+        """Return the group that has been proven to beat this one."""
+        return self._for_rule(rule).rival(state, rule, group)
+
     def guarantee(self, setting: Setting) -> Guarantee:
         """Return the PAC property that the half proves."""
         return self._for_goal(setting.goal).guarantee(setting)

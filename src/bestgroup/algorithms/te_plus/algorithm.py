@@ -79,11 +79,14 @@ from bestgroup.algorithms.protocol import (
     shrunk,
 )
 from bestgroup.algorithms.te_plus.radii import PairRule, radii_at, radii_below, split
+from bestgroup.algorithms.work import GRID, Walks, Work, lockstep_draws, predict
 from bestgroup.compile.kernel import kernel
+from bestgroup.inference.evalues.normal import mixture_edge
 from bestgroup.inference.tally import Tally
 from bestgroup.problem.arrays import Bools, Floats, Ints
 from bestgroup.problem.goals import ParetoGroups
 from bestgroup.problem.guarantee import SEVERAL_ARMS, SINGLE_ARMS, Guarantee
+from bestgroup.problem.instance import Instance
 
 
 class State(NamedTuple):
@@ -391,8 +394,16 @@ def horizon(state: State, rule: PairRule) -> int:
 
 
 KERNELS = Kernels(
-    plan, step, is_done, lockstep=Lockstep(is_active, clock_after, can_fire, skip, horizon)
+    plan,
+    step,
+    is_done,
+    lockstep=Lockstep(is_active, clock_after, can_fire, skip, horizon),
+    jump="bestgroup.drivers.jump.families.te_plus",
 )
+# Measured, in normals: a dim of an arm and a sign in the jump engine; a reward in the exact one,
+# which looks at all pairs of groups.
+_WALK, _SIGN = 2000.0, 1500.0
+_DRAW, _DRAW_OF_GROUP = 6.0, 0.6
 
 
 @dataclass(frozen=True)
@@ -448,6 +459,14 @@ class TePlus(Algorithm):
             "radius": float(radii[0]),
             "efficiency": state.efficiency.copy(),
         }
+
+    def work(self, instance: Instance, setting: Setting) -> Work:
+        """Return the work of a run in which means are known, by the radius of `above`."""
+        rule, groups = self.rule(setting), instance.shape.groups
+        radii = [rule.factor * mixture_edge(rule.variance * r, rule.alphas[0]) / r for r in GRID]
+        walks = Walks(rule.exists, rule.epsilon, rule.scale, np.array(radii), True)
+        draws, sign = lockstep_draws(instance, walks), _SIGN * instance.shape.dims
+        return predict(instance, draws, _WALK, sign, _DRAW + _DRAW_OF_GROUP * groups)
 
     def guarantee(self, setting: Setting) -> Guarantee:
         """Return the PAC property that the module proves."""

@@ -16,7 +16,7 @@ from bestgroup.algorithms.equal_effect import EqualEffect
 from bestgroup.algorithms.pareto_then_weigh import ParetoThenWeigh
 from bestgroup.algorithms.protocol import Algorithm, Setting
 from bestgroup.algorithms.te_plus.algorithm import TePlus
-from bestgroup.algorithms.triple_elimination import GroupElimination, TripleElimination
+from bestgroup.algorithms.triple_elimination import GroupElimination
 from bestgroup.algorithms.uniform import Uniform
 from bestgroup.drivers.jump.certify import doubt_for
 from bestgroup.drivers.jump.families.elimination import Results, make_results
@@ -74,14 +74,10 @@ def supports(instance: Instance, algorithm: Algorithm) -> str | None:
     >>> supports(Instance([[[0.5]]], Bernoulli()), GroupElimination())
     'the jump engine draws Gaussian rewards only, and the law is Bernoulli()'
     """
-    ours = type(algorithm).__module__.startswith("bestgroup.algorithms.")
-    if not ours or not isinstance(algorithm, TripleElimination | TePlus | EqualEffect | Uniform):
-        return f"the jump engine does not know the algorithm {algorithm.name!r}"
-    if not isinstance(instance.law, Normal | FullyDependent):
+    why_not = algorithm.jump_objection()
+    if why_not is None and not isinstance(instance.law, Normal | FullyDependent):
         return f"the jump engine draws Gaussian rewards only, and the law is {instance.law}"
-    if not isinstance(getattr(algorithm, "radius", "paper"), str):
-        return "the jump engine needs a named radius, which is known to decrease"
-    return None
+    return why_not
 
 
 def run_many(

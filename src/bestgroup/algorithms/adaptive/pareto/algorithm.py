@@ -156,6 +156,11 @@ class AdaptivePareto(Algorithm):
             "efficiency": state.efficiency.copy(),
         }
 
+    def rival(self, state: State, rule: AdaptiveRule, group: int) -> int | None:
+        """Return the group that has been proven to beat this one."""
+        by = int(state.ledger.beaten_by[group])
+        return by if by >= 0 else None
+
     def guarantee(self, setting: Setting) -> Guarantee:
         """Return the PAC property that the module proves."""
         return proven_for(setting, *(SINGLE_ARMS if uses_boxes(setting) else SEVERAL_ARMS))

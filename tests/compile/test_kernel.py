@@ -94,7 +94,7 @@ def test_a_compilation_that_fails_keeps_nobody_waiting(tmp_path, monkeypatch):
 def test_what_a_kernel_is_compiled_with_counts_in_the_digest():
     from bestgroup.compile.borrowing import borrowing
     from bestgroup.compile.kernel import kernel
-    from bestgroup.compile.pointers import Primitive, bare
+    from bestgroup.compile.records import Primitive, bare
 
     digests = []
     for decorate in (kernel, borrowing, bare, kernel):

@@ -9,10 +9,11 @@ from bestgroup.algorithms import triple_elimination as te
 from bestgroup.algorithms.protocol import Setting
 from bestgroup.algorithms.te_plus import algorithm as te_plus
 from bestgroup.algorithms.te_plus.radii import radii_at
-from bestgroup.drivers.jump.clock import clock_of, set_clock
+from bestgroup.drivers.jump.clock import set_clock
 from bestgroup.drivers.jump.engine import run_many, supports
-from bestgroup.drivers.jump.memory import DIM_COUNT, PRESENT
-from bestgroup.drivers.jump.radii import set_radii, spare_place
+from bestgroup.drivers.jump.memory import PRESENT, SPARE, clock_at
+from bestgroup.drivers.jump.memory import radii_at as radii_of
+from bestgroup.drivers.jump.radii import set_radii
 from bestgroup.errors import InvalidInput
 from bestgroup.problem.laws import Bernoulli, FullyDependent, Normal
 from bestgroup.simulation.simulate import choose_engine
@@ -216,8 +217,8 @@ def test_signs_of_a_pair_are_those_of_its_margins():
 def test_radii_of_a_window_are_below_all_its_rounds_and_tight():
     instance = bg.Instance([[[0.0]], [[1.0]]])
     engine = engine_for(instance, bg.ParetoGroups(0.1), bg.algorithm("te-plus"), 0.01)
-    Z, F, rule = engine.Z, engine.F, engine.rule
-    place, edges, radii = spare_place(Z), np.zeros(4), np.zeros(3)
+    m, rule = engine.memory, engine.rule
+    below, edges, radii = radii_of(m, SPARE), np.zeros(4), np.zeros(3)
     rng = np.random.default_rng(3)
     for now in [*range(140), *rng.integers(140, 5000, 60).tolist()]:
         end = now + int(rng.integers(1, 70))
@@ -225,9 +226,9 @@ def test_radii_of_a_window_are_below_all_its_rounds_and_tight():
         for r in range(now + 1, end + 1):
             radii_at(edges, rule, r, radii)
             least = np.minimum(least, radii)
-        set_radii(Z, F, place, now, end)
-        below = F[place : place + 3]
-        assert (below <= least).all() and (below > 0.999999 * least).all()
+        set_radii(m, below, now, end)
+        ours = np.array([below.beta, below.near, below.stale])
+        assert (ours <= least).all() and (ours > 0.999999 * least).all()
 
 
 @pytest.mark.parametrize("weights", [[1.0, 1.0, 1.0], [0.1, 1.0, 2.0], [1.0, 5.0], [0.001, 1.0]])
@@ -235,13 +236,15 @@ def test_the_clock_of_a_round_is_where_the_algorithm_gets_one_by_one(weights):
     D = len(weights)
     instance = bg.Instance([[[0.0] * D], [[1.0] * D]])
     engine = engine_for(instance, bg.BestGroup(weights), "eecb", 0.01)
-    Z, F, rule = engine.Z, engine.F, engine.rule
-    assert Z[DIM_COUNT] == D
+    m, rule = engine.memory, engine.rule
+    assert m.D == D
     clock = np.ones(D, np.int64)
-    Z[clock_of(Z, PRESENT) : clock_of(Z, PRESENT) + D] = 1
+    for d in range(D):
+        clock_at(m, PRESENT, d).count = 1
     for r in range(2, 3000):
         clock[eecb.focus_at(clock, rule)] += 1
         if r % 37 == 0 or r < 40:
-            Z[clock_of(Z, 1) : clock_of(Z, 1) + D] = 7 * clock
-            set_clock(Z, F, rule, 0, r, 1, 0.2)
-            assert Z[clock_of(Z, 0) : clock_of(Z, 0) + D].tolist() == clock.tolist()
+            for d in range(D):
+                clock_at(m, 1, d).count = 7 * clock[d]
+            set_clock(m, rule, 0, r, 1, 0.2)
+            assert [clock_at(m, 0, d).count for d in range(D)] == clock.tolist()

@@ -15,18 +15,13 @@ import math
 
 from bestgroup.algorithms.protocol import Rule
 from bestgroup.compile.kernel import kernel
-from bestgroup.compile.pointers import bare
+from bestgroup.compile.records import bare
 from bestgroup.drivers.jump.memory import (
-    ARM_COUNT,
-    CLOCKS,
-    DIM_COUNT,
-    GROUP_COUNT,
-    OWN,
     PRESENT,
-    RADII,
-    Reals,
-    Words,
+    Memory,
     arm_at,
+    clock_at,
+    member_at,
 )
 from bestgroup.inference.radii import radius_at, radius_below
 
@@ -34,34 +29,22 @@ _TRIES = 30
 
 
 @bare
-def clock_of(Z: Words, row: int) -> int:
-    """Return the place in Z of a clock."""
-    return Z[CLOCKS] + row * Z[DIM_COUNT]
-
-
-@bare
-def radii_of(Z: Words, row: int) -> int:
-    """Return the place in F of numbers below the radii at a clock, times the scales."""
-    return Z[RADII] + row * Z[DIM_COUNT]
-
-
-@bare
-def count_at(Z: Words, i: int, j: int, row: int) -> int:
+def count_at(m: Memory, i: int, j: int, row: int) -> int:
     """Return how often an arm has been pulled at a clock, with the sets of now."""
-    count, clock = Z[Z[OWN] + i * Z[ARM_COUNT] + j], clock_of(Z, row)
-    for d in range(Z[DIM_COUNT]):
-        if Z[arm_at(Z, i, j, d)]:
-            count = max(count, Z[clock + d])
+    count = arm_at(m, i, j).own
+    for d in range(m.D):
+        if member_at(m, i, j, d).active:
+            count = max(count, clock_at(m, row, d).count)
     return count
 
 
 @bare
-def pulls_at(Z: Words, row: int) -> int:
+def pulls_at(m: Memory, row: int) -> int:
     """Return the pulls of all arms at a clock; those of groups outside G are in OWN."""
     total = 0
-    for i in range(Z[GROUP_COUNT]):
-        for j in range(Z[ARM_COUNT]):
-            total += count_at(Z, i, j, row)
+    for i in range(m.N):
+        for j in range(m.K):
+            total += count_at(m, i, j, row)
     return total
 
 
@@ -72,51 +55,54 @@ def effect_of(rule: Rule, d: int, n: int) -> float:
 
 
 @kernel
-def set_clock(Z: Words, F: Reals, rule: Rule, row: int, when: int, near: int, share: float) -> None:
+def set_clock(m: Memory, rule: Rule, row: int, when: int, near: int, share: float) -> None:
     """Set a clock to that of round `when`; its guess lies `share` of the way from now to `near`."""
-    clock, now, far = clock_of(Z, row), clock_of(Z, PRESENT), clock_of(Z, near)
-    for d in range(Z[DIM_COUNT]):
-        Z[clock + d] = max(1, Z[now + d] + int(share * (Z[far + d] - Z[now + d])))
-    total = when - 1 + Z[DIM_COUNT]
-    _approach(Z, F, rule, row, total)
-    _put_right(Z, rule, row, total)
-    set_radii(Z, F, rule, row)
+    for d in range(m.D):
+        clock_at(m, row, d).count = max(
+            1,
+            clock_at(m, PRESENT, d).count
+            + int(share * (clock_at(m, near, d).count - clock_at(m, PRESENT, d).count)),
+        )
+    total = when - 1 + m.D
+    _approach(m, rule, row, total)
+    _put_right(m, rule, row, total)
+    set_radii(m, rule, row)
 
 
 @kernel
-def _approach(Z: Words, F: Reals, rule: Rule, row: int, total: int) -> None:
+def _approach(m: Memory, rule: Rule, row: int, total: int) -> None:
     """Move a clock close to that with this sum whose effects are alike: beta(n) is about n^(-1/2)."""
-    clock, effects, D = clock_of(Z, row), radii_of(Z, row), Z[DIM_COUNT]
+    D = m.D
     for _ in range(_TRIES):
         missing, weighted, widths = float(total), 0.0, 0.0
         for d in range(D):
-            n = Z[clock + d]
-            F[effects + d] = effect_of(rule, d, n)
+            n = clock_at(m, row, d).count
+            clock_at(m, row, d).radius = effect_of(rule, d, n)
             missing -= n
             weighted += 2.0 * n
-            widths += 2.0 * n / F[effects + d]
+            widths += 2.0 * n / clock_at(m, row, d).radius
         level, moved = (weighted - missing) / widths, 0
         for d in range(D):
-            n = Z[clock + d]
-            step = 2.0 * n * (1.0 - level / F[effects + d])
+            n = clock_at(m, row, d).count
+            step = 2.0 * n * (1.0 - level / clock_at(m, row, d).radius)
             there = max(1, n + round(min(max(step, -0.5 * n), 2.0 * n + 2.0)))
             moved = max(moved, abs(there - n))
-            Z[clock + d] = there
+            clock_at(m, row, d).count = there
         if moved <= 1:
             return
 
 
 @kernel
-def _put_right(Z: Words, rule: Rule, row: int, total: int) -> None:
+def _put_right(m: Memory, rule: Rule, row: int, total: int) -> None:
     """Move a clock to the one with this sum of which no unused effect comes before a used one."""
-    clock, D = clock_of(Z, row), Z[DIM_COUNT]
+    D = m.D
     missing = total
     for d in range(D):
-        missing -= Z[clock + d]
+        missing -= clock_at(m, row, d).count
     while True:
         first, most, last, least = -1, -1.0, -1, math.inf
         for d in range(D):
-            n = Z[clock + d]
+            n = clock_at(m, row, d).count
             unused = effect_of(rule, d, n)
             if unused > most:
                 first, most = d, unused
@@ -126,43 +112,44 @@ def _put_right(Z: Words, rule: Rule, row: int, total: int) -> None:
                     last, least = d, used
         wrong = last >= 0 and (most > least or (most == least and first < last))
         if missing > 0 or (missing == 0 and wrong):
-            Z[clock + first] += 1
+            clock_at(m, row, first).count += 1
             missing -= 1
         elif missing < 0:
-            Z[clock + last] -= 1
+            clock_at(m, row, last).count -= 1
             missing += 1
         else:
             return
 
 
 @kernel
-def next_clock(Z: Words, F: Reals, rule: Rule, row: int, before: int) -> None:
+def next_clock(m: Memory, rule: Rule, row: int, before: int) -> None:
     """Set a clock to that of the round after another one's."""
-    D, clock, old = Z[DIM_COUNT], clock_of(Z, row), clock_of(Z, before)
+    D = m.D
     focus, most = 0, -1.0
     for d in range(D):
-        Z[clock + d] = Z[old + d]
-        if Z[old + d] == 0:
+        clock_at(m, row, d).count = clock_at(m, before, d).count
+        if clock_at(m, before, d).count == 0:
             focus = -1
-        elif focus >= 0 and effect_of(rule, d, Z[old + d]) > most:
-            focus, most = d, effect_of(rule, d, Z[old + d])
+        elif focus >= 0 and effect_of(rule, d, clock_at(m, before, d).count) > most:
+            focus, most = d, effect_of(rule, d, clock_at(m, before, d).count)
     for d in range(D):
         if focus < 0 or d == focus:
-            Z[clock + d] += 1
-    set_radii(Z, F, rule, row)
+            clock_at(m, row, d).count += 1
+    set_radii(m, rule, row)
 
 
 @kernel
-def set_radii(Z: Words, F: Reals, rule: Rule, row: int) -> None:
+def set_radii(m: Memory, rule: Rule, row: int) -> None:
     """Set the radii of a clock."""
-    clock, radii = clock_of(Z, row), radii_of(Z, row)
-    for d in range(Z[DIM_COUNT]):
-        F[radii + d] = rule.scale[d] * radius_below(rule.radius, max(1, Z[clock + d]))
+    for d in range(m.D):
+        clock_at(m, row, d).radius = rule.scale[d] * radius_below(
+            rule.radius, max(1, clock_at(m, row, d).count)
+        )
 
 
 @bare
-def copy_clock(Z: Words, F: Reals, source: int, target: int) -> None:
+def copy_clock(m: Memory, source: int, target: int) -> None:
     """Copy a clock with its radii."""
-    for d in range(Z[DIM_COUNT]):
-        Z[clock_of(Z, target) + d] = Z[clock_of(Z, source) + d]
-        F[radii_of(Z, target) + d] = F[radii_of(Z, source) + d]
+    for d in range(m.D):
+        clock_at(m, target, d).count = clock_at(m, source, d).count
+        clock_at(m, target, d).radius = clock_at(m, source, d).radius

@@ -24,22 +24,7 @@ from bestgroup.drivers.jump.families.elimination import run_many as run_eliminat
 from bestgroup.drivers.jump.families.equal_effect import run_many as run_effect
 from bestgroup.drivers.jump.families.te_plus import run_many as run_plus
 from bestgroup.drivers.jump.families.uniform import run_uniform
-from bestgroup.drivers.jump.memory import (
-    AT_FIRST,
-    EDGES,
-    EPSILONS,
-    LOG,
-    LOGGED,
-    PACE,
-    PAIRED,
-    POINT_SIZE,
-    RADIUS,
-    RISK,
-    SCALES,
-    SPREADS,
-    WEIGHTS,
-    make_arrays,
-)
+from bestgroup.drivers.jump.memory import Rooms, dim_at, edges_at, logged_points, make_memory
 from bestgroup.drivers.jump.radii import FIRST_CELLS, edges_of
 from bestgroup.drivers.jump.screen import FEW
 from bestgroup.drivers.jump.walks import OutOfRoom
@@ -52,7 +37,7 @@ from bestgroup.problem.laws import FullyDependent, Normal
 _PACE, _MANY_PACE = 3, 4
 _MORE = 4  # times the room, when it has run out
 _SLICE = 64  # runs between two looks at the keyboard
-_SMALL = 2**17  # so many floats of an engine may be kept for the next piece of work
+_SMALL = 2**18  # so many words of an engine may be kept for the next piece of work
 _LAST = threading.local()
 
 
@@ -114,7 +99,7 @@ def _engine_for(instance: Instance, setting: Setting, algorithm: Algorithm) -> E
     if kept is not None and all(a is b for a, b in zip(kept[0], made, strict=True)):
         return kept[1]
     engine = Engine(*made)
-    _LAST.kept = (made, engine) if engine.F.size <= _SMALL else None
+    _LAST.kept = (made, engine) if engine.block.size <= _SMALL else None
     return engine
 
 
@@ -142,28 +127,26 @@ class Engine:
     def _make(self) -> None:
         shape, rule = self.shape, self.rule
         sizes = (shape.groups, shape.arms, shape.dims)
-        rooms = (self.items, self.points, self.log, 3 * self.cells)
-        Z, F = make_arrays(sizes, (self.drifts, self.factor), shape.exists, rooms)
-        deviation = np.sqrt((self.factor**2).sum(axis=1))
-        for slot, values in (
-            (SCALES, rule.scale),
-            (EPSILONS, rule.epsilon),
-            (WEIGHTS, getattr(rule, "weights", 0.0)),
-        ):
-            F[Z[slot] : Z[slot] + shape.dims] = values
-        unit = Z[SPREADS] + shape.dims
-        F[unit : unit + shape.dims] = deviation
+        rooms = Rooms(self.items, self.points, self.log, 3 * self.cells)
+        self.block, m = make_memory(sizes, (self.drifts, self.factor), shape.exists, rooms)
+        deviations = np.sqrt((self.factor**2).sum(axis=1))
+        weights = getattr(rule, "weights", np.zeros(shape.dims))
+        for d in range(shape.dims):
+            dim = dim_at(m, d)
+            dim.scale, dim.epsilon = rule.scale[d], rule.epsilon[d]
+            dim.weight, dim.deviation = weights[d], deviations[d]
         if self.cells:
-            Z[PAIRED], F[Z[RADIUS]] = 1, rule.factor
+            m.paired, m.radius_factor = 1, rule.factor
             edges = edges_of(rule.variance, tuple(rule.alphas.tolist()), self.cells)
-            F[Z[EDGES] : Z[EDGES] + edges.size] = edges.ravel()
+            for k, edge in enumerate(edges.ravel()):
+                edges_at(m, 0)[k] = edge
         else:
-            F[Z[RADIUS] : Z[RADIUS] + 4] = rule.radius[:4]
-        Z[PACE] = _MANY_PACE
+            m.radius_kind, m.radius_events, m.radius_delta, m.radius_factor = rule.radius[:4]
+        m.pace = _MANY_PACE
         if shape.groups <= FEW:
-            Z[PACE] = 1 if isinstance(self.algorithm, EqualEffect | GroupElimination) else _PACE
-        F[Z[RISK] + AT_FIRST] = self.doubt
-        self.Z, self.F = Z, F
+            m.pace = 1 if isinstance(self.algorithm, EqualEffect | GroupElimination) else _PACE
+        m.first_doubt = self.doubt
+        self.memory = m
 
     def run(self, seed: int, first: int, count: int, max_pulls: int) -> JumpRuns:
         """Return runs first, ..., first + count - 1; each depends on (seed, run) alone."""
@@ -177,7 +160,7 @@ class Engine:
         while done[0] < count:
             keys[3] = min(count, done[0] + _SLICE)
             try:
-                loop.compiled(self.Z, self.F, self.rule, state, keys, out, done)
+                loop.compiled(self.block.ctypes.data, self.rule, state, keys, out, done)
             except OutOfRoom:
                 # The run begins again, so room grows by much at once.
                 self.items, self.points, self.cells = (
@@ -200,9 +183,7 @@ class Engine:
 
     def logged(self) -> Floats:
         """Return the points of the last run: unit, count, sums; as far as there was room."""
-        size, start = int(self.Z[POINT_SIZE]), int(self.Z[LOG])
-        rows = int(self.Z[LOGGED])
-        return self.F[start : start + rows * size].reshape(rows, size).copy()
+        return logged_points(self.memory)
 
 
 def law_of(instance: Instance) -> tuple[Floats, Floats, bool]:

@@ -9,39 +9,22 @@ from __future__ import annotations
 
 import math
 
-from bestgroup.compile.pointers import bare
+from bestgroup.compile.records import Numbers, bare
 from bestgroup.drivers.jump.memory import (
-    ARM_COUNT,
-    ARM_LOW,
-    BANDS,
-    DIM_COUNT,
-    ENDS,
-    FROM,
-    LEAD,
-    LEVEL,
-    NEXT,
-    OPEN,
-    PASSED,
-    RIVAL,
-    RIVALS,
-    ROW,
-    SPREADS,
     SPRINT,
-    STAMPS,
-    STRETCH,
-    SUM,
-    TIME,
-    TO,
-    VALUES,
-    Reals,
-    Words,
-    box_at,
+    Memory,
     cell_at,
     column_of,
-    dense_at,
+    dim_at,
+    means_at,
+    member_at,
     point_at,
     row_at,
+    sums,
+    unit_at,
     unit_of,
+    values_at,
+    window_at,
 )
 from bestgroup.drivers.jump.risk import add_risk
 from bestgroup.drivers.jump.stretch import reveal_stretch
@@ -55,46 +38,40 @@ ROUNDING = 1e-13  # share of a mean by which a certificate stays clear of roundi
 
 
 @bare
-def value_at(Z: Words, i: int, d: int) -> int:
-    """Return the place in F of the last efficiency of a cell that was noted."""
-    return Z[VALUES] + i * Z[DIM_COUNT] + d
-
-
-@bare
-def front(Z: Words, F: Reals, i: int, d: int, skip: int) -> int:
+def front(m: Memory, i: int, d: int, skip: int) -> int:
     """Return the rival, not `skip`, with the largest mean at its first known point; -1 if there is none.
 
     A guess at who attains the efficiency.
     """
-    cell = cell_at(Z, i, d)
-    if Z[cell + RIVALS] == 1:
-        return Z[cell + RIVAL] if Z[cell + RIVAL] != skip else -1
+    cell = cell_at(m, i, d)
+    if cell.rivals == 1:
+        return member_at(m, i, 0, d).rival if member_at(m, i, 0, d).rival != skip else -1
     best, most = -1, -math.inf
-    for k in range(Z[cell + RIVALS]):
-        rival = Z[cell + RIVAL + k]
+    for k in range(cell.rivals):
+        rival = member_at(m, i, k, d).rival
         if rival != skip:
-            u = unit_of(Z, i, rival, d)
-            p = point_at(Z, u)
-            mean = F[p + SUM + column_of(Z, d)] / max(F[p + TIME], 1.0)
+            u = unit_of(m, i, rival, d)
+            p = point_at(m, u)
+            mean = sums(p)[column_of(m, d)] / max(p.time, 1.0)
             if mean > most:
                 best, most = rival, mean
     return best
 
 
 @bare
-def lower_ends(Z: Words, F: Reals, i: int, d: int, now: int, end: int) -> tuple[float, float]:
+def lower_ends(m: Memory, i: int, d: int, now: int, end: int) -> tuple[float, float]:
     """Return the sums of a cell's lead at both ends of a window, or those of the cell's value."""
-    cell = cell_at(Z, i, d)
-    if not Z[cell + OPEN]:
-        value = F[value_at(Z, i, d)]
+    cell = cell_at(m, i, d)
+    if not cell.open:
+        value = values_at(m, i)[d]
         return now * value, end * value
-    u = unit_of(Z, i, front(Z, F, i, d, NOBODY), d)
-    return ends(Z, F, u, column_of(Z, d), now, end)
+    u = unit_of(m, i, front(m, i, d, NOBODY), d)
+    return ends(m, u, column_of(m, d), now, end)
 
 
 @bare
 def stays_below(
-    Z: Words, F: Reals, i: int, d: int, skip: int,
+    m: Memory, i: int, d: int, skip: int,
     base: tuple[float, float], moves: bool, threshold: float, now: int, end: int,
 ) -> float:  # fmt: skip
     """Return infinity if the efficiency of a cell, without arm `skip`, surely stays below something.
@@ -104,29 +81,29 @@ def stays_below(
     A rival that its known points keep low enough needs no further point. If it is not sure, a
     length of window that may be short enough.
     """
-    cell, column = cell_at(Z, i, d), column_of(Z, d)
+    cell, column = cell_at(m, i, d), column_of(m, d)
     first = base[0] + now * threshold - ROUNDING * (abs(base[0]) + now * abs(threshold))
     last = base[1] + end * threshold - ROUNDING * (abs(base[1]) + end * abs(threshold))
-    spread = F[Z[SPREADS] + d]
-    if not Z[cell + OPEN]:
-        value = F[value_at(Z, i, d)]
+    spread = dim_at(m, d).spread
+    if not cell.open:
+        value = values_at(m, i)[d]
         size = spread if moves else 0.0
-        return reach_of(Z, F, first - now * value, last - end * value, size, end - now)
+        return reach_of(m, first - now * value, last - end * value, size, end - now)
     spread = 2.0 * spread if moves else spread
-    lead = Z[cell + LEAD]
+    lead = cell.lead
     if lead != skip:
-        one, two = ends(Z, F, unit_of(Z, i, lead, d), column, now, end)
-        reach = reach_of(Z, F, first - one, last - two, spread, end - now)
+        one, two = ends(m, unit_of(m, i, lead, d), column, now, end)
+        reach = reach_of(m, first - one, last - two, spread, end - now)
         if reach < math.inf:
             return reach
-    if Z[cell + RIVALS] > 1:
-        return others_stay_below(Z, F, i, d, lead, skip, first, last, moves, now, end)
+    if cell.rivals > 1:
+        return others_stay_below(m, i, d, lead, skip, first, last, moves, now, end)
     return math.inf
 
 
 @bare
 def others_stay_below(
-    Z: Words, F: Reals, i: int, d: int, lead: int, skip: int,
+    m: Memory, i: int, d: int, lead: int, skip: int,
     first: float, last: float, moves: bool, now: int, end: int,
 ) -> float:  # fmt: skip
     """Return infinity if the rivals besides two arms surely stay below a line, else a shorter length.
@@ -134,30 +111,31 @@ def others_stay_below(
     The line is at `first` and `last` at the ends of the window, and its difference to the count
     times a constant is a walk if it `moves`.
     """
-    cell, column = cell_at(Z, i, d), column_of(Z, d)
-    highs = box_at(Z, i, d) + ARM_LOW + Z[ARM_COUNT]
-    spread = F[Z[SPREADS] + d]
+    cell, column = cell_at(m, i, d), column_of(m, d)
+    spread = dim_at(m, d).spread
     spread = 2.0 * spread if moves else spread
     alone = last / end
     if end - now > 1:
         alone = min(alone, first / now)
         if moves:
-            alone -= F[Z[BANDS] + d] * math.sqrt(end - now) / (now + 1)
-            Z[PASSED] += 1
-    for k in range(Z[cell + RIVALS]):
-        rival = Z[cell + RIVAL + k]
+            alone -= dim_at(m, d).band * math.sqrt(end - now) / (now + 1)
+            m.passed += 1
+    for k in range(cell.rivals):
+        rival = member_at(m, i, k, d).rival
         if rival != lead and rival != skip:
-            u = unit_of(Z, i, rival, d)
-            if F[highs + rival] >= alone and not keeps_below(Z, F, u, d, alone, now, end):
-                one, two = ends(Z, F, u, column, now, end)
-                reach = reach_of(Z, F, first - one, last - two, spread, end - now)
+            u = unit_of(m, i, rival, d)
+            if member_at(m, i, rival, d).high >= alone and not keeps_below(
+                m, u, d, alone, now, end
+            ):
+                one, two = ends(m, u, column, now, end)
+                reach = reach_of(m, first - one, last - two, spread, end - now)
                 if reach < math.inf:
                     return reach
     return math.inf
 
 
 @bare
-def reach_of(Z: Words, F: Reals, before: float, after: float, spread: float, length: int) -> float:
+def reach_of(m: Memory, before: float, after: float, spread: float, length: int) -> float:
     """Return infinity if a bridge surely stays above 0 between two values, else a length that may fit.
 
     `spread` is the square of its band over one step; of a window of one round only the last value
@@ -165,7 +143,7 @@ def reach_of(Z: Words, F: Reals, before: float, after: float, spread: float, len
     """
     if after > 0.0 and (length == 1 or (before > 0.0 and before * after > spread * length)):
         if length > 1 and spread > 0.0:
-            add_risk(Z, F, before * after / (spread * length))
+            add_risk(m, before * after / (spread * length))
         return math.inf
     if before <= 0.0:
         return length / 2.0
@@ -173,61 +151,61 @@ def reach_of(Z: Words, F: Reals, before: float, after: float, spread: float, len
 
 
 @bare
-def keeps_below(Z: Words, F: Reals, u: int, d: int, level: float, now: int, end: int) -> bool:
+def keeps_below(m: Memory, u: int, d: int, level: float, now: int, end: int) -> bool:
     """Return whether a walk surely stays below a level over (now, end].
 
     Points are made known at ends of windows, the farthest first, as long as that may help.
     """
-    band, column = F[Z[BANDS] + d], column_of(Z, d)
-    advance(Z, F, u, now)
-    if bounds(Z, F, u, column, band, now + 1, end)[1] < level:
+    band, column = dim_at(m, d).band, column_of(m, d)
+    advance(m, u, now)
+    if bounds(m, u, column, band, now + 1, end)[1] < level:
         return True
-    head = point_at(Z, u)
-    for top in range(Z[LEVEL]):
-        when = Z[Z[ENDS] + top]
-        if when < F[point_at(Z, int(F[head + NEXT])) + TIME]:
-            reveal(Z, F, u, when)
-            if bounds(Z, F, u, column, band, now + 1, end)[1] < level:
+    head = point_at(m, u)
+    for top in range(m.level):
+        when = window_at(m, top).end
+        if when < point_at(m, head.next).time:
+            reveal(m, u, when)
+            if bounds(m, u, column, band, now + 1, end)[1] < level:
                 return True
     return False
 
 
 @bare
-def fill_row(Z: Words, F: Reals, i: int, d: int) -> int:
+def fill_row(m: Memory, i: int, d: int) -> Numbers:
     """Make a cell known at every round of the sprint, and return the place of its efficiencies."""
-    cell, row = cell_at(Z, i, d), row_at(Z, i, d)
-    if Z[cell + ROW] == Z[STRETCH]:
+    cell, row = cell_at(m, i, d), row_at(m, i, d)
+    if cell.row == m.stretch:
         return row
-    Z[cell + ROW] = Z[STRETCH]
-    n = Z[TO] - Z[FROM]
-    if not Z[cell + OPEN]:
+    cell.row = m.stretch
+    n = m.stop - m.start
+    if not cell.open:
         for k in range(n):
-            F[row + k] = F[value_at(Z, i, d)]
+            row[k] = values_at(m, i)[d]
         return row
-    column, lead = column_of(Z, d), Z[cell + LEAD]
-    u = unit_of(Z, i, lead, d)
-    reveal_stretch(Z, F, u, Z[FROM], Z[TO])
-    means, least = dense_at(Z, u, column), math.inf
+    column, lead = column_of(m, d), cell.lead
+    u = unit_of(m, i, lead, d)
+    reveal_stretch(m, u, m.start, m.stop)
+    means, least = means_at(m, u, column), math.inf
     for k in range(n):
-        F[row + k] = F[means + k]
-        least = min(least, F[means + k])
-    for r in range(Z[cell + RIVALS]):
-        rival = Z[cell + RIVAL + r]
+        row[k] = means[k]
+        least = min(least, means[k])
+    for r in range(cell.rivals):
+        rival = member_at(m, i, r, d).rival
         if rival == lead:
             continue
-        u = unit_of(Z, i, rival, d)
-        if Z[Z[STAMPS] + u] != Z[STRETCH] and keeps_below(Z, F, u, d, least, Z[FROM], Z[TO]):
+        u = unit_of(m, i, rival, d)
+        if unit_at(m, u).stamp != m.stretch and keeps_below(m, u, d, least, m.start, m.stop):
             continue
-        reveal_stretch(Z, F, u, Z[FROM], Z[TO])
-        means = dense_at(Z, u, column)
+        reveal_stretch(m, u, m.start, m.stop)
+        means = means_at(m, u, column)
         for k in range(n):
-            F[row + k] = max(F[row + k], F[means + k])
+            row[k] = max(row[k], means[k])
     return row
 
 
 @bare
-def note_efficiency(Z: Words, F: Reals, i: int, d: int, when: int) -> float:
+def note_efficiency(m: Memory, i: int, d: int, when: int) -> float:
     """Return the efficiency of a cell at a round of the sprint, and note it."""
-    value = F[fill_row(Z, F, i, d) + when - Z[FROM] - 1]
-    F[value_at(Z, i, d)] = value
+    value = fill_row(m, i, d)[when - m.start - 1]
+    values_at(m, i)[d] = value
     return value

@@ -19,7 +19,7 @@ Those of TE+, with its own radii:
 from __future__ import annotations
 
 from bestgroup.algorithms.triple_elimination import apart_wanted
-from bestgroup.compile.pointers import bare
+from bestgroup.compile.records import bare
 from bestgroup.drivers.jump.blockers import beaten_by, may_reject, near_group
 from bestgroup.drivers.jump.envelopes import (
     ABOVE,
@@ -35,165 +35,152 @@ from bestgroup.drivers.jump.envelopes import (
     stays_below,
 )
 from bestgroup.drivers.jump.memory import (
-    ACTIVE,
-    ARM_LOW,
-    DIM_COUNT,
-    EPSILONS,
-    FROM,
-    HIGH,
-    KIND,
-    LOW,
-    ONE,
-    OPEN,
-    REACH,
-    SCALES,
-    THREE,
-    TO,
-    TWO,
-    Reals,
-    Words,
-    arm_at,
-    box_at,
+    Memory,
+    Radii,
     cell_at,
     column_of,
-    dense_at,
+    dim_at,
     group_at,
     item_at,
+    means_at,
+    member_at,
     unit_of,
 )
-from bestgroup.drivers.jump.queue import NEVER
+from bestgroup.drivers.jump.queue import (
+    NEVER,
+)
 from bestgroup.drivers.jump.radii import level_place
 from bestgroup.drivers.jump.stretch import reveal_stretch
 from bestgroup.drivers.jump.walks import ends
 
 
 @bare
-def is_dead(Z: Words, item: int) -> bool:
+def is_dead(m: Memory, item: int) -> bool:
     """Return whether the sets keep an item from ever firing."""
-    row = item_at(Z, item)
-    kind, i = Z[row + KIND], Z[row + ONE]
-    if not Z[group_at(Z, i) + ACTIVE]:
+    row = item_at(m, item)
+    kind, i = row.kind, row.one
+    if not group_at(m, i).active:
         return True
     if kind == REJECT:
-        return not Z[group_at(Z, Z[row + TWO]) + ACTIVE]
+        return not group_at(m, row.two).active
     if kind >= ABOVE:
-        d = Z[row + THREE]
-        return not (Z[cell_at(Z, i, d) + OPEN] and Z[cell_at(Z, Z[row + TWO], d) + OPEN])
+        d = row.three
+        return not (cell_at(m, i, d).open and cell_at(m, row.two, d).open)
     if kind == RESOLVE:
-        return not Z[cell_at(Z, i, Z[row + THREE]) + OPEN]
+        return not cell_at(m, i, row.three).open
     if kind == STALE:
-        d = Z[row + THREE]
-        return not (Z[cell_at(Z, i, d) + OPEN] and Z[arm_at(Z, i, Z[row + TWO], d)])
+        d = row.three
+        return not (cell_at(m, i, d).open and member_at(m, i, row.two, d).active)
     return False
 
 
 @bare
-def has_watch(Z: Words, item: int) -> bool:
+def has_watch(m: Memory, item: int) -> bool:
     """Return whether the group that an item watches, if it watches one, is in G."""
-    row = item_at(Z, item)
-    kind, watch = Z[row + KIND], Z[row + TWO]
+    row = item_at(m, item)
+    kind, watch = row.kind, row.two
     if kind in (REJECT, STALE) or kind >= ABOVE:
         return True
-    return watch != NOBODY and Z[group_at(Z, watch) + ACTIVE] != 0
+    return watch != NOBODY and group_at(m, watch).active != 0
 
 
 @bare
-def atoms_of(Z: Words, item: int) -> int:
+def atoms_of(m: Memory, item: int) -> int:
     """Return the number of atoms of an item."""
-    kind = Z[item_at(Z, item) + KIND]
+    kind = item_at(m, item).kind
     if kind == ACCEPT:
-        return Z[DIM_COUNT]
+        return m.D
     return 2 if kind == RESOLVE else 1
 
 
 @bare
-def atom(Z: Words, F: Reals, item: int, k: int, place: int) -> tuple[int, int, int, int, float]:
+def atom(m: Memory, item: int, k: int, place: Radii) -> tuple[int, int, int, int, float]:
     """Return the upper group, the lower group, the dim, the arm if the lower one is an arm, the threshold."""
-    row = item_at(Z, item)
-    kind, i, j, d = Z[row + KIND], Z[row + ONE], Z[row + TWO], Z[row + THREE]
+    row = item_at(m, item)
+    kind, i, j, d = row.kind, row.one, row.two, row.three
     if kind == ACCEPT:
         side, d = d, k
-        threshold = 2.0 * F[place] * F[Z[SCALES] + d] - F[Z[EPSILONS] + d]
+        threshold = 2.0 * place.beta * dim_at(m, d).scale - dim_at(m, d).epsilon
         return (i, j, d, NOBODY, threshold) if side == 0 else (j, i, d, NOBODY, threshold)
-    scale, epsilon = F[Z[SCALES] + d], F[Z[EPSILONS] + d]
+    scale, epsilon = dim_at(m, d).scale, dim_at(m, d).epsilon
     if kind == STALE:
-        return i, i, d, j, F[place + 2] * scale
+        return i, i, d, j, place.stale * scale
     if kind == NEAR:
-        return i, j, d, NOBODY, F[place + 1] * scale - epsilon
+        return i, j, d, NOBODY, place.near * scale - epsilon
     if kind == RESOLVE:
-        threshold = apart_wanted(F[place], scale, epsilon)
+        threshold = apart_wanted(place.beta, scale, epsilon)
         return (j, i, d, NOBODY, threshold) if k == 0 else (i, j, d, NOBODY, threshold)
     if kind == REJECT:
-        return j, i, d, NOBODY, 2.0 * F[place] * scale
-    return j, i, d, NOBODY, F[place] * scale + (epsilon if kind == FAR else 0.0)
+        return j, i, d, NOBODY, 2.0 * place.beta * scale
+    return j, i, d, NOBODY, place.beta * scale + (epsilon if kind == FAR else 0.0)
 
 
 @bare
-def clears(Z: Words, F: Reals, item: int, now: int, end: int, place: int) -> bool:
+def clears(m: Memory, item: int, now: int, end: int, place: Radii) -> bool:
     """Return whether an item cannot fire in (now, end]; at `place` are radii below those of these rounds.
 
     The boxes of the outer window are tried first, which costs no draw. A window much longer than
     what the last attempt made likely is not tried.
     """
-    row = item_at(Z, item)
-    if end - now > 2 * Z[row + REACH]:
+    row = item_at(m, item)
+    if end - now > 2 * row.reach:
         return False
-    beta = F[place]
-    if not has_watch(Z, item):
-        if Z[row + KIND] == RESOLVE:
-            Z[row + TWO] = near_group(Z, F, Z[row + ONE], Z[row + THREE], beta)
+    beta = place.beta
+    if not has_watch(m, item):
+        if row.kind == RESOLVE:
+            row.two = near_group(m, row.one, row.three, beta)
         else:
-            Z[row + TWO], Z[row + THREE], _ = beaten_by(Z, F, Z[row + ONE], beta)
-        if Z[row + TWO] == NOBODY:
+            row.two, row.three, _ = beaten_by(m, row.one, beta)
+        if row.two == NOBODY:
             return False
-    if Z[row + KIND] == REJECT and not may_reject(Z, F, Z[row + ONE], Z[row + TWO], beta):
+    if row.kind == REJECT and not may_reject(m, row.one, row.two, beta):
         return True
-    for k in range(atoms_of(Z, item)):
-        i, j, d, arm, threshold = atom(Z, F, item, k, place)
-        low = F[box_at(Z, j, d) + (LOW if arm == NOBODY else ARM_LOW + arm)]
-        if F[box_at(Z, i, d) + HIGH] - low < threshold:
+    for k in range(atoms_of(m, item)):
+        i, j, d, arm, threshold = atom(m, item, k, place)
+        low = cell_at(m, j, d).low if arm == NOBODY else member_at(m, j, arm, d).low
+        if cell_at(m, i, d).high - low < threshold:
             continue
         if arm == NOBODY:
-            moves, base = Z[cell_at(Z, j, d) + OPEN] != 0, lower_ends(Z, F, j, d, now, end)
+            moves, base = cell_at(m, j, d).open != 0, lower_ends(m, j, d, now, end)
         else:
             moves = True
-            base = ends(Z, F, unit_of(Z, j, arm, d), column_of(Z, d), now, end)
-        reach = stays_below(Z, F, i, d, arm, base, moves, threshold, now, end)
+            base = ends(m, unit_of(m, j, arm, d), column_of(m, d), now, end)
+        reach = stays_below(m, i, d, arm, base, moves, threshold, now, end)
         if reach < NEVER:
-            Z[row + REACH] = int(reach)
+            row.reach = int(reach)
             return False
-    Z[row + REACH] = 4 * (end - now)
+    row.reach = 4 * (end - now)
     return True
 
 
 @bare
-def next_candidate(Z: Words, F: Reals, item: int, start: int) -> int:
+def next_candidate(m: Memory, item: int, start: int) -> int:
     """Return the first round from `start` on, in the sprint, at which an item may fire.
 
     A watch that has left G makes every round a candidate.
     """
-    place = level_place(Z, F, Z[TO])
-    if start > Z[TO]:
+    place = level_place(m, m.stop)
+    if start > m.stop:
         return NEVER
-    if not has_watch(Z, item):
+    if not has_watch(m, item):
         return start
-    stop = Z[TO] - Z[FROM]
+    stop = m.stop - m.start
     found = stop
-    for k in range(atoms_of(Z, item)):
-        i, j, d, arm, threshold = atom(Z, F, item, k, place)
-        low = F[box_at(Z, j, d) + (LOW if arm == NOBODY else ARM_LOW + arm)]
-        if F[box_at(Z, i, d) + HIGH] - low < threshold:
+    for k in range(atoms_of(m, item)):
+        i, j, d, arm, threshold = atom(m, item, k, place)
+        low = cell_at(m, j, d).low if arm == NOBODY else member_at(m, j, arm, d).low
+        if cell_at(m, i, d).high - low < threshold:
             continue
-        upper = fill_row(Z, F, i, d)
+        upper = fill_row(m, i, d)
         if arm == NOBODY:
-            lower = fill_row(Z, F, j, d)
+            lower = fill_row(m, j, d)
         else:
-            u = unit_of(Z, j, arm, d)
-            reveal_stretch(Z, F, u, Z[FROM], Z[TO])
-            lower = dense_at(Z, u, column_of(Z, d))
-        level = threshold - 1e-13 * (abs(threshold) + abs(F[upper]) + abs(F[lower]))
-        for r in range(start - Z[FROM] - 1, found):
-            if F[upper + r] - F[lower + r] >= level:
+            u = unit_of(m, j, arm, d)
+            reveal_stretch(m, u, m.start, m.stop)
+            lower = means_at(m, u, column_of(m, d))
+        level = threshold - 1e-13 * (abs(threshold) + abs(upper[0]) + abs(lower[0]))
+        for r in range(start - m.start - 1, found):
+            if upper[r] - lower[r] >= level:
                 found = r
                 break
-    return Z[FROM] + 1 + found if found < stop else NEVER
+    return m.start + 1 + found if found < stop else NEVER

@@ -1,201 +1,489 @@
-"""Where everything lies in the two arrays of the jump engine.
+"""The memory of a run: tables of typed records in one block, reached from one record, `Memory`.
 
-A run lives in one array of integers, `Z`, and one of floats, `F`: compiled functions pass two
-arrays instead of thirty, which made them five times as fast. The first entries of `Z` hold sizes,
-the places of the tables, and meters; a table is a sequence of records with fixed fields, at
-`Z[TABLE] + number * size`.
+Compiled functions hand on one pointer to it, which is five times as fast as a named tuple of
+arrays. This module alone lays out the block and computes addresses; all others name records and
+fields: `item_at(m, k).when`, `cell_at(m, i, d).low`.
 
-A *cell* is a pair (group, dim); a *unit* is what is revealed at once, one walk (group, arm, dim)
-for independent dims, one arm with a column for each dim otherwise; an *item* is a test that may
-fire.
+A *cell* is a pair (group, dim), whose efficiency R_i^d is compared with others; a *unit* is what is
+revealed at once, one walk (group, arm, dim) for independent dims, one arm with a column for each
+dim otherwise; an *item* is a test of the algorithm that may fire.
 """
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from bestgroup.compile.pointers import bare
+from bestgroup.compile.kernel import kernel
+from bestgroup.compile.records import (
+    WORD,
+    Numbers,
+    after,
+    array,
+    bare,
+    floats,
+    ints,
+    record,
+    table,
+    words,
+)
 from bestgroup.problem.arrays import Bools, Floats, Ints
-
-# Z and F; numpy's stubs would take an entry at a computed place for an array.
-Words: TypeAlias = Any
-Reals: TypeAlias = Any
 
 SPRINT = 16  # the longest stretch of rounds that is revealed completely
 BUFFER = 256  # normals drawn ahead
-DEPTH = 64  # the most window ends on the stack
-LISTS = DEPTH + 2  # lists of items: one for each end, LIVE and UNUSED
-
-# Sizes.
-GROUP_COUNT, ARM_COUNT, DIM_COUNT, COLUMNS, NOISES, UNIT_COUNT = range(6)
-# Tables in Z.
-GROUPS, CELLS, CELL_SIZE, COUNTS, STAMPS, ITEMS, ITEM_ROOM, HEADS, ENDS, STREAM = range(6, 16)
-# Tables in F.
-BOXES, BOX_SIZE, VALUES, SCALES, EPSILONS, BANDS, FACTORS, DRIFTS, DENSE = range(16, 25)
-POINTS, POINT_ROOM, POINT_SIZE, NORMALS, LOG, LOG_ROOM = range(25, 31)
-# Meters: of the walks, of the sprint, of the calendar, of the pulls.
-DRAWN, FREE, FRESH, REVEALED, PASSED, LOGGED = range(31, 37)
-STRETCH, FROM, TO = range(37, 40)
-NOW, LEVEL, USED = range(40, 43)
-RETIRED, WIDTH, AGAIN, ROUND = range(43, 47)
-TOPS = 47  # a table in F: the largest efficiency of each dim
-# Tables of EECB: in Z the clocks at ends of windows and at rounds of a sprint, the counts of arms when
-# one of their dims was last left out, the counts from which units are sprinted; in F the radii at the
-# clocks, the means at those counts, the weights, the share of a band that is its expectation.
-CLOCKS, OWN, BASES, RADII, BASE_MEANS, WEIGHTS, LIFT, ENDED = range(48, 56)
-PACE = 56  # an outer window is as long as the rounds before it, divided by this
-# Chains of items: by the group they are about, by the rejecting group, and those that watch a group.
-ONES, TWOS, WATCHERS = range(57, 60)
-# Tables in F: of a duel; for each dim the square of the band of one bridge in comparisons of pairs,
-# over one step, and then the deviation of a step; what is risked; radii up to the ends of windows
-# and of nothing in particular; the radius; edges of cells of rounds.
-DUEL, SPREADS, RISK, LEVEL_RADII, RADIUS, EDGES = range(60, 66)
-# Of a duel: the atom, the units above and below, the arm above. Whether radii are those of TE+, and
-# room for edges.
-DUEL_ATOM, UPPER, LOWER, CHAMPION, PAIRED, EDGE_ROOM = range(66, 72)
-COUNTED = 72  # certificates whose risk is counted
-REJECTORS = 73  # a table in Z: groups that may have to reject others
-HEADER = 74
-PRESENT = DEPTH  # the row of the clock at NOW; the rows of a sprint follow
-
-# A group: whether it is in G, was accepted, who blocks its acceptance, and on which side; whether
-# it covers others as a possible rejector, or is covered.
-ACTIVE, ACCEPTED, GUARD, SIDE, COVER, GROUP_SIZE = range(6)
-# A cell: whether it is unresolved, the number of its rivals, the lead, whether its lower bound is
-# solid, who blocks its resolution, the stretch that its row is of; then the rivals, then a flag for
-# each arm.
-OPEN, RIVALS, LEAD, SOLID, WATCH, ROW, RIVAL = range(7)
-# The box of a cell: bounds of its efficiency; then a lower bound for each arm, an upper one for
-# each arm, and the efficiency at each round of a sprint.
-LOW, HIGH, ARM_LOW = range(3)
-# An item: its kind, what it is about, the round at which it may fire, the length of window that may
-# clear it, its neighbours and its list, and the next ones in its two chains.
-KIND, ONE, TWO, THREE, WHEN, REACH, AFTER, BEFORE, LIST, SAME_ONE, SAME_TWO, ITEM_SIZE = range(12)
-# A duel in F: values of closed cells, the deviation of a step, the square of the band, sums
-# at the beginning, the ladder of ends. A rung: both sums, the threshold, the round whose radius it has.
-VALUE_UP, VALUE_LOW, STEP, SPREAD, SUM_UP, SUM_LOW, LADDER = range(7)
-RUNG = 4
-# Radii of a window: three, and the last round that they hold for.
-UNTIL, RADII_SIZE = 3, 4
-# What is risked: L of a new run and L now, the risk of a band, L of comparisons of pairs, what a sure
-# one adds, the probability so far that any was wrong.
-AT_FIRST, DOUBT, BAND_RISK, PAIR_DOUBT, SURELY, SPENT = range(6)
-# A point of a walk: its count, the row of the next point, and the sums.
-TIME, NEXT, SUM = range(3)
+DEPTH = 64  # the most windows in each other
+LIVE, UNUSED = DEPTH, DEPTH + 1  # lists of items besides those of the windows
+SPARE = DEPTH  # radii that belong to no window
+PRESENT = DEPTH  # the row of the clock at `now`; the rows of a sprint follow
 
 
-def make_arrays(
-    sizes: tuple[int, int, int],
-    law: tuple[Floats, Floats],
-    exists: Bools,
-    rooms: tuple[int, int, int, int],
-) -> tuple[Ints, Floats]:
-    """Return Z and F for (N, K, D) and (drifts [U, W], factor [D, M]).
+@record
+class Memory:
+    """Sizes, addresses of tables, and what there is one of."""
 
-    There is room for so many items, points, logged points, edges.
-    """
-    groups, arms, dims = sizes
+    # Sizes: groups, arms of the largest group, dims; dims of a unit, normals for a point of it, units.
+    N: int
+    K: int
+    D: int
+    columns: int
+    noises: int
+    units: int
+    # Room in tables that may turn out too small, and the size of a point in words.
+    item_room: int
+    point_room: int
+    log_room: int
+    edge_room: int
+    point_size: int
+    # Addresses of tables.
+    groups: int
+    cells: int
+    members: int
+    arms: int
+    unit_table: int
+    walks: int
+    means: int
+    rows: int
+    values: int
+    dims: int
+    factors: int
+    items: int
+    windows: int
+    radii: int
+    rungs: int
+    clocks: int
+    edges: int
+    points: int
+    log: int
+    normals: int
+    stream: int
+    # The walks: normals used of the buffer, first free row, first row never used, points drawn,
+    # certificates besides those of points, points logged.
+    drawn: int
+    free: int
+    fresh: int
+    revealed: int
+    passed: int
+    logged: int
+    # The sprint: its number, and its rounds (start, stop].
+    stretch: int
+    start: int
+    stop: int
+    # The event queue: the round that all is known up to, the innermost window, items made, the first
+    # item that waits for some blocker, the length of outer windows (rounds before it over pace).
+    now: int
+    level: int
+    used: int
+    watchers: int
+    pace: int
+    # The run: pulls of arms that are done, arms that are pulled, whether the outer window must be
+    # screened anew, the round of the last event, how far EECB is.
+    retired: int
+    width: int
+    again: int
+    round: int
+    ended: int
+    # The comparison of two walks: the guard that it is about, the units above and below (-1 for a
+    # constant), the arm above; the constants, the deviation of a step, the squared band of a step,
+    # the sums at `now`.
+    guard: int
+    upper: int
+    lower: int
+    champion: int
+    value_up: float
+    value_low: float
+    step: float
+    spread: float
+    sum_up: float
+    sum_low: float
+    # The radius: of TE kind and three numbers; of TE+ (paired) only the factor.
+    paired: int
+    radius_kind: int
+    radius_events: float
+    radius_delta: float
+    radius_factor: float
+    # The risk: L of a new run, L now, the risk of a band, L of comparisons of pairs, what a sure one
+    # adds, the probability so far that any was wrong, certificates counted; the share of a band that
+    # is its expectation.
+    first_doubt: float
+    doubt: float
+    band_risk: float
+    pair_doubt: float
+    sure_risk: float
+    spent: float
+    counted: int
+    lift: float
+
+
+@record
+class Group:
+    """A group: its status, who blocks it, and where its items begin."""
+
+    active: int  # in G
+    accepted: int
+    blocker: int  # of its acceptance
+    side: int  # on which the blocker blocks
+    cover: int  # whether it covers others as a possible rejector, or is covered
+    ones: int  # the first item about it
+    twos: int  # the first item about a pair of which it is the other one
+    rejector: int  # the k-th group that may have to reject others, whoever k is
+
+
+@record
+class Cell:
+    """A cell: its rivals, and bounds of its efficiency over the outer window."""
+
+    open: int  # in D_i
+    rivals: int  # arms that can attain the efficiency in the outer window
+    lead: int  # the arm with the largest lower bound
+    solid: int  # whether the lower bound outlives the lead
+    blocker: int  # of its resolution
+    row: int  # the sprint that its row is of
+    low: float
+    high: float
+
+
+@record
+class Member:
+    """An arm as a member of A_{i,d}."""
+
+    active: int
+    rival: int  # the k-th rival of the cell, whoever k is
+    low: float
+    high: float
+
+
+@record
+class Arm:
+    """An arm: its pulls."""
+
+    count: int  # final pulls; 0 while it is pulled, -1 if there is no such arm
+    own: int  # EECB: pulls when one of its dims was last left out
+
+
+@record
+class Unit:
+    """A unit in sprints: which it is known in, and from which count on."""
+
+    stamp: int
+    base: int
+
+
+@record
+class Walk:
+    """A column of a unit: its mean, and that of its rewards at the count where a sprint begins."""
+
+    drift: float
+    base_mean: float
+
+
+@record
+class Dim:
+    """A dim: what the rule says of it, and what certificates need."""
+
+    scale: float
+    epsilon: float
+    weight: float
+    deviation: float  # of a step
+    band: float  # of one step: s sqrt(L / 2)
+    spread: float  # its square, in comparisons of pairs
+    top: float  # the largest efficiency in it
+
+
+@record
+class Item:
+    """A test that may fire: what it is about, when, and its neighbours in lists."""
+
+    kind: int
+    one: int  # group
+    two: int  # group, or arm
+    three: int  # dim, or side
+    when: int  # the round at which it may fire
+    reach: int  # the length of window that may clear it
+    after: int
+    before: int
+    list: int
+    same_one: int  # the next in the chain of its group
+    same_two: int  # the next in the chain of the other group, or of those that watch one
+
+
+@record
+class Window:
+    """A window that ends here, and the first of the items that are cleared up to there."""
+
+    end: int
+    first: int
+
+
+@record
+class Radii:
+    """Numbers below all radii of some rounds, for scale 1, and the last of these rounds."""
+
+    beta: float  # TE+: of `above` and `far`
+    near: float
+    stale: float
+    until: float
+
+
+@record
+class Rung:
+    """The end of a window in a comparison of two walks: both sums, the threshold, its last round."""
+
+    up: float
+    low: float
+    theta: float
+    until: float
+
+
+@record
+class Clock:
+    """n^d at a round, and a number below the radius there, times the scale."""
+
+    count: int
+    radius: float
+
+
+@record
+class Point:
+    """A known point of a unit: its count and the row of the next one; its sums follow."""
+
+    time: float
+    next: int
+
+
+@record
+class Logged:
+    """A point in the log; its sums follow."""
+
+    unit: float
+    time: float
+
+
+class Rooms(NamedTuple):
+    """How much there is room for."""
+
+    items: int
+    points: int
+    log: int
+    edges: int
+
+
+def make_memory(
+    sizes: tuple[int, int, int], law: tuple[Floats, Floats], exists: Bools, rooms: Rooms
+) -> tuple[Ints, Any]:
+    """Return the block of memory and its `Memory`, for (N, K, D) and (drifts [U, W], factor [D, M])."""
+    N, K, D = sizes
     drifts, factor = law
     units, columns = drifts.shape
-    cells = groups * dims
-    header = np.zeros(HEADER, np.int64)
-    header[:6] = groups, arms, dims, columns, factor.shape[1], units
-    header[[CELL_SIZE, BOX_SIZE, POINT_SIZE]] = (
-        RIVAL + 2 * arms,
-        ARM_LOW + 2 * arms + SPRINT,
-        SUM + columns,
-    )
-    header[[ITEM_ROOM, POINT_ROOM, LOG_ROOM, EDGE_ROOM]] = rooms
-    ints = {
-        GROUPS: groups * GROUP_SIZE, CELLS: cells * header[CELL_SIZE], COUNTS: groups * arms,
-        STAMPS: units, ITEMS: rooms[0] * ITEM_SIZE, HEADS: LISTS, ENDS: DEPTH, STREAM: 4, OWN: groups * arms,
-        CLOCKS: (DEPTH + SPRINT + 1) * dims, BASES: units, ONES: groups, TWOS: groups,
-        REJECTORS: groups,
+    point = words(Point) + columns
+    tables = {
+        "groups": N * words(Group), "cells": N * D * words(Cell), "members": N * D * K * words(Member),
+        "arms": N * K * words(Arm), "unit_table": units * words(Unit),
+        "walks": drifts.size * words(Walk), "means": drifts.size * SPRINT, "rows": N * D * SPRINT,
+        "values": N * D, "dims": D * words(Dim), "factors": factor.size,
+        "items": rooms.items * words(Item), "windows": (DEPTH + 2) * words(Window),
+        "radii": (DEPTH + 1) * words(Radii), "rungs": DEPTH * words(Rung),
+        "clocks": (DEPTH + SPRINT + 1) * D * words(Clock), "edges": rooms.edges,
+        "points": rooms.points * point, "log": rooms.log * point, "normals": BUFFER, "stream": 4,
     }  # fmt: skip
-    floats = {
-        BOXES: cells * header[BOX_SIZE], VALUES: cells, SCALES: dims, EPSILONS: dims, BANDS: dims,
-        FACTORS: factor.size, DRIFTS: drifts.size, DENSE: units * columns * SPRINT,
-        POINTS: rooms[1] * header[POINT_SIZE], NORMALS: BUFFER, LOG: rooms[2] * header[POINT_SIZE],
-        TOPS: dims, RADII: (DEPTH + SPRINT + 1) * dims, BASE_MEANS: units * columns,
-        WEIGHTS: dims, LIFT: 1, DUEL: LADDER + RUNG * DEPTH,
-        SPREADS: 2 * dims, RISK: 6, LEVEL_RADII: RADII_SIZE * (DEPTH + 1), RADIUS: 4, EDGES: rooms[3],
-    }  # fmt: skip
-    Z = np.zeros(_place(header, ints, HEADER), np.int64)
-    F = np.zeros(_place(header, floats, 0))
-    Z[:HEADER] = header
-    F[Z[DRIFTS] : Z[DRIFTS] + drifts.size] = drifts.ravel()
-    F[Z[FACTORS] : Z[FACTORS] + factor.size] = factor.ravel()
-    Z[Z[COUNTS] : Z[COUNTS] + exists.size] = np.where(exists, 0, -1).ravel()
-    return Z, F
+    block = np.zeros(words(Memory) + sum(tables.values()), np.int64)
+    m = _memory(block.ctypes.data, 0)
+    m.N, m.K, m.D, m.columns, m.noises, m.units = N, K, D, columns, factor.shape[1], units
+    m.item_room, m.point_room, m.log_room, m.edge_room = rooms
+    m.point_size = point
+    address = block.ctypes.data + WORD * words(Memory)
+    for name, size in tables.items():
+        setattr(m, name, address)
+        address += WORD * size
+    for k, value in enumerate(factor.ravel()):
+        factors(m)[k] = value
+    for w, value in enumerate(drifts.ravel()):
+        _walk(m.walks, w).drift = value
+    for k, here in enumerate(exists.ravel()):
+        _arm(m.arms, k).count = 0 if here else -1
+    return block, m
 
 
-def _place(header: Ints, tables: dict[int, int], start: int) -> int:
-    """Write where each table begins, and return where the last one ends."""
-    for slot, size in tables.items():
-        header[slot] = start
-        start += int(size)
-    return start
-
-
-@bare
-def group_at(Z: Words, i: int) -> int:
-    """Return the place of a group in Z."""
-    return Z[GROUPS] + i * GROUP_SIZE
+_memory, _group, _cell, _member = table(Memory), table(Group), table(Cell), table(Member)
+_arm, _unit, _walk, _dim, _item = table(Arm), table(Unit), table(Walk), table(Dim), table(Item)
+_window, _radii, _rung, _clock = table(Window), table(Radii), table(Rung), table(Clock)
+_point, _logged = table(Point), table(Logged)
+sums, logged_sums = after(Point), after(Logged)  # of a point, a column each
 
 
 @bare
-def cell_at(Z: Words, i: int, d: int) -> int:
-    """Return the place of a cell in Z."""
-    return Z[CELLS] + (i * Z[DIM_COUNT] + d) * Z[CELL_SIZE]
+def memory_at(address: int) -> Memory:
+    """Return the memory in a block."""
+    return _memory(address, 0)
 
 
 @bare
-def box_at(Z: Words, i: int, d: int) -> int:
-    """Return the place of the box of a cell in F."""
-    return Z[BOXES] + (i * Z[DIM_COUNT] + d) * Z[BOX_SIZE]
+def group_at(m: Memory, i: int) -> Group:
+    """Return a group."""
+    return _group(m.groups, i)
 
 
 @bare
-def arm_at(Z: Words, i: int, j: int, d: int) -> int:
-    """Return the place in Z of the flag of an arm in A_{i,d}."""
-    return cell_at(Z, i, d) + RIVAL + Z[ARM_COUNT] + j
+def cell_at(m: Memory, i: int, d: int) -> Cell:
+    """Return a cell."""
+    return _cell(m.cells, i * m.D + d)
 
 
 @bare
-def row_at(Z: Words, i: int, d: int) -> int:
-    """Return the place in F of the efficiencies of a cell in a sprint."""
-    return box_at(Z, i, d) + ARM_LOW + 2 * Z[ARM_COUNT]
+def member_at(m: Memory, i: int, j: int, d: int) -> Member:
+    """Return an arm in a cell."""
+    return _member(m.members, (i * m.D + d) * m.K + j)
 
 
 @bare
-def unit_of(Z: Words, i: int, j: int, d: int) -> int:
+def arm_at(m: Memory, i: int, j: int) -> Arm:
+    """Return an arm."""
+    return _arm(m.arms, i * m.K + j)
+
+
+@bare
+def row_at(m: Memory, i: int, d: int) -> Numbers:
+    """Return the efficiencies of a cell at the rounds of a sprint."""
+    return floats(m.rows, (i * m.D + d) * SPRINT)
+
+
+@bare
+def values_at(m: Memory, i: int) -> Numbers:
+    """Return the efficiencies of a group that were last noted."""
+    return floats(m.values, i * m.D)
+
+
+@bare
+def dim_at(m: Memory, d: int) -> Dim:
+    """Return a dim."""
+    return _dim(m.dims, d)
+
+
+@bare
+def factors(m: Memory) -> Numbers:
+    """Return the root of the covariance, [D, M]; for independent dims an entry a dim."""
+    return floats(m.factors, 0)
+
+
+@bare
+def unit_of(m: Memory, i: int, j: int, d: int) -> int:
     """Return the unit of a walk."""
-    if Z[COLUMNS] > 1:
-        return i * Z[ARM_COUNT] + j
-    return (i * Z[ARM_COUNT] + j) * Z[DIM_COUNT] + d
+    if m.columns > 1:
+        return i * m.K + j
+    return (i * m.K + j) * m.D + d
 
 
 @bare
-def column_of(Z: Words, d: int) -> int:
+def column_of(m: Memory, d: int) -> int:
     """Return the column of a walk within its unit."""
-    return d if Z[COLUMNS] > 1 else 0
+    return d if m.columns > 1 else 0
 
 
 @bare
-def dense_at(Z: Words, u: int, column: int) -> int:
-    """Return the place in F of the means of a walk in a sprint."""
-    return Z[DENSE] + (u * Z[COLUMNS] + column) * SPRINT
+def unit_at(m: Memory, u: int) -> Unit:
+    """Return a unit."""
+    return _unit(m.unit_table, u)
 
 
 @bare
-def point_at(Z: Words, row: int) -> int:
-    """Return the place of a point in F."""
-    return Z[POINTS] + row * Z[POINT_SIZE]
+def walk_at(m: Memory, u: int, column: int) -> Walk:
+    """Return a column of a unit."""
+    return _walk(m.walks, u * m.columns + column)
 
 
 @bare
-def item_at(Z: Words, item: int) -> int:
-    """Return the place of an item in Z."""
-    return Z[ITEMS] + item * ITEM_SIZE
+def means_at(m: Memory, u: int, column: int) -> Numbers:
+    """Return the means of a walk at the rounds of a sprint."""
+    return floats(m.means, (u * m.columns + column) * SPRINT)
+
+
+@bare
+def point_at(m: Memory, row: int) -> Point:
+    """Return a point."""
+    return _point(m.points + row * m.point_size * WORD, 0)
+
+
+@bare
+def logged_at(m: Memory, k: int) -> Logged:
+    """Return the k-th point of the log."""
+    return _logged(m.log + k * m.point_size * WORD, 0)
+
+
+@bare
+def item_at(m: Memory, item: int) -> Item:
+    """Return an item."""
+    return _item(m.items, item)
+
+
+@bare
+def window_at(m: Memory, level: int) -> Window:
+    """Return a window, or a list of items besides."""
+    return _window(m.windows, level)
+
+
+@bare
+def radii_at(m: Memory, level: int) -> Radii:
+    """Return the radii of a window."""
+    return _radii(m.radii, level)
+
+
+@bare
+def rung_at(m: Memory, level: int) -> Rung:
+    """Return the end of a window in a comparison of two walks."""
+    return _rung(m.rungs, level)
+
+
+@bare
+def clock_at(m: Memory, row: int, d: int) -> Clock:
+    """Return the clock of a dim, of a row of clocks."""
+    return _clock(m.clocks, row * m.D + d)
+
+
+@bare
+def edges_at(m: Memory, cell: int) -> Numbers:
+    """Return the three edges of a cell of rounds."""
+    return floats(m.edges, 3 * cell)
+
+
+@bare
+def normals_at(m: Memory, k: int) -> Numbers:
+    """Return the normals in the buffer from the k-th on."""
+    return floats(m.normals, k)
+
+
+@kernel
+def efficiencies(m: Memory) -> Floats:
+    """Return all efficiencies that were last noted, [N, D]."""
+    return array(floats(m.values, 0), m.N * m.D).reshape((m.N, m.D))
+
+
+@bare
+def stream_at(m: Memory) -> Numbers:
+    """Return the four words of the noise."""
+    return ints(m.stream, 0)
+
+
+def logged_points(m: Memory) -> Floats:
+    """Return the points of the last run, [points, 2 + W]: unit, count, sums."""
+    size = m.logged * m.point_size
+    return array(floats(m.log, 0), size).reshape(-1, m.point_size).copy()

@@ -10,54 +10,33 @@ from __future__ import annotations
 
 import math
 
-from bestgroup.compile.pointers import bare
+from bestgroup.compile.records import bare
 from bestgroup.drivers.jump.envelopes import (
     NOBODY,
     ROUNDING,
     front,
     others_stay_below,
-    value_at,
 )
 from bestgroup.drivers.jump.guards import atom, atoms_of, has_watch, is_dead
 from bestgroup.drivers.jump.memory import (
-    ARM_LOW,
-    CHAMPION,
-    COLUMNS,
-    DUEL,
-    DUEL_ATOM,
-    ENDS,
-    FACTORS,
-    HEADS,
-    HIGH,
-    LADDER,
-    LEVEL,
-    LEVEL_RADII,
-    LOW,
-    LOWER,
-    NOW,
-    OPEN,
-    RADII_SIZE,
-    REACH,
-    RIVALS,
-    RUNG,
-    SPREAD,
-    SPREADS,
-    STEP,
-    SUM_LOW,
-    SUM_UP,
-    UNTIL,
-    UPPER,
-    VALUE_LOW,
-    VALUE_UP,
-    Reals,
-    Words,
-    box_at,
+    SPARE,
+    UNUSED,
+    Memory,
     cell_at,
+    dim_at,
+    factors,
     item_at,
+    member_at,
+    radii_at,
+    rung_at,
     unit_of,
+    values_at,
+    window_at,
 )
-from bestgroup.drivers.jump.queue import UNUSED, move
-from bestgroup.drivers.jump.radii import is_coarse, level_place, set_radii, spare_place
+from bestgroup.drivers.jump.queue import (
+    move,
+)
+from bestgroup.drivers.jump.radii import is_coarse, level_place, set_radii
 from bestgroup.drivers.jump.risk import add_risk
 from bestgroup.drivers.jump.walks import ends, log_value, reserve_noise, settle
 
@@ -65,87 +44,86 @@ NOT_ALONE, WENT, FOUND = 0, 1, 2  # no duel, or not here; time went on; the next
 
 
 @bare
-def duel(Z: Words, F: Reals, item: int) -> int:
+def duel(m: Memory, item: int) -> int:
     """Go on in time as long as an item is the only live one, and return what stopped it."""
-    if is_dead(Z, item):
-        move(Z, item, UNUSED)
+    if is_dead(m, item):
+        move(m, item, UNUSED)
         return WENT
-    if not _choose(Z, F, item) or not _load(Z, F, item):
+    if not _choose(m, item) or not _load(m, item):
         return NOT_ALONE
-    Z[item_at(Z, item) + REACH] = 2**60
-    now, level, known = Z[NOW], Z[LEVEL], Z[LEVEL]
-    rung = Z[DUEL] + LADDER + RUNG * level
-    up, low = F[Z[DUEL] + SUM_UP], F[Z[DUEL] + SUM_LOW]
-    spread = F[Z[DUEL] + SPREAD]
+    item_at(m, item).reach = 2**60
+    now, level, known = m.now, m.level, m.level
+    rung = rung_at(m, level)
+    up, low = m.sum_up, m.sum_low
+    spread = m.spread
     while True:
-        end = Z[Z[ENDS] + level]
-        length, theta = end - now, F[rung + 2]
-        guard = ROUNDING * (abs(F[rung]) + abs(F[rung + 1]) + end * abs(theta))
+        end = window_at(m, level).end
+        length, theta = end - now, rung.theta
+        guard = ROUNDING * (abs(rung.up) + abs(rung.low) + end * abs(theta))
         before = low - up + now * theta - guard
-        after = F[rung + 1] - F[rung] + end * theta - guard
+        after = rung.low - rung.up + end * theta - guard
         if after > 0.0 and (length == 1 or (before > 0.0 and before * after > spread * length)):
             if length > 1:
-                add_risk(Z, F, before * after / (spread * length))
-            now, up, low = end, F[rung], F[rung + 1]
-            if Z[Z[HEADS] + level] >= 0:
-                _leave(Z, F, now, (known + 1, level), up, low)
-                Z[LEVEL] = level
-                move(Z, item, level)
+                add_risk(m, before * after / (spread * length))
+            now, up, low = end, rung.up, rung.low
+            if window_at(m, level).first >= 0:
+                _leave(m, now, (known + 1, level), up, low)
+                m.level = level
+                move(m, item, level)
                 return WENT
             level -= 1
-            rung -= RUNG
+            rung = rung_at(m, max(level, 0))
             if level < known:
-                _leave(Z, F, now, (0, 0), up, low)
-                Z[LEVEL] = known = level
+                _leave(m, now, (0, 0), up, low)
+                m.level = known = level
                 if level < 0:
                     return WENT
-                if not _load(Z, F, item):
+                if not _load(m, item):
                     return NOT_ALONE
         elif length == 1:
-            _leave(Z, F, now, (known + 1, level + 1), up, low)
-            Z[LEVEL] = level
+            _leave(m, now, (known + 1, level + 1), up, low)
+            m.level = level
             return FOUND
         else:
             level += 1
-            rung += RUNG
-            Z[Z[ENDS] + level] = now + length // 2
-            _halve(Z, F, item, now, level, up, low)
+            rung = rung_at(m, level)
+            window_at(m, level).end = now + length // 2
+            _halve(m, item, now, level, up, low)
 
 
 @bare
-def _choose(Z: Words, F: Reals, item: int) -> bool:
+def _choose(m: Memory, item: int) -> bool:
     """Set what a duel is about, if only one atom of the item may fail and its dim is drawn alone."""
-    if Z[COLUMNS] > 1 or Z[NOW] == 0 or not has_watch(Z, item):
+    if m.columns > 1 or m.now == 0 or not has_watch(m, item):
         return False
-    Z[DUEL_ATOM] = _only_atom(Z, F, item)
-    if Z[DUEL_ATOM] < 0:
+    m.guard = _only_atom(m, item)
+    if m.guard < 0:
         return False
-    i, j, d, arm, _ = atom(Z, F, item, Z[DUEL_ATOM], spare_place(Z))
-    Z[UPPER] = Z[LOWER] = Z[CHAMPION] = -1
-    if Z[cell_at(Z, i, d) + OPEN]:
-        Z[CHAMPION] = front(Z, F, i, d, arm)
-        if Z[CHAMPION] < 0:
+    i, j, d, arm, _ = atom(m, item, m.guard, radii_at(m, SPARE))
+    m.upper = m.lower = m.champion = -1
+    if cell_at(m, i, d).open:
+        m.champion = front(m, i, d, arm)
+        if m.champion < 0:
             return False
-        Z[UPPER] = unit_of(Z, i, Z[CHAMPION], d)
+        m.upper = unit_of(m, i, m.champion, d)
     if arm != NOBODY:
-        Z[LOWER] = unit_of(Z, j, arm, d)
-    elif Z[cell_at(Z, j, d) + OPEN]:
-        Z[LOWER] = unit_of(Z, j, front(Z, F, j, d, NOBODY), d)
-    own = Z[DUEL]
-    F[own + VALUE_UP], F[own + VALUE_LOW] = F[value_at(Z, i, d)], F[value_at(Z, j, d)]
-    F[own + STEP] = F[Z[FACTORS] + d]
-    F[own + SPREAD] = F[Z[SPREADS] + d] * ((Z[UPPER] >= 0) + (Z[LOWER] >= 0))
-    return F[own + SPREAD] > 0.0
+        m.lower = unit_of(m, j, arm, d)
+    elif cell_at(m, j, d).open:
+        m.lower = unit_of(m, j, front(m, j, d, NOBODY), d)
+    m.value_up, m.value_low = values_at(m, i)[d], values_at(m, j)[d]
+    m.step = factors(m)[d]
+    m.spread = dim_at(m, d).spread * ((m.upper >= 0) + (m.lower >= 0))
+    return m.spread > 0.0
 
 
 @bare
-def _only_atom(Z: Words, F: Reals, item: int) -> int:
+def _only_atom(m: Memory, item: int) -> int:
     """Return the only atom of an item that may fail in the outer window; -1 if there are more."""
-    place, found = level_place(Z, F, Z[Z[ENDS] + Z[LEVEL]]), -1
-    for k in range(atoms_of(Z, item)):
-        i, j, d, arm, threshold = atom(Z, F, item, k, place)
-        low = F[box_at(Z, j, d) + (LOW if arm == NOBODY else ARM_LOW + arm)]
-        if F[box_at(Z, i, d) + HIGH] - low >= threshold:
+    place, found = level_place(m, window_at(m, m.level).end), -1
+    for k in range(atoms_of(m, item)):
+        i, j, d, arm, threshold = atom(m, item, k, place)
+        low = cell_at(m, j, d).low if arm == NOBODY else member_at(m, j, arm, d).low
+        if cell_at(m, i, d).high - low >= threshold:
             if found >= 0:
                 return -1
             found = k
@@ -153,57 +131,56 @@ def _only_atom(Z: Words, F: Reals, item: int) -> int:
 
 
 @bare
-def _load(Z: Words, F: Reals, item: int) -> bool:
+def _load(m: Memory, item: int) -> bool:
     """Set the rung of the window on top from the lists; whether no other rival matters there."""
-    now, end, own = Z[NOW], Z[Z[ENDS] + Z[LEVEL]], Z[DUEL]
-    place = level_place(Z, F, end)
-    i, _, d, arm, theta = atom(Z, F, item, Z[DUEL_ATOM], place)
-    up, low = now * F[own + VALUE_UP], now * F[own + VALUE_LOW]
-    up_end, low_end = end * F[own + VALUE_UP], end * F[own + VALUE_LOW]
-    if Z[UPPER] >= 0:
-        up, up_end = ends(Z, F, Z[UPPER], 0, now, end)
-    if Z[LOWER] >= 0:
-        low, low_end = ends(Z, F, Z[LOWER], 0, now, end)
-    rung = own + LADDER + RUNG * Z[LEVEL]
-    F[rung], F[rung + 1], F[rung + 2], F[rung + 3] = up_end, low_end, theta, F[place + UNTIL]
-    F[own + SUM_UP], F[own + SUM_LOW] = up, low
-    if Z[UPPER] < 0 or Z[cell_at(Z, i, d) + RIVALS] == 1:
+    now, end = m.now, window_at(m, m.level).end
+    place = level_place(m, end)
+    i, _, d, arm, theta = atom(m, item, m.guard, place)
+    up, low = now * m.value_up, now * m.value_low
+    up_end, low_end = end * m.value_up, end * m.value_low
+    if m.upper >= 0:
+        up, up_end = ends(m, m.upper, 0, now, end)
+    if m.lower >= 0:
+        low, low_end = ends(m, m.lower, 0, now, end)
+    rung = rung_at(m, m.level)
+    rung.up, rung.low, rung.theta, rung.until = up_end, low_end, theta, place.until
+    m.sum_up, m.sum_low = up, low
+    if m.upper < 0 or cell_at(m, i, d).rivals == 1:
         return True
     first = low + now * theta - ROUNDING * (abs(low) + now * abs(theta))
     last = low_end + end * theta - ROUNDING * (abs(low_end) + end * abs(theta))
-    moves = Z[LOWER] >= 0
-    return others_stay_below(Z, F, i, d, Z[CHAMPION], arm, first, last, moves, now, end) == math.inf
+    moves = m.lower >= 0
+    return others_stay_below(m, i, d, m.champion, arm, first, last, moves, now, end) == math.inf
 
 
 @bare
-def _halve(Z: Words, F: Reals, item: int, now: int, level: int, up: float, low: float) -> None:
+def _halve(m: Memory, item: int, now: int, level: int, up: float, low: float) -> None:
     """Draw the rung of a level in the middle of the window below it."""
-    own, middle, end = Z[DUEL], Z[Z[ENDS] + level], Z[Z[ENDS] + level - 1]
-    rung, normals = own + LADDER + RUNG * level, reserve_noise(Z, F, 2)
+    middle, end = window_at(m, level).end, window_at(m, level - 1).end
+    rung, under, normals = rung_at(m, level), rung_at(m, level - 1), reserve_noise(m, 2)
     share = (middle - now) / (end - now)
-    deviation = F[own + STEP] * math.sqrt((middle - now) * (1.0 - share))
-    F[rung], F[rung + 1] = middle * F[own + VALUE_UP], middle * F[own + VALUE_LOW]
-    if Z[UPPER] >= 0:
-        F[rung] = up + share * (F[rung - RUNG] - up) + deviation * F[normals]
-        log_value(Z, F, Z[UPPER], middle, F[rung])
-    if Z[LOWER] >= 0:
-        F[rung + 1] = low + share * (F[rung - RUNG + 1] - low) + deviation * F[normals + 1]
-        log_value(Z, F, Z[LOWER], middle, F[rung + 1])
-    Z[Z[HEADS] + level] = -1
-    F[Z[LEVEL_RADII] + RADII_SIZE * level] = 0.0
-    theta, until = F[rung - RUNG + 2], F[rung - RUNG + 3]
-    if is_coarse((until - middle) * theta, (middle - now) * F[own + STEP] ** 2):
-        set_radii(Z, F, spare_place(Z), now, middle)
-        theta, until = atom(Z, F, item, Z[DUEL_ATOM], spare_place(Z))[4], middle
-    F[rung + 2], F[rung + 3] = theta, until
+    deviation = m.step * math.sqrt((middle - now) * (1.0 - share))
+    rung.up, rung.low = middle * m.value_up, middle * m.value_low
+    if m.upper >= 0:
+        rung.up = up + share * (under.up - up) + deviation * normals[0]
+        log_value(m, m.upper, middle, rung.up)
+    if m.lower >= 0:
+        rung.low = low + share * (under.low - low) + deviation * normals[1]
+        log_value(m, m.lower, middle, rung.low)
+    window_at(m, level).first = -1
+    radii_at(m, level).beta = 0.0
+    theta, until = under.theta, under.until
+    if is_coarse((until - middle) * theta, (middle - now) * m.step**2):
+        set_radii(m, radii_at(m, SPARE), now, middle)
+        theta, until = atom(m, item, m.guard, radii_at(m, SPARE))[4], middle
+    rung.theta, rung.until = theta, until
 
 
 @bare
-def _leave(Z: Words, F: Reals, now: int, levels: tuple[int, int], up: float, low: float) -> None:
+def _leave(m: Memory, now: int, levels: tuple[int, int], up: float, low: float) -> None:
     """Set NOW, and put the two walks' points there and at the ends of some levels into their lists."""
-    Z[NOW] = now
-    ladder = Z[DUEL] + LADDER
-    if Z[UPPER] >= 0:
-        settle(Z, F, Z[UPPER], ladder, levels, up)
-    if Z[LOWER] >= 0:
-        settle(Z, F, Z[LOWER], ladder + 1, levels, low)
+    m.now = now
+    if m.upper >= 0:
+        settle(m, m.upper, True, levels, up)
+    if m.lower >= 0:
+        settle(m, m.lower, False, levels, low)

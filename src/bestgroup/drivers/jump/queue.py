@@ -10,143 +10,123 @@ share the same ends, so that few points of the walks have to be known.
 
 from __future__ import annotations
 
-from bestgroup.compile.pointers import bare
+from bestgroup.compile.records import bare
 from bestgroup.drivers.jump.memory import (
-    AFTER,
-    BEFORE,
     DEPTH,
-    ENDS,
-    GROUP_COUNT,
-    HEADS,
-    ITEM_ROOM,
-    KIND,
-    LEVEL,
-    LIST,
-    LISTS,
-    NOW,
-    ONE,
-    ONES,
-    REACH,
-    SAME_ONE,
-    SAME_TWO,
-    THREE,
-    TWO,
-    TWOS,
-    USED,
-    WATCHERS,
-    WHEN,
-    Words,
+    LIVE,
+    Memory,
+    group_at,
     item_at,
+    window_at,
 )
 from bestgroup.drivers.jump.walks import OutOfRoom
 
-LIVE, UNUSED = DEPTH, DEPTH + 1  # lists besides those of the ends
 NEVER = 2**62
 
 
 @bare
-def clear_items(Z: Words) -> None:
+def clear_items(m: Memory) -> None:
     """Drop all items."""
-    for where in range(LISTS):
-        Z[Z[HEADS] + where] = -1
-    for i in range(Z[GROUP_COUNT]):
-        Z[Z[ONES] + i] = Z[Z[TWOS] + i] = -1
-    Z[USED], Z[WATCHERS] = 0, -1
+    for where in range(DEPTH + 2):
+        window_at(m, where).first = -1
+    for i in range(m.N):
+        group_at(m, i).ones = group_at(m, i).twos = -1
+    m.used, m.watchers = 0, -1
 
 
 @bare
-def put(Z: Words, item: int, where: int) -> None:
+def put(m: Memory, item: int, where: int) -> None:
     """Put an item that is in no list into one."""
-    row, head = item_at(Z, item), Z[Z[HEADS] + where]
-    Z[row + AFTER], Z[row + BEFORE], Z[row + LIST] = head, -1, where
+    row, head = item_at(m, item), window_at(m, where).first
+    row.after, row.before, row.list = head, -1, where
     if head >= 0:
-        Z[item_at(Z, head) + BEFORE] = item
-    Z[Z[HEADS] + where] = item
+        item_at(m, head).before = item
+    window_at(m, where).first = item
 
 
 @bare
-def move(Z: Words, item: int, where: int) -> None:
+def move(m: Memory, item: int, where: int) -> None:
     """Move an item from its list to another one."""
-    row = item_at(Z, item)
-    before, after = Z[row + BEFORE], Z[row + AFTER]
+    row = item_at(m, item)
+    before, after = row.before, row.after
     if before >= 0:
-        Z[item_at(Z, before) + AFTER] = after
+        item_at(m, before).after = after
     else:
-        Z[Z[HEADS] + Z[row + LIST]] = after
+        window_at(m, row.list).first = after
     if after >= 0:
-        Z[item_at(Z, after) + BEFORE] = before
-    put(Z, item, where)
+        item_at(m, after).before = before
+    put(m, item, where)
 
 
 @bare
-def add_item(Z: Words, kind: int, one: int, two: int, three: int, when: int) -> int:
+def add_item(m: Memory, kind: int, one: int, two: int, three: int, when: int) -> int:
     """Add a live item about group `one`, and return it."""
-    item = Z[USED]
-    if item == Z[ITEM_ROOM]:
+    item = m.used
+    if item == m.item_room:
         raise OutOfRoom()
-    Z[USED] = item + 1
-    put(Z, item, LIVE)
-    row = item_at(Z, item)
-    Z[row + KIND], Z[row + ONE], Z[row + TWO], Z[row + THREE] = kind, one, two, three
-    Z[row + WHEN], Z[row + REACH] = when, NEVER // 4
-    Z[row + SAME_ONE], Z[Z[ONES] + one] = Z[Z[ONES] + one], item
+    m.used = item + 1
+    put(m, item, LIVE)
+    row = item_at(m, item)
+    row.kind, row.one, row.two, row.three = kind, one, two, three
+    row.when, row.reach = when, NEVER // 4
+    row.same_one, group_at(m, one).ones = group_at(m, one).ones, item
     return item
 
 
 @bare
-def add_pair(Z: Words, kind: int, one: int, two: int, three: int) -> None:
+def add_pair(m: Memory, kind: int, one: int, two: int, three: int) -> None:
     """Add a live item about two groups that stay the same."""
-    item = add_item(Z, kind, one, two, three, 0)
-    Z[item_at(Z, item) + SAME_TWO], Z[Z[TWOS] + two] = Z[Z[TWOS] + two], item
+    item = add_item(m, kind, one, two, three, 0)
+    item_at(m, item).same_two, group_at(m, two).twos = group_at(m, two).twos, item
 
 
 @bare
-def add_watcher(Z: Words, kind: int, one: int, two: int, three: int, when: int) -> None:
+def add_watcher(m: Memory, kind: int, one: int, two: int, three: int, when: int) -> None:
     """Add a live item about group `one` that watches another group, `two` to begin with."""
-    item = add_item(Z, kind, one, two, three, when)
-    Z[item_at(Z, item) + SAME_TWO], Z[WATCHERS] = Z[WATCHERS], item
+    item = add_item(m, kind, one, two, three, when)
+    item_at(m, item).same_two, m.watchers = m.watchers, item
 
 
 @bare
-def schedule(Z: Words, item: int, when: int) -> None:
+def schedule(m: Memory, item: int, when: int) -> None:
     """Set the round of a sprint at which an item may fire; if NEVER, it is cleared up to its end."""
-    row, where = item_at(Z, item), LIVE if when < NEVER else Z[LEVEL]
-    Z[row + WHEN] = when
-    if Z[row + LIST] != where:
-        move(Z, item, where)
+    row, where = item_at(m, item), LIVE if when < NEVER else m.level
+    row.when = when
+    if row.list != where:
+        move(m, item, where)
 
 
 @bare
-def first_live(Z: Words) -> int:
+def first_live(m: Memory) -> int:
     """Return the first live item, or -1."""
-    return Z[Z[HEADS] + LIVE]
+    return window_at(m, LIVE).first
 
 
 @bare
-def top_end(Z: Words) -> int:
+def top_end(m: Memory) -> int:
     """Return the end of the window on top."""
-    return Z[Z[ENDS] + Z[LEVEL]]
+    return window_at(m, m.level).end
 
 
 @bare
-def end_window(Z: Words) -> None:
+def end_window(m: Memory) -> None:
     """Go to the end of the window on top; the items cleared up to there become live."""
-    level = Z[LEVEL]
-    Z[NOW] = Z[Z[ENDS] + level]
-    item = Z[Z[HEADS] + level]
-    Z[Z[HEADS] + LIVE] = item
-    Z[Z[HEADS] + level] = -1
-    Z[LEVEL] = level - 1
+    level = m.level
+    m.now = window_at(m, level).end
+    item = window_at(m, level).first
+    window_at(m, LIVE).first = item
+    window_at(m, level).first = -1
+    m.level = level - 1
     while item >= 0:
-        row = item_at(Z, item)
-        Z[row + LIST] = LIVE
-        item = Z[row + AFTER]
+        row = item_at(m, item)
+        row.list = LIVE
+        item = row.after
 
 
 @bare
-def halve_window(Z: Words) -> None:
+def halve_window(m: Memory) -> None:
     """Push the middle of the window on top."""
-    level = Z[LEVEL]
-    Z[Z[ENDS] + level + 1] = Z[NOW] + (Z[Z[ENDS] + level] - Z[NOW]) // 2
-    Z[Z[HEADS] + level + 1] = -1
-    Z[LEVEL] = level + 1
+    level = m.level
+    window_at(m, level + 1).end = m.now + (window_at(m, level).end - m.now) // 2
+    window_at(m, level + 1).first = -1
+    m.level = level + 1

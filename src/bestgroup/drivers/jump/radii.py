@@ -12,21 +12,13 @@ import numpy as np
 
 from bestgroup.algorithms.te_plus.radii import cell_end, radius_from
 from bestgroup.compile.kernel import kernel
-from bestgroup.compile.pointers import bare, part
+from bestgroup.compile.records import array, bare
 from bestgroup.drivers.jump.memory import (
-    DEPTH,
-    EDGE_ROOM,
-    EDGES,
-    ENDS,
-    LEVEL,
-    LEVEL_RADII,
-    NOW,
-    PAIRED,
-    RADII_SIZE,
-    RADIUS,
-    UNTIL,
-    Reals,
-    Words,
+    Memory,
+    Radii,
+    edges_at,
+    radii_at,
+    window_at,
 )
 from bestgroup.drivers.jump.walks import OutOfRoom
 from bestgroup.inference.evalues.normal import mixture_edge
@@ -71,52 +63,59 @@ def edges_of(variance: float, alphas: tuple[float, ...], cells: int) -> Floats:
 
 
 @bare
-def set_radii(Z: Words, F: Reals, place: int, now: int, end: int) -> None:
+def set_radii(m: Memory, place: Radii, now: int, end: int) -> None:
     """Write numbers below all radii of rounds now + 1, ..., end."""
-    F[place + UNTIL] = end
-    if Z[PAIRED] == 0:
-        at = Z[RADIUS]
-        radius = Radius(int(F[at]), F[at + 1], F[at + 2], F[at + 3], part(F, 0, 0))
-        beta = radius_below(radius, end)
-        F[place], F[place + 1], F[place + 2] = beta, beta, 2.0 * beta
+    place.until = end
+    if m.paired == 0:
+        beta = _named(m, end)
+        place.beta, place.near, place.stale = beta, beta, 2.0 * beta
         return
     # Within a cell the radius is its edge divided by the round; edge / round falls from cell to cell.
     cell, before = cell_of(end)
-    if 3 * cell >= Z[EDGE_ROOM]:
+    if 3 * cell >= m.edge_room:
         raise OutOfRoom()
-    for k in range(3):
-        value = radius_from(F[Z[EDGES] + 3 * cell + k], F[Z[RADIUS]], end)
-        if now < before:
-            earlier = radius_from(F[Z[EDGES] + 3 * (cell - 1) + k], F[Z[RADIUS]], before)
-            value = min(value, earlier)
-        F[place + k] = _BELOW * value
+    at = cell if now >= before else cell - 1
+    place.beta = _paired(m, 0, cell, end, at, before)
+    place.near = _paired(m, 1, cell, end, at, before)
+    place.stale = _paired(m, 2, cell, end, at, before)
 
 
 @bare
-def outer_place(Z: Words) -> int:
-    """Return the place of the radii of the outer window."""
-    return Z[LEVEL_RADII]
+def _named(m: Memory, end: int) -> float:
+    """Return a number below all radii of TE up to a round."""
+    kind, events, delta = m.radius_kind, m.radius_events, m.radius_delta
+    radius = Radius(kind, events, delta, m.radius_factor, array(edges_at(m, 0), 0))
+    return radius_below(radius, end)
 
 
 @bare
-def level_place(Z: Words, F: Reals, end: int) -> int:
+def _paired(m: Memory, k: int, cell: int, end: int, earlier: int, before: int) -> float:
+    """Return a number below the k-th radius at `end`, and at the end of an earlier cell."""
+    value = radius_from(edges_at(m, cell)[k], m.radius_factor, end)
+    if earlier < cell:
+        value = min(value, radius_from(edges_at(m, earlier)[k], m.radius_factor, before))
+    return _BELOW * value
+
+
+@bare
+def level_place(m: Memory, end: int) -> Radii:
     """Return the place of the radii of the window on top, set if they were not."""
-    place = Z[LEVEL_RADII] + RADII_SIZE * Z[LEVEL]
-    if F[place] == 0.0:
-        set_radii(Z, F, place, Z[NOW], end)
+    place = radii_at(m, m.level)
+    if place.beta == 0.0:
+        set_radii(m, place, m.now, end)
     return place
 
 
 @bare
-def inherit_radii(Z: Words, F: Reals) -> None:
+def inherit_radii(m: Memory) -> None:
     """Have the window on top use the radii of the one below it, unless they are too low for it."""
-    place, end = Z[LEVEL_RADII] + RADII_SIZE * Z[LEVEL], Z[Z[ENDS] + Z[LEVEL]]
-    below = place - RADII_SIZE
-    if is_coarse((F[below + UNTIL] - end) * 2.0 * F[below], end - Z[NOW]):
-        F[place] = 0.0
+    place, below = radii_at(m, m.level), radii_at(m, m.level - 1)
+    end = window_at(m, m.level).end
+    if is_coarse((below.until - end) * 2.0 * below.beta, end - m.now):
+        place.beta = 0.0
         return
-    for k in range(RADII_SIZE):
-        F[place + k] = F[below + k]
+    place.beta, place.near = below.beta, below.near
+    place.stale, place.until = below.stale, below.until
 
 
 @bare
@@ -126,9 +125,3 @@ def is_coarse(lag: float, variance: float) -> bool:
     The walks move by the root of the variance in it.
     """
     return lag * lag > _COARSE * variance
-
-
-@bare
-def spare_place(Z: Words) -> int:
-    """Return a place for radii that are used at once."""
-    return Z[LEVEL_RADII] + RADII_SIZE * DEPTH

@@ -9,26 +9,11 @@ from __future__ import annotations
 
 import math
 
-from bestgroup.compile.pointers import bare
+from bestgroup.compile.records import bare
 from bestgroup.drivers.jump.certify import LOOSER, TOLERANCE
 from bestgroup.drivers.jump.memory import (
-    AT_FIRST,
-    BAND_RISK,
-    BANDS,
-    COLUMNS,
-    COUNTED,
-    DIM_COUNT,
-    DOUBT,
-    LIFT,
-    PAIR_DOUBT,
-    PASSED,
-    REVEALED,
-    RISK,
-    SPENT,
-    SPREADS,
-    SURELY,
-    Reals,
-    Words,
+    Memory,
+    dim_at,
 )
 
 _SURE = 1.3  # what is so many times as sure as asked is counted as if it were just that sure
@@ -37,54 +22,52 @@ _PART = 0.25 * TOLERANCE
 
 
 @bare
-def reset_risk(Z: Words, F: Reals) -> None:
+def reset_risk(m: Memory) -> None:
     """Begin a run."""
-    Z[PASSED] = Z[COUNTED] = 0
-    F[Z[RISK] + SPENT] = 0.0
-    _ask(Z, F, F[Z[RISK] + AT_FIRST])
+    m.passed = m.counted = 0
+    m.spent = 0.0
+    _ask(m, m.first_doubt)
 
 
 @bare
-def guard_risk(Z: Words, F: Reals) -> None:
+def guard_risk(m: Memory) -> None:
     """Ask more of certificates if half of the tolerance is spent, and again for each quarter."""
-    at = Z[RISK]
-    parts = int(count_risk(Z, F) / _PART)
-    doubt = F[at + AT_FIRST] + _STEP * max(0, parts - 1)
-    if doubt > F[at + DOUBT]:
-        _ask(Z, F, doubt)
+    parts = int(count_risk(m) / _PART)
+    doubt = m.first_doubt + _STEP * max(0, parts - 1)
+    if doubt > m.doubt:
+        _ask(m, doubt)
 
 
 @bare
-def count_risk(Z: Words, F: Reals) -> float:
+def count_risk(m: Memory) -> float:
     """Return the probability that a certificate so far was wrong, or more.
 
     Of each revealed point it counts the two bands of the two gaps that it makes.
     """
-    at, certificates = Z[RISK], 4 * Z[COLUMNS] * Z[REVEALED] + Z[PASSED]
-    F[at + SPENT] += (certificates - Z[COUNTED]) * F[at + BAND_RISK]
-    Z[COUNTED] = certificates
-    return F[at + SPENT]
+    certificates = 4 * m.columns * m.revealed + m.passed
+    m.spent += (certificates - m.counted) * m.band_risk
+    m.counted = certificates
+    return m.spent
 
 
 @bare
-def _ask(Z: Words, F: Reals, doubt: float) -> None:
+def _ask(m: Memory, doubt: float) -> None:
     """Set L: exp(-L) is what a band may risk; a comparison of a pair may risk more."""
-    at, D = Z[RISK], Z[DIM_COUNT]
+    D = m.D
     pairs = doubt - LOOSER
-    F[at + DOUBT], F[at + BAND_RISK] = doubt, math.exp(-doubt)
-    F[at + PAIR_DOUBT], F[at + SURELY] = pairs, math.exp(-_SURE * pairs)
-    F[Z[LIFT]] = math.sqrt(math.pi / (4.0 * doubt))
+    m.doubt, m.band_risk = doubt, math.exp(-doubt)
+    m.pair_doubt, m.sure_risk = pairs, math.exp(-_SURE * pairs)
+    m.lift = math.sqrt(math.pi / (4.0 * doubt))
     for d in range(D):
-        deviation = F[Z[SPREADS] + D + d]
-        F[Z[BANDS] + d] = deviation * math.sqrt(doubt / 2.0)
-        F[Z[SPREADS] + d] = deviation * deviation * (pairs / 2.0)
+        deviation = dim_at(m, d).deviation
+        dim_at(m, d).band = deviation * math.sqrt(doubt / 2.0)
+        dim_at(m, d).spread = deviation * deviation * (pairs / 2.0)
 
 
 @bare
-def add_risk(Z: Words, F: Reals, times: float) -> None:
+def add_risk(m: Memory, times: float) -> None:
     """Count the probability exp(-times L) that a comparison of a pair is wrong, or more."""
-    at = Z[RISK]
     if times < _SURE:
-        F[at + SPENT] += math.exp(-F[at + PAIR_DOUBT] * times)
+        m.spent += math.exp(-m.pair_doubt * times)
     else:
-        F[at + SPENT] += F[at + SURELY]
+        m.spent += m.sure_risk

@@ -18,135 +18,126 @@ from bestgroup.algorithms.triple_elimination import (
     stale_margin,
 )
 from bestgroup.compile.kernel import kernel
-from bestgroup.compile.pointers import bare, part
+from bestgroup.compile.records import bare
 from bestgroup.drivers.jump.envelopes import (
     REJECT,
     RESOLVE,
     STALE,
     note_efficiency,
-    value_at,
 )
 from bestgroup.drivers.jump.guards import is_dead
 from bestgroup.drivers.jump.memory import (
-    ACTIVE,
-    AFTER,
-    DIM_COUNT,
-    EPSILONS,
-    FROM,
-    GROUP_COUNT,
-    HIGH,
-    KIND,
-    LOW,
-    ONE,
-    SCALES,
-    THREE,
-    TWO,
-    VALUES,
-    WHEN,
-    Reals,
-    Words,
-    box_at,
+    UNUSED,
+    Memory,
+    cell_at,
     column_of,
-    dense_at,
+    dim_at,
+    efficiencies,
     group_at,
     item_at,
+    means_at,
     row_at,
     unit_of,
+    values_at,
 )
-from bestgroup.drivers.jump.queue import NEVER, UNUSED, first_live, move
+from bestgroup.drivers.jump.queue import (
+    NEVER,
+    first_live,
+    move,
+)
 
 
 @kernel
-def fires(Z: Words, F: Reals, rule: Rule, item: int, when: int, beta: float) -> bool:
+def fires(m: Memory, rule: Rule, item: int, when: int, beta: float) -> bool:
     """Return whether an item fires at a round; if not, it now watches what blocks it there."""
-    row = item_at(Z, item)
-    kind, i, j, d = Z[row + KIND], Z[row + ONE], Z[row + TWO], Z[row + THREE]
+    row = item_at(m, item)
+    kind, i, j, d = row.kind, row.one, row.two, row.three
     if kind == REJECT:
-        return _rejects(Z, F, rule, item, when, beta)
+        return _rejects(m, rule, item, when, beta)
     if kind == RESOLVE:
-        return _resolves(Z, F, item, when, beta)
+        return _resolves(m, item, when, beta)
     if kind == STALE:
-        k = when - Z[FROM] - 1
-        mean = F[dense_at(Z, unit_of(Z, i, j, d), column_of(Z, d)) + k]
-        return stale_margin(F[row_at(Z, i, d) + k], mean, beta, F[Z[SCALES] + d]) >= 0.0
-    return _accepts(Z, F, rule, item, when, beta)
+        k = when - m.start - 1
+        mean = means_at(m, unit_of(m, i, j, d), column_of(m, d))[k]
+        return stale_margin(row_at(m, i, d)[k], mean, beta, dim_at(m, d).scale) >= 0.0
+    return _accepts(m, rule, item, when, beta)
 
 
 @kernel
-def _rejects(Z: Words, F: Reals, rule: Rule, item: int, when: int, beta: float) -> bool:
-    row, D = item_at(Z, item), Z[DIM_COUNT]
-    i, j = Z[row + ONE], Z[row + TWO]
+def _rejects(m: Memory, rule: Rule, item: int, when: int, beta: float) -> bool:
+    row, D = item_at(m, item), m.D
+    i, j = row.one, row.two
     for step in range(D):
-        d = (Z[row + THREE] + step) % D
-        own, other = note_efficiency(Z, F, i, d, when), note_efficiency(Z, F, j, d, when)
-        if reject_margin_in(own, other, beta, F[Z[SCALES] + d]) < 0.0:
-            Z[row + THREE] = d
+        d = (row.three + step) % D
+        own, other = note_efficiency(m, i, d, when), note_efficiency(m, j, d, when)
+        if reject_margin_in(own, other, beta, dim_at(m, d).scale) < 0.0:
+            row.three = d
             return False
-    R = part(F, Z[VALUES], Z[GROUP_COUNT] * D).reshape((Z[GROUP_COUNT], D))
+    R = efficiencies(m)
     return reject_margin(R, R, i, j, beta, rule) >= 0.0
 
 
 @bare
-def _resolves(Z: Words, F: Reals, item: int, when: int, beta: float) -> bool:
-    row = item_at(Z, item)
-    i, d = Z[row + ONE], Z[row + THREE]
-    own = note_efficiency(Z, F, i, d, when)
-    wanted = apart_wanted(beta, F[Z[SCALES] + d], F[Z[EPSILONS] + d])
-    for j in range(Z[GROUP_COUNT]):
-        if not Z[group_at(Z, j) + ACTIVE] or j == i:
+def _resolves(m: Memory, item: int, when: int, beta: float) -> bool:
+    row = item_at(m, item)
+    i, d = row.one, row.three
+    own = note_efficiency(m, i, d, when)
+    wanted = apart_wanted(beta, dim_at(m, d).scale, dim_at(m, d).epsilon)
+    for j in range(m.N):
+        if not group_at(m, j).active or j == i:
             continue
-        box = box_at(Z, j, d)
-        if apart_margin(own, own, F[box + HIGH], F[box + LOW], wanted) >= 0.0:
+        box = cell_at(m, j, d)
+        if apart_margin(own, own, box.high, box.low, wanted) >= 0.0:
             continue  # apart anywhere in the box of j
-        other = note_efficiency(Z, F, j, d, when)
+        other = note_efficiency(m, j, d, when)
         if apart_margin(own, own, other, other, wanted) < 0.0:
-            Z[row + TWO] = j
+            row.two = j
             return False
     return True
 
 
 @kernel
-def _accepts(Z: Words, F: Reals, rule: Rule, item: int, when: int, beta: float) -> bool:
-    row, D = item_at(Z, item), Z[DIM_COUNT]
-    R = part(F, Z[VALUES], Z[GROUP_COUNT] * D).reshape((Z[GROUP_COUNT], D))
-    i = Z[row + ONE]
+def _accepts(m: Memory, rule: Rule, item: int, when: int, beta: float) -> bool:
+    row, D = item_at(m, item), m.D
+    R = efficiencies(m)
+    i = row.one
     for d in range(D):
-        note_efficiency(Z, F, i, d, when)
-    for j in range(Z[GROUP_COUNT]):
-        if not Z[group_at(Z, j) + ACTIVE] or j == i or _separate(Z, F, i, j, beta):
+        note_efficiency(m, i, d, when)
+    for j in range(m.N):
+        if not group_at(m, j).active or j == i or _separate(m, i, j, beta):
             continue
         for d in range(D):
-            note_efficiency(Z, F, j, d, when)
+            note_efficiency(m, j, d, when)
         for side in range(2):
             one, two = (i, j) if side == 0 else (j, i)
             if not excess_margin(R, R, one, two, beta, rule) >= 0.0:
-                Z[row + TWO], Z[row + THREE] = j, side
+                row.two, row.three = j, side
                 return False
     return True
 
 
 @bare
-def _separate(Z: Words, F: Reals, i: int, j: int, beta: float) -> bool:
+def _separate(m: Memory, i: int, j: int, beta: float) -> bool:
     """Return whether j blocks i, whose efficiencies are noted, on neither side, anywhere in j's box."""
     above, below = False, False
-    for d in range(Z[DIM_COUNT]):
-        scale, epsilon = F[Z[SCALES] + d], F[Z[EPSILONS] + d]
-        own, box = F[value_at(Z, i, d)], box_at(Z, j, d)
-        above = above or excess_margin_in(own, F[box + HIGH], beta, scale, epsilon) >= 0.0
-        below = below or excess_margin_in(F[box + LOW], own, beta, scale, epsilon) >= 0.0
+    for d in range(m.D):
+        scale, epsilon = dim_at(m, d).scale, dim_at(m, d).epsilon
+        own, box = values_at(m, i)[d], cell_at(m, j, d)
+        above = above or excess_margin_in(own, box.high, beta, scale, epsilon) >= 0.0
+        below = below or excess_margin_in(box.low, own, beta, scale, epsilon) >= 0.0
     return above and below
 
 
 @bare
-def earliest(Z: Words) -> int:
+def earliest(m: Memory) -> int:
     """Return the live item that may fire first, in the order of rounds and phases, or -1."""
-    item, best, round_, kind = first_live(Z), -1, NEVER, 0
+    item, best, round_, kind = first_live(m), -1, NEVER, 0
     while item >= 0:
-        row = item_at(Z, item)
-        after = Z[row + AFTER]
-        if is_dead(Z, item):
-            move(Z, item, UNUSED)
-        elif Z[row + WHEN] < round_ or (Z[row + WHEN] == round_ < NEVER and Z[row + KIND] < kind):
-            best, round_, kind = item, Z[row + WHEN], Z[row + KIND]
+        row = item_at(m, item)
+        after = row.after
+        if is_dead(m, item):
+            move(m, item, UNUSED)
+        elif row.when < round_ or (row.when == round_ < NEVER and row.kind < kind):
+            best, round_, kind = item, row.when, row.kind
         item = after
     return best

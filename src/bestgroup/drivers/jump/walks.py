@@ -17,38 +17,23 @@ import math
 import numpy as np
 
 from bestgroup.compile.kernel import kernel
-from bestgroup.compile.pointers import bare, part
+from bestgroup.compile.records import Numbers, array, bare
 from bestgroup.drivers.jump.memory import (
     BUFFER,
-    COLUMNS,
-    DIM_COUNT,
-    DRAWN,
-    DRIFTS,
-    ENDS,
-    FACTORS,
-    FREE,
-    FRESH,
-    LOG,
-    LOG_ROOM,
-    LOGGED,
-    NEXT,
-    NOISES,
-    NORMALS,
-    NOW,
-    POINT_ROOM,
-    POINT_SIZE,
-    REVEALED,
-    RUNG,
-    STAMPS,
-    STREAM,
-    STRETCH,
-    SUM,
-    TIME,
-    UNIT_COUNT,
-    Reals,
-    Words,
-    dense_at,
+    Memory,
+    Point,
+    factors,
+    logged_at,
+    logged_sums,
+    means_at,
+    normals_at,
     point_at,
+    rung_at,
+    stream_at,
+    sums,
+    unit_at,
+    walk_at,
+    window_at,
 )
 from bestgroup.drivers.streams import fill_normals, seed_stream
 
@@ -61,227 +46,225 @@ class OutOfRoom(Exception):
 
 
 @kernel
-def reset_walks(Z: Words, F: Reals, seed: int, run: int) -> None:
+def reset_walks(m: Memory, seed: int, run: int) -> None:
     """Forget all points and start the noise of a run."""
-    for u in range(Z[UNIT_COUNT]):
-        p = point_at(Z, u)
-        for field in range(Z[POINT_SIZE]):
-            F[p + field] = 0.0
-        Z[Z[STAMPS] + u] = -1
-    stream = part(Z, Z[STREAM], 4).view(np.uint64)
+    for u in range(m.units):
+        p = point_at(m, u)
+        p.time, p.next = 0.0, 0
+        for c in range(m.columns):
+            sums(p)[c] = 0.0
+        unit_at(m, u).stamp = -1
+    stream = array(stream_at(m), 4).view(np.uint64)
     seed_stream(stream, seed, run, _KEY, 0, 0)
-    Z[DRAWN], Z[FREE], Z[FRESH] = BUFFER, 0, Z[UNIT_COUNT]
-    Z[REVEALED] = Z[LOGGED] = Z[STRETCH] = 0
+    m.drawn, m.free, m.fresh = BUFFER, 0, m.units
+    m.revealed = m.logged = m.stretch = 0
 
 
 @bare
-def reserve_noise(Z: Words, F: Reals, count: int) -> int:
-    """Return the place in F of `count` fresh standard normals."""
-    if Z[DRAWN] + count > BUFFER:
-        _draw_ahead(Z, F)
-    place = Z[NORMALS] + Z[DRAWN]
-    Z[DRAWN] += count
-    return place
+def reserve_noise(m: Memory, count: int) -> Numbers:
+    """Return `count` fresh standard normals."""
+    if m.drawn + count > BUFFER:
+        _draw_ahead(m)
+    m.drawn += count
+    return normals_at(m, m.drawn - count)
 
 
 @bare
-def _draw_ahead(Z: Words, F: Reals) -> None:
+def _draw_ahead(m: Memory) -> None:
     """Fill the buffer of normals; what was left in it is not used."""
-    stream = part(Z, Z[STREAM], 4).view(np.uint64)
-    fill_normals(stream, part(F, Z[NORMALS], BUFFER), BUFFER)
-    Z[DRAWN] = 0
+    stream = array(stream_at(m), 4).view(np.uint64)
+    fill_normals(stream, array(normals_at(m, 0), BUFFER), BUFFER)
+    m.drawn = 0
 
 
 @bare
-def advance(Z: Words, F: Reals, u: int, now: int) -> None:
+def advance(m: Memory, u: int, now: int) -> None:
     """Forget the points of a unit before its last one up to `now`."""
-    head = point_at(Z, u)
-    row = int(F[head + NEXT])
-    while row != 0 and F[point_at(Z, row) + TIME] <= now:
-        p = point_at(Z, row)
-        F[head + TIME], F[head + NEXT], F[head + SUM] = F[p + TIME], F[p + NEXT], F[p + SUM]
-        for c in range(1, Z[COLUMNS]):
-            F[head + SUM + c] = F[p + SUM + c]
-        F[p + NEXT] = Z[FREE]
-        Z[FREE] = row
-        row = int(F[head + NEXT])
+    head = point_at(m, u)
+    row = head.next
+    while row != 0 and point_at(m, row).time <= now:
+        p = point_at(m, row)
+        head.time, head.next, sums(head)[0] = p.time, p.next, sums(p)[0]
+        for c in range(1, m.columns):
+            sums(head)[c] = sums(p)[c]
+        p.next = m.free
+        m.free = row
+        row = head.next
 
 
 @bare
-def reveal(Z: Words, F: Reals, u: int, when: int) -> None:
+def reveal(m: Memory, u: int, when: int) -> None:
     """Make the point of a unit at count `when` known; it must not lie before its first row."""
-    p = point_at(Z, u)
-    after = int(F[p + NEXT])
-    while after != 0 and F[point_at(Z, after) + TIME] <= when:
-        p = point_at(Z, after)
-        after = int(F[p + NEXT])
-    if F[p + TIME] != when:
-        _add_point(Z, F, u, p, when)
+    p = point_at(m, u)
+    after = p.next
+    while after != 0 and point_at(m, after).time <= when:
+        p = point_at(m, after)
+        after = p.next
+    if p.time != when:
+        _add_point(m, u, p, when)
 
 
 @bare
-def _add_point(Z: Words, F: Reals, u: int, p: int, when: int) -> None:
+def _add_point(m: Memory, u: int, p: Point, when: int) -> None:
     """Draw the point of a unit at count `when`, between the point at `p` and the next one."""
-    new = _take_row(Z, F)
-    _draw_point(Z, F, u, p, point_at(Z, new), when)
-    F[p + NEXT] = new
+    new = _take_row(m)
+    _draw_point(m, u, p, point_at(m, new), when)
+    p.next = new
 
 
 @bare
-def _draw_point(Z: Words, F: Reals, u: int, p: int, q: int, when: int) -> None:
+def _draw_point(m: Memory, u: int, p: Point, q: Point, when: int) -> None:
     """Write the point at count `when`, after the point at `p` and before the next one, to `q`.
 
     `q` may be `p` itself, which is then forgotten.
     """
-    after = int(F[p + NEXT])
-    steps = when - F[p + TIME]
-    Z[REVEALED] += 1
+    after = p.next
+    steps = when - p.time
+    m.revealed += 1
     if after == 0:
-        for c in range(Z[COLUMNS]):
-            F[q + SUM + c] = F[p + SUM + c] + steps * F[Z[DRIFTS] + u * Z[COLUMNS] + c]
-        _add_noise(Z, F, u, q + SUM, math.sqrt(steps))
+        for c in range(m.columns):
+            sums(q)[c] = sums(p)[c] + steps * walk_at(m, u, c).drift
+        _add_noise(m, u, sums(q), math.sqrt(steps))
     else:
-        s = point_at(Z, after)
-        share = steps / (F[s + TIME] - F[p + TIME])
-        for c in range(Z[COLUMNS]):
-            F[q + SUM + c] = F[p + SUM + c] + share * (F[s + SUM + c] - F[p + SUM + c])
-        _add_noise(Z, F, u, q + SUM, math.sqrt(steps * (1.0 - share)))
-    F[q + TIME], F[q + NEXT] = when, after
-    if Z[LOGGED] < Z[LOG_ROOM]:
-        log_point(Z, F, u, when, q + SUM)
+        s = point_at(m, after)
+        share = steps / (s.time - p.time)
+        for c in range(m.columns):
+            sums(q)[c] = sums(p)[c] + share * (sums(s)[c] - sums(p)[c])
+        _add_noise(m, u, sums(q), math.sqrt(steps * (1.0 - share)))
+    q.time, q.next = when, after
+    if m.logged < m.log_room:
+        log_point(m, u, when, sums(q))
 
 
 @bare
-def insert(Z: Words, F: Reals, u: int, when: int, k: int) -> None:
+def insert(m: Memory, u: int, when: int, k: int) -> None:
     """Put the k-th point of a stretch of a unit, at count `when`, into its list."""
-    p = point_at(Z, u)
-    after = int(F[p + NEXT])
-    while after != 0 and F[point_at(Z, after) + TIME] <= when:
-        p = point_at(Z, after)
-        after = int(F[p + NEXT])
-    if F[p + TIME] >= when:
+    p = point_at(m, u)
+    after = p.next
+    while after != 0 and point_at(m, after).time <= when:
+        p = point_at(m, after)
+        after = p.next
+    if p.time >= when:
         return
-    new = _take_row(Z, F)
-    q = point_at(Z, new)
-    F[q + TIME], F[q + NEXT], F[p + NEXT] = when, after, new
-    for c in range(Z[COLUMNS]):
-        F[q + SUM + c] = F[dense_at(Z, u, c) + k] * when
+    new = _take_row(m)
+    q = point_at(m, new)
+    q.time, q.next, p.next = when, after, new
+    for c in range(m.columns):
+        sums(q)[c] = means_at(m, u, c)[k] * when
 
 
 @bare
-def _take_row(Z: Words, F: Reals) -> int:
+def _take_row(m: Memory) -> int:
     """Return an unused row."""
-    row = Z[FREE]
+    row = m.free
     if row != 0:
-        Z[FREE] = int(F[point_at(Z, row) + NEXT])
+        m.free = point_at(m, row).next
         return row
-    row = Z[FRESH]
-    if row == Z[POINT_ROOM]:
+    row = m.fresh
+    if row == m.point_room:
         raise OutOfRoom()
-    Z[FRESH] = row + 1
+    m.fresh = row + 1
     return row
 
 
 @bare
-def _add_noise(Z: Words, F: Reals, u: int, place: int, size: float) -> None:
+def _add_noise(m: Memory, u: int, place: Numbers, size: float) -> None:
     """Add noise of the given size to each column of a unit."""
-    columns, noises = Z[COLUMNS], Z[NOISES]
-    normals = reserve_noise(Z, F, noises)
+    columns, noises = m.columns, m.noises
+    normals = reserve_noise(m, noises)
     if columns == 1:
-        F[place] += size * F[Z[FACTORS] + u % Z[DIM_COUNT]] * F[normals]
+        place[0] += size * factors(m)[u % m.D] * normals[0]
         return
     for c in range(columns):
-        for m in range(noises):
-            F[place + c] += size * F[Z[FACTORS] + c * noises + m] * F[normals + m]
+        for z in range(noises):
+            place[c] += size * factors(m)[c * noises + z] * normals[z]
 
 
 @bare
-def log_point(Z: Words, F: Reals, u: int, when: int, place: int) -> None:
+def log_point(m: Memory, u: int, when: int, place: Numbers) -> None:
     """Log a point: its unit, its count, its sums."""
-    q = Z[LOG] + Z[LOGGED] * Z[POINT_SIZE]
-    Z[LOGGED] += 1
-    F[q], F[q + 1] = u, when
-    for c in range(Z[COLUMNS]):
-        F[q + SUM + c] = F[place + c]
+    q = logged_at(m, m.logged)
+    m.logged += 1
+    q.unit, q.time = u, when
+    for c in range(m.columns):
+        logged_sums(q)[c] = place[c]
 
 
 @bare
-def bracket(Z: Words, F: Reals, u: int, now: int, end: int) -> None:
+def bracket(m: Memory, u: int, now: int, end: int) -> None:
     """Make a unit known at both ends of a window, and forget what lies before it."""
-    head = point_at(Z, u)
-    row = int(F[head + NEXT])
-    if row != 0 and F[point_at(Z, row) + TIME] <= now:
-        advance(Z, F, u, now)
-        row = int(F[head + NEXT])
-    if F[head + TIME] != now:
-        _draw_point(Z, F, u, head, head, now)
-    if row == 0 or F[point_at(Z, row) + TIME] != end:
-        _add_point(Z, F, u, head, end)
+    head = point_at(m, u)
+    row = head.next
+    if row != 0 and point_at(m, row).time <= now:
+        advance(m, u, now)
+        row = head.next
+    if head.time != now:
+        _draw_point(m, u, head, head, now)
+    if row == 0 or point_at(m, row).time != end:
+        _add_point(m, u, head, end)
 
 
 @bare
-def settle(Z: Words, F: Reals, u: int, place: int, levels: tuple[int, int], total: float) -> None:
+def settle(m: Memory, u: int, above: bool, levels: tuple[int, int], total: float) -> None:
     """Make the sum of a unit at NOW its first point, and add those at the ends of some windows.
 
-    These are drawn already; `place` is where they lie in F, level by level. They come before all
+    These are drawn already; on the rungs, level by level, as those `above` or below. They come before all
     later points that are known.
     """
-    now, head = Z[NOW], point_at(Z, u)
-    advance(Z, F, u, now)
-    F[head + TIME], F[head + SUM] = now, total
-    Z[REVEALED] += 1
+    now, head = m.now, point_at(m, u)
+    advance(m, u, now)
+    head.time, sums(head)[0] = now, total
+    m.revealed += 1
     for level in range(levels[0], levels[1]):
-        Z[REVEALED] += 1
-        new = _take_row(Z, F)
-        q = point_at(Z, new)
-        F[q + TIME], F[q + NEXT], F[q + SUM] = (
-            Z[Z[ENDS] + level],
-            F[head + NEXT],
-            F[place + RUNG * level],
+        m.revealed += 1
+        new = _take_row(m)
+        q = point_at(m, new)
+        q.time, q.next, sums(q)[0] = (
+            window_at(m, level).end,
+            head.next,
+            rung_at(m, level).up if above else rung_at(m, level).low,
         )
-        F[head + NEXT] = new
+        head.next = new
 
 
 @bare
-def log_value(Z: Words, F: Reals, u: int, when: int, value: float) -> None:
+def log_value(m: Memory, u: int, when: int, value: float) -> None:
     """Log a point of a unit with one column, if there is room."""
-    if Z[LOGGED] < Z[LOG_ROOM]:
-        q = Z[LOG] + Z[LOGGED] * Z[POINT_SIZE]
-        Z[LOGGED] += 1
-        F[q], F[q + 1], F[q + SUM] = u, when, value
+    if m.logged < m.log_room:
+        q = logged_at(m, m.logged)
+        m.logged += 1
+        q.unit, q.time, logged_sums(q)[0] = u, when, value
 
 
 @bare
-def ends(Z: Words, F: Reals, u: int, c: int, now: int, end: int) -> tuple[float, float]:
+def ends(m: Memory, u: int, c: int, now: int, end: int) -> tuple[float, float]:
     """Return the sums of a column at both ends of a window, made known first."""
-    bracket(Z, F, u, now, end)
-    head = point_at(Z, u)
-    return F[head + SUM + c], F[point_at(Z, int(F[head + NEXT])) + SUM + c]
+    bracket(m, u, now, end)
+    head = point_at(m, u)
+    return sums(head)[c], sums(point_at(m, head.next))[c]
 
 
 @bare
-def bounds(
-    Z: Words, F: Reals, u: int, c: int, band: float, first: int, last: int
-) -> tuple[float, float]:
+def bounds(m: Memory, u: int, c: int, band: float, first: int, last: int) -> tuple[float, float]:
     """Return bounds of the mean of a column over counts first, ..., last.
 
     Between known points t1 < t2 the sum stays within `band` sqrt(t2 - t1) of the chord; chord and
     band divided by the count are monotone in it. A point at `last` or later must be known, and one
     before `first`.
     """
-    p = point_at(Z, u)
-    after = int(F[p + NEXT])
-    while after != 0 and F[point_at(Z, after) + TIME] < first:
-        p = point_at(Z, after)
-        after = int(F[p + NEXT])
+    p = point_at(m, u)
+    after = p.next
+    while after != 0 and point_at(m, after).time < first:
+        p = point_at(m, after)
+        after = p.next
     low, high = np.inf, -np.inf
-    if F[p + TIME] >= first:
-        low = high = F[p + SUM + c] / F[p + TIME]
-        if F[p + TIME] == last:
+    if p.time >= first:
+        low = high = sums(p)[c] / p.time
+        if p.time == last:
             return low, high
     while after != 0:
-        q = point_at(Z, after)
-        t1, t2, s1, s2 = F[p + TIME], F[q + TIME], F[p + SUM + c], F[q + SUM + c]
+        q = point_at(m, after)
+        t1, t2, s1, s2 = p.time, q.time, sums(p)[c], sums(q)[c]
         begin, end = max(float(first), t1 + 1.0), min(float(last), t2 - 1.0)
         if begin <= end:
             slope = (s2 - s1) / (t2 - t1)
@@ -294,5 +277,5 @@ def bounds(
         if t2 >= last:
             return low, high
         p = q
-        after = int(F[p + NEXT])
+        after = p.next
     return -np.inf, np.inf

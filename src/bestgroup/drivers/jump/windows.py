@@ -2,30 +2,19 @@
 
 from __future__ import annotations
 
-from bestgroup.compile.pointers import bare
+from bestgroup.compile.records import bare
 from bestgroup.drivers.jump.guards import clears, is_dead, next_candidate
 from bestgroup.drivers.jump.memory import (
-    AFTER,
-    DIM_COUNT,
-    ENDS,
-    FROM,
-    GROUP_COUNT,
-    LEVEL,
-    NOW,
-    PACE,
-    ROW,
     SPRINT,
-    STRETCH,
-    TO,
-    USED,
-    Reals,
-    Words,
+    UNUSED,
+    Memory,
     cell_at,
     item_at,
+    radii_at,
+    window_at,
 )
 from bestgroup.drivers.jump.pairs import FOUND, NOT_ALONE, duel
 from bestgroup.drivers.jump.queue import (
-    UNUSED,
     end_window,
     first_live,
     halve_window,
@@ -36,96 +25,95 @@ from bestgroup.drivers.jump.queue import (
 from bestgroup.drivers.jump.radii import (
     inherit_radii,
     level_place,
-    outer_place,
     set_radii,
 )
 from bestgroup.drivers.jump.risk import guard_risk
 
 
 @bare
-def outer_length(Z: Words, now: int) -> int:
+def outer_length(m: Memory, now: int) -> int:
     """Return the length of the next outer window: after one without items it is as long as can be."""
-    return max(1, now // Z[PACE] if Z[USED] > 0 else now)
+    return max(1, now // m.pace if m.used > 0 else now)
 
 
 @bare
-def start_window(Z: Words, F: Reals, now: int, end: int) -> None:
+def start_window(m: Memory, now: int, end: int) -> None:
     """Make (now, end] the outer window."""
-    Z[NOW], Z[LEVEL], Z[Z[ENDS]] = now, 0, end
-    guard_risk(Z, F)
-    set_radii(Z, F, outer_place(Z), now, end)
+    m.now, m.level, window_at(m, 0).end = now, 0, end
+    guard_risk(m)
+    set_radii(m, radii_at(m, 0), now, end)
 
 
 @bare
-def find_sprint(Z: Words, F: Reals) -> bool:
+def find_sprint(m: Memory) -> bool:
     """Go on in the outer window until the one on top must be sprinted; False if it is over."""
-    while Z[LEVEL] >= 0:
-        live = first_live(Z)
+    while m.level >= 0:
+        live = first_live(m)
         if live >= 0:
-            if Z[item_at(Z, live) + AFTER] < 0:
-                code = duel(Z, F, live)
+            if item_at(m, live).after < 0:
+                code = duel(m, live)
                 if code == FOUND:
                     return True
                 if code != NOT_ALONE:
                     continue
-            _clear_live(Z, F, Z[NOW], top_end(Z))
-        if first_live(Z) < 0:
-            end_window(Z)
-        elif top_end(Z) - Z[NOW] > SPRINT:
-            halve_window(Z)
-            inherit_radii(Z, F)
+            _clear_live(m, m.now, top_end(m))
+        if first_live(m) < 0:
+            end_window(m)
+        elif top_end(m) - m.now > SPRINT:
+            halve_window(m)
+            inherit_radii(m)
         else:
             return True
     return False
 
 
 @bare
-def _clear_live(Z: Words, F: Reals, now: int, end: int) -> None:
+def _clear_live(m: Memory, now: int, end: int) -> None:
     """Move the live items that cannot fire up to `end` to its list."""
-    place = level_place(Z, F, end)
-    item = first_live(Z)
+    place = level_place(m, end)
+    item = first_live(m)
     while item >= 0:
-        after = Z[item_at(Z, item) + AFTER]
-        if is_dead(Z, item):
-            move(Z, item, UNUSED)
-        elif clears(Z, F, item, now, end, place):
-            move(Z, item, Z[LEVEL])
+        after = item_at(m, item).after
+        if is_dead(m, item):
+            move(m, item, UNUSED)
+        elif clears(m, item, now, end, place):
+            move(m, item, m.level)
         item = after
 
 
 @bare
-def begin_sprint(Z: Words, F: Reals) -> None:
+def begin_sprint(m: Memory) -> None:
     """Begin to go through the window on top round by round."""
-    Z[STRETCH] += 1
-    Z[FROM], Z[TO] = Z[NOW], top_end(Z)
-    guard_risk(Z, F)
-    find_candidates(Z, F, Z[NOW] + 1)
+    m.stretch += 1
+    m.start, m.stop = m.now, top_end(m)
+    guard_risk(m)
+    find_candidates(m, m.now + 1)
 
 
 @bare
-def find_candidates(Z: Words, F: Reals, start: int) -> None:
+def find_candidates(m: Memory, start: int) -> None:
     """Set for every live item the first round at which it may fire."""
-    item = first_live(Z)
+    item = first_live(m)
     while item >= 0:
-        after = Z[item_at(Z, item) + AFTER]
-        schedule(Z, item, next_candidate(Z, F, item, start))
+        after = item_at(m, item).after
+        schedule(m, item, next_candidate(m, item, start))
         item = after
 
 
 @bare
-def end_sprint(Z: Words) -> None:
+def end_sprint(m: Memory) -> None:
     """Clear all items up to the end of the sprint."""
-    Z[STRETCH] += 1
-    item = first_live(Z)
+    m.stretch += 1
+    item = first_live(m)
     while item >= 0:
-        after = Z[item_at(Z, item) + AFTER]
-        move(Z, item, Z[LEVEL])
+        after = item_at(m, item).after
+        move(m, item, m.level)
         item = after
 
 
 @bare
-def forget_rows(Z: Words) -> None:
+def forget_rows(m: Memory) -> None:
     """Forget the efficiencies at the rounds of a sprint: their rivals may change."""
-    for i in range(Z[GROUP_COUNT]):
-        for d in range(Z[DIM_COUNT]):
-            Z[cell_at(Z, i, d) + ROW] = -1
+    for i in range(m.N):
+        for d in range(m.D):
+            cell_at(m, i, d).row = -1

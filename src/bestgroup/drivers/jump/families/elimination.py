@@ -9,46 +9,24 @@ import numpy as np
 from bestgroup.algorithms.protocol import Rule
 from bestgroup.algorithms.triple_elimination import State, is_stuck
 from bestgroup.compile.kernel import kernel
-from bestgroup.compile.pointers import bare, memory
+from bestgroup.compile.records import bare
 from bestgroup.drivers.jump.envelopes import ACCEPT, NOBODY, REJECT, RESOLVE, STALE
 from bestgroup.drivers.jump.events import leave_out_arm, remove_group, resolve_dim
 from bestgroup.drivers.jump.guards import next_candidate
 from bestgroup.drivers.jump.memory import (
-    ACCEPTED,
-    ACTIVE,
-    AGAIN,
-    ARM_COUNT,
-    COUNTS,
-    COVER,
-    DIM_COUNT,
-    ENDS,
-    GROUP_COUNT,
-    GUARD,
-    KIND,
-    NOW,
-    ONE,
-    OPEN,
-    RETIRED,
-    ROUND,
-    ROW,
-    THREE,
-    TO,
-    TWO,
-    USED,
-    VALUES,
-    WATCH,
-    WHEN,
-    WIDTH,
-    Reals,
-    Words,
+    UNUSED,
+    Memory,
     arm_at,
     cell_at,
     group_at,
     item_at,
+    member_at,
+    memory_at,
+    values_at,
+    window_at,
 )
 from bestgroup.drivers.jump.queue import (
     NEVER,
-    UNUSED,
     move,
     schedule,
 )
@@ -95,168 +73,167 @@ def make_results(runs: int, groups: int, arms: int, dims: int) -> Results:
 
 
 @kernel
-def run_many(
-    words: Ints, reals: Floats, rule: Rule, state: State, keys: Ints, out: Results, done: Ints
-) -> None:
+def run_many(address: int, rule: Rule, state: State, keys: Ints, out: Results, done: Ints) -> None:
     """Do runs with keys (seed, first run, largest number of pulls, stop); done[0] counts them."""
-    Z, F = memory(words), memory(reals)
+    m = memory_at(address)
     while done[0] < keys[3]:
         k = done[0]
-        begin(Z, F, rule.exists, keys[0], keys[1] + k)
-        finished = run(Z, F, rule, state, keys[2]) == DONE
-        keep_result(Z, F, out, k, finished)
+        begin(m, rule.exists, keys[0], keys[1] + k)
+        finished = run(m, rule, state, keys[2]) == DONE
+        keep_result(m, out, k, finished)
         done[0] = k + 1
 
 
 @bare
-def keep_result(Z: Words, F: Reals, out: Results, k: int, finished: bool) -> None:
+def keep_result(m: Memory, out: Results, k: int, finished: bool) -> None:
     """Write the outcome of a run."""
-    N, K, D = Z[GROUP_COUNT], Z[ARM_COUNT], Z[DIM_COUNT]
-    out.finished[k], out.rounds[k], out.risk[k] = finished, Z[ROUND], count_risk(Z, F)
+    N, K, D = m.N, m.K, m.D
+    out.finished[k], out.rounds[k], out.risk[k] = finished, m.round, count_risk(m)
     for i in range(N):
-        out.accepted[k, i] = Z[group_at(Z, i) + ACCEPTED] != 0
+        out.accepted[k, i] = group_at(m, i).accepted != 0
         for j in range(K):
-            out.counts[k, i, j] = max(0, Z[Z[COUNTS] + i * K + j])
+            out.counts[k, i, j] = max(0, arm_at(m, i, j).count)
         for d in range(D):
-            out.efficiency[k, i, d] = F[Z[VALUES] + i * D + d]
+            out.efficiency[k, i, d] = values_at(m, i)[d]
 
 
 @kernel
-def begin(Z: Words, F: Reals, existing: Bools, seed: int, index: int) -> None:
+def begin(m: Memory, existing: Bools, seed: int, index: int) -> None:
     """Set everything to the start of a run."""
-    N, K, D = Z[GROUP_COUNT], Z[ARM_COUNT], Z[DIM_COUNT]
-    reset_walks(Z, F, seed, index)
-    Z[RETIRED] = Z[WIDTH] = Z[AGAIN] = Z[ROUND] = Z[USED] = 0
-    reset_risk(Z, F)
+    N, K, D = m.N, m.K, m.D
+    reset_walks(m, seed, index)
+    m.retired = m.width = m.again = m.round = m.used = 0
+    reset_risk(m)
     for i in range(N):
-        group = group_at(Z, i)
-        Z[group + ACTIVE], Z[group + ACCEPTED], Z[group + GUARD] = 1, 0, NOBODY
-        Z[group + COVER] = 0
+        group = group_at(m, i)
+        group.active, group.accepted, group.blocker = 1, 0, NOBODY
+        group.cover = 0
         for d in range(D):
-            cell = cell_at(Z, i, d)
-            Z[cell + OPEN], Z[cell + WATCH], Z[cell + ROW] = 1, NOBODY, -1
+            cell = cell_at(m, i, d)
+            cell.open, cell.blocker, cell.row = 1, NOBODY, -1
         for j in range(K):
             exists = 1 if existing[i, j] else 0
-            Z[Z[COUNTS] + i * K + j] = exists - 1
-            Z[WIDTH] += exists
+            arm_at(m, i, j).count = exists - 1
+            m.width += exists
             for d in range(D):
-                Z[arm_at(Z, i, j, d)] = exists
+                member_at(m, i, j, d).active = exists
 
 
 @kernel
-def run(Z: Words, F: Reals, rule: Rule, state: State, limit: int) -> int:
+def run(m: Memory, rule: Rule, state: State, limit: int) -> int:
     """Do one run and return how it ended."""
-    Z[NOW] = 0
-    now = Z[NOW]
-    while anybody(Z):
-        end = now + outer_length(Z, now)
-        if Z[WIDTH] > 0:
-            end = min(end, (limit - Z[RETIRED]) // Z[WIDTH])
+    m.now = 0
+    now = m.now
+    while anybody(m):
+        end = now + outer_length(m, now)
+        if m.width > 0:
+            end = min(end, (limit - m.retired) // m.width)
             if end <= now:
-                return close(Z, now, CAPPED)
-        elif write_state(Z, F, state) and is_stuck(state, rule):
-            return close(Z, now, STUCK)
-        open_window(Z, F, rule, now, end)
+                return close(m, now, CAPPED)
+        elif write_state(m, state) and is_stuck(state, rule):
+            return close(m, now, STUCK)
+        open_window(m, rule, now, end)
         now = end
     return DONE
 
 
 @bare
-def anybody(Z: Words) -> bool:
+def anybody(m: Memory) -> bool:
     """Return whether a group is undecided."""
-    for i in range(Z[GROUP_COUNT]):
-        if Z[group_at(Z, i) + ACTIVE]:
+    for i in range(m.N):
+        if group_at(m, i).active:
             return True
     return False
 
 
 @bare
-def close(Z: Words, now: int, code: int) -> int:
+def close(m: Memory, now: int, code: int) -> int:
     """Count the pulls of the arms that are still active, and return the code."""
-    Z[ROUND] = now
-    for place in range(Z[COUNTS], Z[COUNTS] + Z[GROUP_COUNT] * Z[ARM_COUNT]):
-        if Z[place] == 0:
-            Z[place] = now
+    m.round = now
+    for i in range(m.N):
+        for j in range(m.K):
+            if arm_at(m, i, j).count == 0:
+                arm_at(m, i, j).count = now
     return code
 
 
 @kernel
-def write_state(Z: Words, F: Reals, state: State) -> bool:
+def write_state(m: Memory, state: State) -> bool:
     """Copy G, D_i and R to a state of the algorithm; returns True."""
     N, D = state.efficiency.shape
     for i in range(N):
-        state.groups[i] = Z[group_at(Z, i) + ACTIVE] != 0
+        state.groups[i] = group_at(m, i).active != 0
         for d in range(D):
-            state.dims[i, d] = Z[cell_at(Z, i, d) + OPEN] != 0
-            state.efficiency[i, d] = F[Z[VALUES] + i * D + d]
+            state.dims[i, d] = cell_at(m, i, d).open != 0
+            state.efficiency[i, d] = values_at(m, i)[d]
     return True
 
 
 @kernel
-def open_window(Z: Words, F: Reals, rule: Rule, now: int, end: int) -> None:
+def open_window(m: Memory, rule: Rule, now: int, end: int) -> None:
     """Go through an outer window."""
-    start_window(Z, F, now, end)
-    screen(Z, F, rule, now, end)
-    while find_sprint(Z, F):
-        sprint(Z, F, rule)
-        if not anybody(Z):
+    start_window(m, now, end)
+    screen(m, rule, now, end)
+    while find_sprint(m):
+        sprint(m, rule)
+        if not anybody(m):
             return
 
 
 @kernel
-def sprint(Z: Words, F: Reals, rule: Rule) -> None:
+def sprint(m: Memory, rule: Rule) -> None:
     """Go through a short window round by round; then all items are cleared up to its end."""
-    begin_sprint(Z, F)
+    begin_sprint(m)
     pending = NEVER
     while True:
-        item = earliest(Z)
-        when = Z[item_at(Z, item) + WHEN] if item >= 0 else NEVER
+        item = earliest(m)
+        when = item_at(m, item).when if item >= 0 else NEVER
         if when > pending:
-            _accept_pending(Z, F, pending)
+            _accept_pending(m, pending)
             pending = NEVER
-        elif Z[AGAIN] and when > Z[ROUND]:
-            _screen_again(Z, F, rule, Z[ROUND])
-        elif when > Z[TO]:
+        elif m.again and when > m.round:
+            _screen_again(m, rule, m.round)
+        elif when > m.stop:
             break
-        elif fires(Z, F, rule, item, when, radius_at(rule.radius, when)):
-            Z[ROUND] = when
-            if Z[item_at(Z, item) + KIND] == ACCEPT:
+        elif fires(m, rule, item, when, radius_at(rule.radius, when)):
+            m.round = when
+            if item_at(m, item).kind == ACCEPT:
                 pending = when
-            _fire(Z, F, item, when)
+            _fire(m, item, when)
         else:
-            schedule(Z, item, next_candidate(Z, F, item, when + 1))
-    end_sprint(Z)
+            schedule(m, item, next_candidate(m, item, when + 1))
+    end_sprint(m)
 
 
 @bare
-def _fire(Z: Words, F: Reals, item: int, when: int) -> None:
+def _fire(m: Memory, item: int, when: int) -> None:
     """Change the sets as the algorithm does when this test fires."""
-    row = item_at(Z, item)
-    kind, i, j, d = Z[row + KIND], Z[row + ONE], Z[row + TWO], Z[row + THREE]
-    move(Z, item, UNUSED)
+    row = item_at(m, item)
+    kind, i, j, d = row.kind, row.one, row.two, row.three
+    move(m, item, UNUSED)
     if kind == REJECT:
-        remove_group(Z, F, i, when, when)
+        remove_group(m, i, when, when)
     elif kind == RESOLVE:
-        resolve_dim(Z, F, i, d, when)
+        resolve_dim(m, i, d, when)
     elif kind == STALE:
-        leave_out_arm(Z, F, i, j, d, when)
+        leave_out_arm(m, i, j, d, when)
     else:
-        Z[group_at(Z, i) + ACCEPTED] = 1
+        group_at(m, i).accepted = 1
 
 
 @bare
-def _accept_pending(Z: Words, F: Reals, when: int) -> None:
+def _accept_pending(m: Memory, when: int) -> None:
     """Take the groups accepted at a round out of G, all at once."""
-    for i in range(Z[GROUP_COUNT]):
-        if Z[group_at(Z, i) + ACCEPTED] and Z[group_at(Z, i) + ACTIVE]:
-            remove_group(Z, F, i, when, when + 1)
+    for i in range(m.N):
+        if group_at(m, i).accepted and group_at(m, i).active:
+            remove_group(m, i, when, when + 1)
 
 
 @bare
-def _screen_again(Z: Words, F: Reals, rule: Rule, when: int) -> None:
+def _screen_again(m: Memory, rule: Rule, when: int) -> None:
     """Screen the rest of the outer window anew, within a sprint."""
-    Z[AGAIN] = 0
-    if when < Z[Z[ENDS]]:
-        forget_rows(Z)
-        screen(Z, F, rule, when, Z[Z[ENDS]])
-        find_candidates(Z, F, when + 1)
+    m.again = 0
+    if when < window_at(m, 0).end:
+        forget_rows(m)
+        screen(m, rule, when, window_at(m, 0).end)
+        find_candidates(m, when + 1)

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from bestgroup.algorithms import equal_effect as eecb
 from bestgroup.compile.kernel import kernel
-from bestgroup.compile.pointers import bare
+from bestgroup.compile.records import bare
 from bestgroup.drivers.jump.clock import (
     count_at,
-    radii_of,
 )
 from bestgroup.drivers.jump.families.equal_effect_screen import (
     BEATEN,
     LEADER,
     STALE,
+    high_worth,
+    low_worth,
     screen,
     slack_of,
     threshold_below,
-    worth_of,
 )
 from bestgroup.drivers.jump.families.equal_effect_sprint import (
     best_rival,
@@ -26,45 +26,18 @@ from bestgroup.drivers.jump.families.equal_effect_sprint import (
     row_of,
 )
 from bestgroup.drivers.jump.memory import (
-    ACTIVE,
-    AFTER,
-    AGAIN,
-    ARM_COUNT,
-    ARM_LOW,
-    DIM_COUNT,
-    ENDED,
-    ENDS,
-    GROUP_COUNT,
-    HIGH,
-    KIND,
-    LEAD,
-    LEVEL,
-    LIST,
-    LOW,
-    ONE,
-    OWN,
-    REACH,
-    RIVAL,
-    RIVALS,
-    ROUND,
-    ROW,
-    SAME_TWO,
-    SOLID,
-    THREE,
-    TWO,
-    WATCHERS,
-    WHEN,
-    Reals,
-    Words,
-    arm_at,
-    box_at,
-    cell_at,
-    group_at,
-    item_at,
-)
-from bestgroup.drivers.jump.queue import (
     LIVE,
     UNUSED,
+    Memory,
+    arm_at,
+    cell_at,
+    clock_at,
+    group_at,
+    item_at,
+    member_at,
+    window_at,
+)
+from bestgroup.drivers.jump.queue import (
     first_live,
     move,
     schedule,
@@ -75,137 +48,137 @@ RUNNING, DECIDED, LED = 0, 1, 2  # how far a run has come
 
 
 @bare
-def active_groups(Z: Words) -> int:
+def active_groups(m: Memory) -> int:
     """Return |G|."""
     count = 0
-    for i in range(Z[GROUP_COUNT]):
-        count += Z[group_at(Z, i) + ACTIVE]
+    for i in range(m.N):
+        count += group_at(m, i).active
     return count
 
 
 @bare
-def clears(Z: Words, F: Reals, item: int, length: int) -> bool:
+def clears(m: Memory, item: int, length: int) -> bool:
     """Return whether an item cannot fire in the window on top, of which `length` rounds are left.
 
     The boxes of the outer window are tried first, which costs no draw. A window much longer than
     what the last attempt made likely is not tried.
     """
-    row, end = item_at(Z, item), Z[LEVEL]
-    kind, i, j, d = Z[row + KIND], Z[row + ONE], Z[row + TWO], Z[row + THREE]
-    if length > 2 * Z[row + REACH]:
+    row, end = item_at(m, item), m.level
+    kind, i, j, d = row.kind, row.one, row.two, row.three
+    if length > 2 * row.reach:
         return False
     if kind == STALE:
-        level, box = 2.0 * F[radii_of(Z, end) + d], box_at(Z, i, d)
-        if F[box + HIGH] - F[box + ARM_LOW + j] < level:
+        level, box = 2.0 * clock_at(m, end, d).radius, cell_at(m, i, d)
+        if box.high - member_at(m, i, j, d).low < level:
             return True
-        room, band = arm_apart(Z, F, i, j, d, level, end)
+        room, band = arm_apart(m, i, j, d, level, end)
     else:
-        if kind == LEADER and (j == NOBODY or not Z[group_at(Z, j) + ACTIVE]):
-            j = _watch_for(Z, F, i)
-            Z[row + TWO] = j
-        one, two, slack = (j, i, 0.0) if kind == BEATEN else (i, j, slack_of(Z, F))
-        level = threshold_below(Z, F, end) - slack
-        if worth_of(Z, F, one, HIGH) - worth_of(Z, F, two, LOW) < level:
+        if kind == LEADER and (j == NOBODY or not group_at(m, j).active):
+            j = _watch_for(m, i)
+            row.two = j
+        one, two, slack = (j, i, 0.0) if kind == BEATEN else (i, j, slack_of(m))
+        level = threshold_below(m, end) - slack
+        if high_worth(m, one) - low_worth(m, two) < level:
             return True
-        room, band = worth_apart(Z, F, one, two, level, end)
+        room, band = worth_apart(m, one, two, level, end)
     if room > band:
-        Z[row + REACH] = 4 * length
+        row.reach = 4 * length
         return True
     share = (room / band) ** 2 if room > 0.0 else 0.0
-    Z[row + REACH] = int(length * max(share, 0.5))
+    row.reach = int(length * max(share, 0.5))
     return False
 
 
 @bare
-def _watch_for(Z: Words, F: Reals, i: int) -> int:
+def _watch_for(m: Memory, i: int) -> int:
     """Return the other active group that seems to be worth most."""
     best, most = NOBODY, 0.0
-    for j in range(Z[GROUP_COUNT]):
-        if Z[group_at(Z, j) + ACTIVE] and j != i:
-            middle = worth_of(Z, F, j, LOW) + worth_of(Z, F, j, HIGH)
+    for j in range(m.N):
+        if group_at(m, j).active and j != i:
+            middle = low_worth(m, j) + high_worth(m, j)
             if best == NOBODY or middle > most:
                 best, most = j, middle
     return best
 
 
 @kernel
-def fire(Z: Words, F: Reals, state: eecb.State, item: int, when: int) -> None:
+def fire(m: Memory, state: eecb.State, item: int, when: int) -> None:
     """Change the sets as EECB does when this test fires."""
-    row = item_at(Z, item)
-    kind, i, j, d = Z[row + KIND], Z[row + ONE], Z[row + TWO], Z[row + THREE]
-    move(Z, item, UNUSED)
+    row = item_at(m, item)
+    kind, i, j, d = row.kind, row.one, row.two, row.three
+    move(m, item, UNUSED)
     if kind == STALE:
-        leave_out(Z, F, i, j, d, when)
+        leave_out(m, i, j, d, when)
     elif kind == BEATEN:
-        remove_group(Z, i, when)
-        if active_groups(Z) == 1:
-            Z[ENDED] = DECIDED
+        remove_group(m, i, when)
+        if active_groups(m) == 1:
+            m.ended = DECIDED
     else:
-        for g in range(Z[GROUP_COUNT]):
-            if Z[group_at(Z, g) + ACTIVE] and not state.groups[g]:
-                remove_group(Z, g, when)
-        Z[ENDED] = LED
+        for g in range(m.N):
+            if group_at(m, g).active and not state.groups[g]:
+                remove_group(m, g, when)
+        m.ended = LED
 
 
 @bare
-def remove_group(Z: Words, i: int, when: int) -> None:
+def remove_group(m: Memory, i: int, when: int) -> None:
     """Take a group out of G; leaders that it blocked are looked at again in the same round."""
-    for j in range(Z[ARM_COUNT]):
-        Z[Z[OWN] + i * Z[ARM_COUNT] + j] = count_at(Z, i, j, row_of(Z, when))
-        for d in range(Z[DIM_COUNT]):
-            Z[arm_at(Z, i, j, d)] = 0
-    Z[group_at(Z, i) + ACTIVE] = 0
-    item = Z[WATCHERS]
+    for j in range(m.K):
+        arm_at(m, i, j).own = count_at(m, i, j, row_of(m, when))
+        for d in range(m.D):
+            member_at(m, i, j, d).active = 0
+    group_at(m, i).active = 0
+    item = m.watchers
     while item >= 0:
-        row = item_at(Z, item)
-        if Z[row + TWO] == i and Z[row + LIST] != UNUSED:
-            if Z[row + LIST] != LIVE or Z[row + WHEN] > when:
-                Z[row + WHEN] = when
-            move(Z, item, LIVE)
-        item = Z[row + SAME_TWO]
+        row = item_at(m, item)
+        if row.two == i and row.list != UNUSED:
+            if row.list != LIVE or row.when > when:
+                row.when = when
+            move(m, item, LIVE)
+        item = row.same_two
 
 
 @bare
-def leave_out(Z: Words, F: Reals, i: int, j: int, d: int, when: int) -> None:
+def leave_out(m: Memory, i: int, j: int, d: int, when: int) -> None:
     """Take an arm out of A_d; its clock may slow down, so what looks at its group looks again."""
-    keep_points(Z, F, i, j)
-    Z[Z[OWN] + i * Z[ARM_COUNT] + j] = count_at(Z, i, j, row_of(Z, when))
-    Z[arm_at(Z, i, j, d)] = 0
-    cell, kept = cell_at(Z, i, d), 0
-    for k in range(Z[cell + RIVALS]):
-        if Z[cell + RIVAL + k] != j:
-            Z[cell + RIVAL + kept] = Z[cell + RIVAL + k]
+    keep_points(m, i, j)
+    arm_at(m, i, j).own = count_at(m, i, j, row_of(m, when))
+    member_at(m, i, j, d).active = 0
+    cell, kept = cell_at(m, i, d), 0
+    for k in range(cell.rivals):
+        if member_at(m, i, k, d).rival != j:
+            member_at(m, i, kept, d).rival = member_at(m, i, k, d).rival
             kept += 1
-    Z[cell + RIVALS] = kept
-    if Z[cell + LEAD] == j:
-        Z[cell + LEAD] = best_rival(Z, F, i, d)
-        if not Z[cell + SOLID]:
-            Z[AGAIN] = 1
-    look_again(Z, F, i, when)
+    cell.rivals = kept
+    if cell.lead == j:
+        cell.lead = best_rival(m, i, d)
+        if not cell.solid:
+            m.again = 1
+    look_again(m, i, when)
 
 
 @bare
-def screen_again(Z: Words, F: Reals) -> None:
+def screen_again(m: Memory) -> None:
     """Screen the rest of the outer window anew, within a sprint."""
-    Z[AGAIN] = 0
-    when = Z[ROUND]
-    if when == Z[Z[ENDS]]:
+    m.again = 0
+    when = m.round
+    if when == window_at(m, 0).end:
         return
-    for i in range(Z[GROUP_COUNT]):
-        if Z[group_at(Z, i) + ACTIVE]:
-            for j in range(Z[ARM_COUNT]):
-                keep_points(Z, F, i, j)
-            for d in range(Z[DIM_COUNT]):
-                Z[cell_at(Z, i, d) + ROW] = -1
-    screen(Z, F, row_of(Z, when), 0)
-    find_candidates(Z, F, when + 1)
+    for i in range(m.N):
+        if group_at(m, i).active:
+            for j in range(m.K):
+                keep_points(m, i, j)
+            for d in range(m.D):
+                cell_at(m, i, d).row = -1
+    screen(m, row_of(m, when), 0)
+    find_candidates(m, when + 1)
 
 
 @bare
-def find_candidates(Z: Words, F: Reals, start: int) -> None:
+def find_candidates(m: Memory, start: int) -> None:
     """Set for every live item the first round at which it may fire."""
-    item = first_live(Z)
+    item = first_live(m)
     while item >= 0:
-        after = Z[item_at(Z, item) + AFTER]
-        schedule(Z, item, next_candidate(Z, F, item, start))
+        after = item_at(m, item).after
+        schedule(m, item, next_candidate(m, item, start))
         item = after

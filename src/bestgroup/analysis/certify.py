@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,7 +25,7 @@ from bestgroup.inference.certificate.judge import Verdict, judge
 from bestgroup.inference.confidence_sequences.boxes import take_values
 from bestgroup.inference.tally import Tally, empty_tally
 from bestgroup.plots.certificate import pareto_view
-from bestgroup.problem.arrays import Floats, probability
+from bestgroup.problem.arrays import Floats, Ints, probability
 from bestgroup.problem.goals import Goal, ParetoGroups, check_goal
 from bestgroup.problem.guarantee import (
     SEVERAL_ARMS,
@@ -53,13 +54,35 @@ class Certificate:
     guarantee: Guarantee
     notes: tuple[str, ...] = ()
     item_values: ItemTable | None = None  # of shared items, in their order
+    # Of a study, whose verdict is its algorithm's:
+    data: Verdict | None = None  # what its observations prove by themselves
+    together: Guarantee | None = None  # of both, where the observations prove more
+    contradictions: tuple[str, ...] = ()  # a sentence for each
+    outlook: tuple[Floats | None, float | None] | None = None  # reach of its radius, and forecast
 
-    def _names(self, status: int) -> tuple[str, ...]:
+    def _names(self, status: int, of: Ints | None = None) -> tuple[str, ...]:
+        found = self.verdict.status if of is None else of
         return tuple(
-            name
-            for name, s in zip(self.problem.groups, self.verdict.status, strict=True)
-            if s == status
+            name for name, s in zip(self.problem.groups, found, strict=True) if s == status
         )
+
+    @cached_property
+    def beyond(self) -> Ints:
+        """What a study's observations prove of groups that its algorithm has not decided, [N].
+
+        Of all groups, if the algorithm's decisions are not proven. UNDECIDED where nothing is added.
+        """
+        if self.data is None:
+            return np.full(len(self.problem.groups), Status.UNDECIDED)
+        open_ = self.verdict.status == Status.UNDECIDED
+        if self.guarantee.level == "none":
+            open_[:] = True
+        return np.where(open_, self.data.status, Status.UNDECIDED)
+
+    def with_data(self, together: Guarantee, against: tuple[str, ...]) -> Certificate:
+        """Return a study's certificate with what its observations add to the decisions."""
+        kept = together if self.beyond.any() else None
+        return replace(self, together=kept, contradictions=against, notes=(*self.notes, *against))
 
     @property
     def accepted(self) -> tuple[str, ...]:
@@ -92,26 +115,34 @@ class Certificate:
         low, high = (self.problem.mirror(ends) for ends in self.verdict.interval())
         return np.minimum(low, high), np.maximum(low, high)
 
-    @property
+    @cached_property
     def explainer(self) -> Explainer:
         """What explains the groups."""
-        return Explainer(self.problem, self.goal, self.delta, self.tally, self.verdict)
+        reach = None if self.outlook is None else self.outlook[0]
+        with np.errstate(all="ignore"):  # nothing is finite before the first observation
+            return Explainer(self.problem, self.goal, self.delta, self.tally, self.verdict, reach)
 
     def explain(self, group: str) -> Explanation:
         """Return why a group has its status."""
         if group not in self.problem.groups:
             known = ", ".join(self.problem.groups[:6])
             raise InvalidInput(f"there is no group {group!r}; the groups are {known}")
-        return self.explainer.group(self.problem.groups.index(group))
+        i = self.problem.groups.index(group)
+        with np.errstate(all="ignore"):
+            found = self.explainer.group(i)
+            if self.data is None or self.beyond[i] == Status.UNDECIDED:
+                return found
+            alone = Explainer(self.problem, self.goal, self.delta, self.tally, self.data).group(i)
+        words = f"{found.text}. The observations by themselves prove more: {alone.text}"
+        return replace(found, text=words)
 
     def forecast(self) -> float | None:
         """Return about how many more pulls the whole answer takes; None if no one can say."""
-        return self.explainer.forecast()
+        return self.explainer.forecast() if self.outlook is None else self.outlook[1]
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON; an interval without an end has None there."""
         low, high = self.intervals
-        explainer = self.explainer
         return {
             "accepted": list(self.accepted),
             "rejected": list(self.rejected),
@@ -119,8 +150,10 @@ class Certificate:
             "undecided": list(self.undecided),
             "pulls": self.pulls,
             "delta": self.delta,
-            "forecast": explainer.forecast(),
+            "forecast": self.forecast(),
             "guarantee": self.guarantee.to_dict(),
+            "beyond": self._beyond_dict(),
+            "contradictions": list(self.contradictions),
             "notes": list(self.notes),
             "groups": [
                 {
@@ -131,10 +164,21 @@ class Certificate:
                         dim.name: [_finite(low[i, d]), _finite(high[i, d])]
                         for d, dim in enumerate(self.problem.decided)
                     },
-                    **explainer.group(i).to_dict(),
+                    "beyond": _word(self.beyond[i]),
+                    **self.explain(name).to_dict(),
                 }
                 for i, name in enumerate(self.problem.groups)
             ],
+        }
+
+    def _beyond_dict(self) -> dict[str, Any] | None:
+        if self.together is None:
+            return None
+        return {
+            "accepted": list(self._names(Status.IN, self.beyond)),
+            "rejected": list(self._names(Status.OUT, self.beyond)),
+            "not_needed": list(self._names(Status.NOT_NEEDED, self.beyond)),
+            "guarantee": self.together.to_dict(),
         }
 
     def to_frame(self) -> Any:
@@ -162,12 +206,21 @@ class Certificate:
         kind = "Pareto optimal" if pareto else "best"
         if np.max(self.goal.epsilon) > 0:
             kind = "Pareto optimal within epsilon" if pareto else "within epsilon of the best"
-        proven = ", ".join(self.accepted) or "none yet"
+        how = "Proven" if self.guarantee.level == "proven" else "Decided without proof,"
         spare = f" Not needed: {len(self.not_needed)}." if self.not_needed else ""
         return (
-            f"{self.pulls:,} observations. Proven {kind}: {proven}. Proven out: "
-            f"{len(self.rejected)}.{spare} Undecided: {', '.join(self.undecided) or 'none'}."
+            f"{self.pulls:,} observations. {how} {kind}: {', '.join(self.accepted) or 'none yet'}. "
+            f"{how} out: {len(self.rejected)}.{spare} "
+            f"Undecided: {', '.join(self.undecided) or 'none'}.{self._beyond_words()}"
         )
+
+    def _beyond_words(self) -> str:
+        parts = [
+            f"{status.word}: {', '.join(names)}"
+            for status in (Status.IN, Status.OUT, Status.NOT_NEEDED)
+            if (names := self._names(status, self.beyond))
+        ]
+        return f" The observations by themselves prove {'; '.join(parts)}." if parts else ""
 
 
 def certify(
@@ -308,7 +361,7 @@ def certificate_from(
 ) -> Certificate:
     """Return what a tally proves."""
     verdict = judge(tally, problem.shape, goal, problem.noise, delta)
-    guarantee = _guarantee(problem, goal, delta, verdict)
+    guarantee = data_guarantee(problem, goal, delta, verdict)
     return Certificate(problem, goal, delta, tally, verdict, guarantee, notes)
 
 
@@ -351,7 +404,8 @@ FIXED = "groups, arms, dims, weights and delta were fixed before the values were
 ALL = "no observation was left out or picked because of its value"
 
 
-def _guarantee(problem: Problem, goal: Goal, delta: float, verdict: Verdict) -> Guarantee:
+def data_guarantee(problem: Problem, goal: Goal, delta: float, verdict: Verdict) -> Guarantee:
+    """Return what a verdict on observations alone is worth."""
     words = decisions_statement(goal, delta)
     if verdict.pairs:
         words += "; with the same probability, by a proof of their own, all intervals hold"
@@ -359,6 +413,10 @@ def _guarantee(problem: Problem, goal: Goal, delta: float, verdict: Verdict) -> 
         words += ", and all intervals hold"
     arms = SEVERAL_ARMS if verdict.pairs else SINGLE_ARMS
     return Guarantee("proven", words, (*problem.noise.assumptions(), *arms, FIXED, ALL))
+
+
+def _word(status: int) -> str | None:
+    return None if status == Status.UNDECIDED else Status(status).word
 
 
 def _finite(value: float) -> float | None:

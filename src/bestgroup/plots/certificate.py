@@ -1,6 +1,8 @@
-"""Figures of a certificate: the intervals drawn are those that its statements use.
+"""Figures of a certificate: statuses by colour and mark, intervals as boxes.
 
-Where statements come from pairs of arms, which are narrower than any two boxes, the title says so.
+A filled mark is a status of the certificate. Of a study that is its algorithm's decision; where only
+the observations by themselves decide a group, its mark is hollow. The title says whose proof the
+statuses are: pairs of arms, and algorithms, prove more than the boxes that are drawn.
 """
 
 from __future__ import annotations
@@ -18,10 +20,11 @@ if TYPE_CHECKING:
 
     from bestgroup.analysis.certify import Certificate
 
+GREEN = "#55a868"
 _COLOURS = {
     Status.IN: BLUE,
     Status.OUT: "#999999",
-    Status.NOT_NEEDED: "#55a868",
+    Status.NOT_NEEDED: GREEN,
     Status.UNDECIDED: ORANGE,
 }
 _MARKS = {Status.IN: "o", Status.OUT: "x", Status.NOT_NEEDED: "s", Status.UNDECIDED: "D"}
@@ -45,20 +48,17 @@ def pareto_view(certificate: Certificate, x: str | None = None, y: str | None = 
     left, right = axes.get_xlim()
     bottom, top = axes.get_ylim()
     for i, name in enumerate(certificate.problem.groups):
-        status = Status(certificate.verdict.status[i])
-        colour = _COLOURS[status]
+        colour = _mark(certificate, i)["color"]
         x0, x1 = max(low[i, a], left), min(high[i, a], right)
         y0, y1 = max(low[i, b], bottom), min(high[i, b], top)
         axes.fill([x0, x1, x1, x0], [y0, y0, y1, y1], color=colour, alpha=0.12, lw=0)
         axes.plot([x0, x1, x1, x0, x0], [y0, y0, y1, y1, y0], color=colour, lw=1)
-        axes.plot(points[i, a], points[i, b], _MARKS[status], color=colour, ms=6)
+        axes.plot(points[i, a], points[i, b], **_mark(certificate, i), ms=6)
         if len(best) <= 40:
             axes.annotate(
                 name, (points[i, a], points[i, b]), (5, 5), textcoords="offset points", fontsize=8
             )
-    for status in sorted({Status(s) for s in certificate.verdict.status}):
-        axes.plot([], [], _MARKS[status], color=_COLOURS[status], label=status.word)
-    axes.legend(frameon=False, loc="best")
+    _legend(axes, certificate)
     axes.set_xlabel(_label(certificate, a))
     axes.set_ylabel(_label(certificate, b))
     axes.set_title(_title(certificate), fontsize=10)
@@ -73,15 +73,14 @@ def intervals_view(certificate: Certificate) -> Figure:
     best = certificate.problem.mirror(certificate.explainer.best)
     result = figure(3.6 * len(dims) + 1.2, 1.4 + 0.32 * len(groups))
     panels = result.subplots(1, len(dims), sharey=True, squeeze=False)[0]
-    rows = np.arange(len(groups))
+    rows = range(len(groups))
     for d, axes in enumerate(panels):
         _limits(
             axes, np.where(np.isfinite(best[:, d]), best[:, d], np.nan), low[:, d], high[:, d], "x"
         )
         left, right = axes.get_xlim()
         for i in rows:
-            status = Status(certificate.verdict.status[i])
-            colour = _COLOURS[status]
+            colour = _mark(certificate, i)["color"]
             axes.plot(
                 [max(low[i, d], left), min(high[i, d], right)],
                 [i, i],
@@ -89,10 +88,10 @@ def intervals_view(certificate: Certificate) -> Figure:
                 lw=3,
                 alpha=0.5,
             )
-            axes.plot(best[i, d], i, _MARKS[status], color=colour, ms=5)
+            axes.plot(best[i, d], i, **_mark(certificate, i), ms=5)
         axes.set_xlabel(_label(certificate, d))
         axes.grid(axis="x", alpha=0.3)
-    panels[0].set_yticks(rows, groups)
+    panels[0].set_yticks(list(rows), groups)
     panels[0].set_ylim(len(groups) - 0.4, -0.6)
     result.suptitle(_title(certificate), fontsize=10)
     return result
@@ -106,7 +105,7 @@ def pulls_view(certificate: Certificate) -> Figure:
         for j, arm in enumerate(arms):
             labels.append(f"{group}: {arm}")
             counts.append(int(certificate.tally.counts[i, j]))
-            marks.append(_COLOURS[Status(certificate.verdict.status[i])])
+            marks.append(_mark(certificate, i)["color"])
     result = figure(7.0, 1.2 + 0.25 * len(labels))
     axes = result.add_subplot()
     axes.barh(range(len(labels)), counts, color=marks)
@@ -131,11 +130,41 @@ def _label(certificate: Certificate, d: int) -> str:
     return f"{dim.name}{unit} ({dim.direction})"
 
 
+def _mark(certificate: Certificate, i: int) -> dict[str, Any]:
+    """Return how a group is marked: hollow where only the observations decide it."""
+    status, beyond = Status(certificate.verdict.status[i]), Status(certificate.beyond[i])
+    if status == Status.UNDECIDED and beyond != Status.UNDECIDED:
+        return _look(beyond, hollow=True)
+    return _look(status, hollow=False)
+
+
+def _look(status: Status, hollow: bool) -> dict[str, Any]:
+    mark = "P" if hollow and status == Status.OUT else _MARKS[status]  # a cross has no inside
+    look = {"color": _COLOURS[status], "marker": mark, "linestyle": "none"}
+    return {**look, "markerfacecolor": "white"} if hollow else look
+
+
+def _legend(axes: Any, certificate: Certificate) -> None:
+    """Name the statuses that occur."""
+    for status in sorted({Status(s) for s in certificate.verdict.status}):
+        axes.plot([], [], **_look(status, hollow=False), label=status.word)
+    open_ = certificate.verdict.status == Status.UNDECIDED
+    for status in sorted({Status(s) for s in certificate.beyond[open_]} - {Status.UNDECIDED}):
+        label = f"{status.word}, by the observations alone"
+        axes.plot([], [], **_look(status, hollow=True), label=label)
+    axes.legend(frameon=False, loc="best")
+
+
 def _title(certificate: Certificate) -> str:
+    first = f"{certificate.pulls:,} observations, error at most {certificate.delta:g}"
     how = "boxes of single arms"
     if certificate.verdict.pairs:
         how = "boxes of single arms; what is proven comes from pairs, which is sharper"
-    return f"{certificate.pulls:,} observations, error at most {certificate.delta:g}\n({how})"
+    if certificate.data is not None:
+        how = "statuses: the study's own; boxes: intervals, by a proof of their own"
+        if certificate.guarantee.level == "none":
+            first = f"{certificate.pulls:,} observations, decisions without proof"
+    return f"{first}\n({how})"
 
 
 def _limits(axes: Any, points: Any, low: Any, high: Any, axis: str) -> None:

@@ -1,23 +1,93 @@
-"""What the consumed observations of a study prove by themselves, whatever its algorithm has decided."""
+"""The certificate of a study: its algorithm's decisions, and what its observations prove beyond them.
+
+The decisions, at delta, are the study's own; page, plots, `explain` and `solve` show them alike. The
+observations prove things by themselves, too, by a proof that does not know the algorithm (`judge`),
+at a delta of its own. Where the algorithm has not decided, what they prove is marked as beyond its
+decisions: both together hold with probability at least 1 - 2 delta.
+
+Two proofs that hold cannot contradict each other. If they do, an assumption that both rest on has
+failed (a drift, a wrong scale), or one of two rare events has happened; the certificate says so.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import numpy as np
 
-from bestgroup.analysis.certify import Certificate, certificate_from
-from bestgroup.inference.tally import Tally
+from bestgroup.analysis.certify import Certificate, data_guarantee
+from bestgroup.inference.certificate.judge import Verdict
+from bestgroup.problem.arrays import Bools
+from bestgroup.problem.goals import BestGroup, Goal
+from bestgroup.problem.guarantee import Guarantee, decisions_statement
+from bestgroup.problem.status import Status
+from bestgroup.studies.observer import Picture
+from bestgroup.studies.reasons import Outlook, decided_verdict
+from bestgroup.studies.report import guarantee_of, statuses
+from bestgroup.studies.spec import StudySpec
+from bestgroup.studies.storage.records import Head
 
-if TYPE_CHECKING:
-    from bestgroup.studies.catalog import Study
+UNKNOWN = Guarantee("none", "the algorithm of this study cannot be run here, and says nothing")
 
 
-def certificate_of(study: Study) -> Certificate:
-    """Return the certificate of what a study has consumed so far.
+def make_certificate(
+    spec: StudySpec, head: Head, picture: Picture, look: Outlook | None
+) -> Certificate:
+    """Return the certificate of a study; without a look its algorithm cannot be run here."""
+    problem, goal, data, tally = spec.problem, spec.goal, picture.verdict, picture.tally
+    decided = np.array(statuses(spec, head), np.int64)
+    own = UNKNOWN if look is None else guarantee_of(spec, head.state == "done")
+    if look is None:
+        look = Outlook(None, np.full(len(decided), -1), None)
+    verdict = decided_verdict(spec, tally, decided, look, (data.low, data.high))
+    plans = look.reach, look.forecast
+    found = Certificate(problem, goal, spec.delta, tally, verdict, own, data=data, outlook=plans)
+    against = () if own.level == "none" else contradictions(found, spec.algorithm)
+    return found.with_data(together(spec, own, data), against)
 
-    Its statements hold together with probability at least 1 - delta, and so does the study's own
-    answer; the two are not the same proof.
-    """
-    moment = study.moment()
-    tally = Tally(moment.counts.copy(), moment.sums.copy(), moment.extra.copy())
-    spec = study.spec
-    return certificate_from(tally, spec.problem, spec.goal, spec.delta)
+
+def together(spec: StudySpec, own: Guarantee, data: Verdict) -> Guarantee:
+    """Return what the algorithm's decisions and those of the observations hold with together."""
+    alone = data_guarantee(spec.problem, spec.goal, spec.delta, data)
+    if own.level == "none":
+        return alone
+    words = decisions_statement(
+        spec.goal,
+        2 * spec.delta,
+        f" (the error of {spec.algorithm} and that of the proof from the observations added up)",
+    )
+    more = [words for words in alone.assumptions if words not in own.assumptions]
+    return Guarantee("proven", words, (*own.assumptions, *more))
+
+
+def contradictions(found: Certificate, algorithm: str) -> tuple[str, ...]:
+    """Return a sentence for each group of which decision and observations cannot both be right."""
+    data = found.data
+    assert data is not None
+    beaten, best = _beaten_and_best(data, found.goal)
+    sentences = []
+    for i, name in enumerate(found.problem.groups):
+        status = found.verdict.status[i]
+        opposite = beaten[i] if status == Status.IN else best[i] and status == Status.OUT
+        if opposite:
+            sentences.append(
+                f"{name} is {Status(status).word} by {algorithm}, and the observations prove the "
+                f"opposite: an assumption fails, unless an event of probability below "
+                f"{2 * found.delta:g} has happened; look for drift, wrong scales or mixed-up rows"
+            )
+    return tuple(sentences)
+
+
+def _beaten_and_best(data: Verdict, goal: Goal) -> tuple[Bools, Bools]:
+    """Return which groups the boxes prove to be no right answer, and which to belong to each, [N]."""
+    low, high = data.interval()
+    N, D = low.shape
+    own = np.eye(N, dtype=bool)
+    with np.errstate(invalid="ignore"):
+        if isinstance(goal, BestGroup):
+            weights = goal.weight_vector(D)
+            least, most = low @ weights, high @ weights
+            above = least[None, :] > most[:, None] + goal.epsilon * weights.sum()
+            ahead = least[:, None] > most[None, :]
+        else:
+            above = (low[None, :, :] > high[:, None, :] + goal.epsilons(D)).all(axis=2)
+            ahead = (low[:, None, :] >= high[None, :, :]).any(axis=2)
+    return np.any(above & ~own, axis=1), np.all(ahead | own, axis=1)

@@ -9,11 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from bestgroup.drivers.session import Conductor
+from bestgroup.analysis.certify import Certificate
 from bestgroup.problem.goals import BestGroup
 from bestgroup.problem.guarantee import Guarantee
 from bestgroup.problem.status import Status
-from bestgroup.studies.reasons import reasons
 from bestgroup.studies.spec import StudySpec
 from bestgroup.studies.storage.base import Session
 from bestgroup.studies.storage.records import Entry, Head
@@ -179,46 +178,57 @@ def guarantee_of(spec: StudySpec, final: bool) -> Guarantee:
 
 
 def make_explanation(
-    spec: StudySpec, conductor: Conductor, decisions: list[Entry], group: int
+    spec: StudySpec,
+    found: Certificate,
+    record: dict[str, Any],
+    decisions: list[Entry],
+    group: int,
 ) -> Explanation:
-    """Return what the algorithm knows of a group, in the user's orientation."""
+    """Return what is known of a group, in the user's orientation.
+
+    `record` is what the algorithm's state shows.
+    """
     problem = spec.problem
-    record = conductor.record()
     dims = [dim.name for dim in problem.decided]
     own = next((entry for entry in decisions if entry.group == group), None)
-    counts, sums = conductor.counts[group], conductor.sums[group]
+    counts = found.tally.counts[group]
     efficiency = None
-    if "efficiency" in record and conductor.pulls:
+    if "efficiency" in record and counts.any():
         row = problem.mirror(np.asarray(record["efficiency"])[group])
         efficiency = dict(zip(dims, row.tolist(), strict=True))
-    active = record.get("arms")
-    arms: list[dict[str, Any]] = []
-    for j, name in enumerate(problem.arms[group]):
-        entry: dict[str, Any] = {"arm": name, "pulls": int(counts[j]), "mean": None}
-        if counts[j]:
-            mean = problem.mirror(sums[j] / counts[j])
-            entry["mean"] = dict(zip(dims, mean.tolist(), strict=True))
-        if active is not None:
-            entry["dims"] = [dims[d] for d in np.flatnonzero(np.asarray(active)[group, j])]
-        arms.append(entry)
     radius = record.get("radius")
-    decision = None if own is None else decision_dict(spec, own)
     sentence = _sentence(spec, own, group, int(counts.sum()), efficiency)
-    because = reasons(spec, conductor, group)
-    if because is not None and because.status != ("undecided" if own is None else own.kind):
-        because = None
+    because = found.explain(problem.groups[group]) if counts.any() else None
+    reasons = () if because is None else because.reasons
     return Explanation(
         group=problem.groups[group],
-        status="undecided" if own is None else own.kind,
-        decision=decision,
-        arms=arms,
+        status=Status(found.verdict.status[group]).word,
+        decision=None if own is None else decision_dict(spec, own),
+        arms=_arms(found, record.get("arms"), group),
         efficiency=efficiency,
         radius=None if radius is None else float(radius),
-        reasons=[] if because is None else because.to_dict()["reasons"],
+        reasons=[asdict(reason) for reason in reasons],
         forecast=None if because is None else because.forecast,
         because=None if because is None else because.text,
         sentence=sentence,
     )
+
+
+def _arms(found: Certificate, active: Any, group: int) -> list[dict[str, Any]]:
+    """Return name, pulls and means of a group's arms, and the dims in which each still matters."""
+    problem, tally = found.problem, found.tally
+    dims = [dim.name for dim in problem.decided]
+    arms: list[dict[str, Any]] = []
+    for j, name in enumerate(problem.arms[group]):
+        count = int(tally.counts[group, j])
+        entry: dict[str, Any] = {"arm": name, "pulls": count, "mean": None}
+        if count:
+            mean = problem.mirror(found.explainer.means[group, j])
+            entry["mean"] = dict(zip(dims, mean.tolist(), strict=True))
+        if active is not None:
+            entry["dims"] = [dims[d] for d in np.flatnonzero(np.asarray(active)[group, j])]
+        arms.append(entry)
+    return arms
 
 
 def decision_dict(spec: StudySpec, entry: Entry) -> dict[str, Any]:
@@ -261,7 +271,8 @@ def _sentence(
     if own is None:
         return f"{name} is undecided after {pulls} pulls of its arms{seen}"
     where = {"in": "in the answer", "out": "not in the answer"}.get(own.kind, own.kind)
+    then = sum(json.loads(own.evidence).get("pulls", ()))
     return (
         f"{name} is {where}: {spec.algorithm} decided it in plan {own.plan}, after {own.pulls} "
-        f"pulls in all and {pulls} of its own arms{seen}"
+        f"pulls in all and {then} of its own arms{seen}"
     )

@@ -24,7 +24,6 @@ from bestgroup.problem.arrays import positive_int
 from bestgroup.problem.goals import Goal
 from bestgroup.problem.problem import Problem
 from bestgroup.studies.catalog import Study, create_study, delete_study, load_study
-from bestgroup.studies.certificate import certificate_of
 from bestgroup.studies.evaluators import Evaluator, row_of
 from bestgroup.studies.report import Answer, Explanation
 from bestgroup.studies.solve_progress import SolveProgress
@@ -52,21 +51,22 @@ class Solution:
     """The answer, or what is known when the budget was spent, and the study it came from."""
 
     answer: Answer
-    explanations: dict[str, Explanation]  # why each group is in, out or undecided
-    certificate: Certificate  # the intervals, and what the values prove by themselves
+    explanations: dict[str, Explanation]  # why each group has its status
+    certificate: Certificate  # the decisions, the intervals, and what the values prove beyond
     study: Study
     seconds: float
 
     @property
     def proven(self) -> bool:
-        """Whether the answer is final."""
-        return self.answer.final
+        """Whether the answer is final, and its algorithm's answers are proven."""
+        return self.answer.final and self.answer.guarantee.level == "proven"
 
     def __str__(self) -> str:
         known = self.answer
         if known.final:
             price = "" if known.cost is None else f" (cost {known.cost:,.6g})"
-            return f"proven after {known.pulls:,} pulls{price}: {', '.join(known.groups)}"
+            how = "proven" if self.proven else "answered without proof"
+            return f"{how} after {known.pulls:,} pulls{price}: {', '.join(known.groups)}"
         return (
             f"not decided after {known.told:,} pulls; in: {', '.join(known.inside) or 'none'}; "
             f"out: {', '.join(known.outside) or 'none'}; undecided: {', '.join(known.undecided)}"
@@ -111,7 +111,7 @@ def solve(
         _Loop(study, evaluator, settings).run()
         seconds = time.monotonic() - begun
         why = {group: study.explain(group) for group in problem.groups}
-        return Solution(study.answer(), why, certificate_of(study), study, seconds)
+        return Solution(study.answer(), why, study.certificate(), study, seconds)
     finally:
         evaluator.close()
         if storage is None:

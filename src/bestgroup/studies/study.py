@@ -11,13 +11,16 @@ from typing import Any
 
 import numpy as np
 
+from bestgroup.analysis.certify import Certificate
 from bestgroup.drivers.session import Decision, Moment
 from bestgroup.errors import InvalidInput, StoreError, TicketError
 from bestgroup.problem.arrays import LARGEST, Floats, number, positive_int
 from bestgroup.problem.noise import SubGaussian
 from bestgroup.problem.problem import Problem
 from bestgroup.problem.status import Status
-from bestgroup.studies.reasons import foresee
+from bestgroup.studies.certificate import make_certificate
+from bestgroup.studies.observer import Observer
+from bestgroup.studies.reasons import Outlook, foresee, outlook
 from bestgroup.studies.report import (
     Answer,
     Explanation,
@@ -30,7 +33,7 @@ from bestgroup.studies.report import (
 from bestgroup.studies.runner import Stage
 from bestgroup.studies.spec import StudySpec
 from bestgroup.studies.storage.base import Session, Store
-from bestgroup.studies.storage.records import Entry, Slot, Tell
+from bestgroup.studies.storage.records import Entry, Head, Slot, Tell
 from bestgroup.studies.ticket import Ticket, read_ticket
 
 LEASE = 600.0  # seconds
@@ -44,6 +47,9 @@ class Study:
         self._store, self._key, self.spec = store, key, spec
         self._stage = Stage(spec)
         self._lock = threading.RLock()
+        self._watch = threading.Lock()
+        self._observer = Observer(spec)
+        self._certified: tuple[Any, Certificate] | None = None
         self._tries = 0
         self.owner = f"{socket.gethostname()}:{os.getpid()}"
 
@@ -141,18 +147,38 @@ class Study:
         head = self._store.read(self._key, lambda session: session.head)
         return make_answer(self.spec, head)
 
+    def certificate(self) -> Certificate:
+        """Return the algorithm's decisions with their reasons, and what the observations add to them."""
+        with self._watch:
+            self._observer.catch_up(self._store, self._key)
+            with self._lock:
+                head, look = self._store.read(self._key, self._look)
+            state = self._observer.observed, head.plan, head.state
+            if self._certified is None or self._certified[0] != state:
+                made = make_certificate(self.spec, head, self._observer.picture(), look)
+                self._certified = state, made
+            return self._certified[1]
+
+    def _look(self, session: Session) -> tuple[Head, Outlook | None]:
+        try:
+            return session.head, outlook(self.spec, self._stage.view(session))
+        except StoreError:  # a study of another version can be looked at, not stepped
+            return session.head, None
+
     def explain(self, group: str) -> Explanation:
         """Return what is known of a group and, once it is decided, since when."""
         if group not in self.problem.groups:
             raise InvalidInput(f"there is no group {group!r} in the study {self.name!r}")
-        i = self.problem.groups.index(group)
+        found = self.certificate()
 
-        def work(session: Session) -> Explanation:
-            conductor = self._stage.view(session)
-            return make_explanation(self.spec, conductor, session.decisions(), i)
+        def work(session: Session) -> tuple[dict[str, Any], list[Entry]]:
+            return self._stage.view(session).record(), session.decisions()
 
         with self._lock:
-            return self._store.read(self._key, work)
+            record, decisions = self._store.read(self._key, work)
+        return make_explanation(
+            self.spec, found, record, decisions, self.problem.groups.index(group)
+        )
 
     def moment(self) -> Moment:
         """Return where the algorithm stands: its state and the statistics of consumed pulls."""

@@ -1,0 +1,116 @@
+"""One study, one certificate: what `solve`, `explain`, plots and the page say of a group is one thing."""
+
+import numpy as np
+import pytest
+
+import bestgroup as bg
+from bestgroup.plots.certificate import intervals_view, pareto_view
+from bestgroup.plots.study import status_view
+from bestgroup.problem.status import Status
+from bestgroup.studies.storage.memory import MemoryStore
+
+GROUPS = {"g1": ["a", "b"], "g2": ["c"], "g3": ["d"]}
+MEANS = {"a": 0.2, "b": 0.0, "c": 0.3, "d": 0.9}
+
+
+def measure(group, arm, seed):
+    return MEANS[arm] + np.random.default_rng(seed).standard_normal()
+
+
+@pytest.mark.parametrize("algorithm", ["adaptive", "eecb"])
+def test_the_certificate_of_a_solution_is_its_answer(algorithm):
+    problem = bg.Problem(GROUPS, {"score": "max"}, bg.SubGaussian(1.0))
+    found = bg.solve(problem, bg.BestGroup([1]), measure, 0.05, algorithm=algorithm)
+    proof = found.certificate
+    assert str(found).startswith("proven after") and found.answer.groups == ("g3",)
+    assert proof.accepted == ("g3",) and proof.rejected == ("g1", "g2")
+    assert "Proven best: g3" in str(proof) and proof.contradictions == ()
+    for name, why in found.explanations.items():
+        assert why.status == proof.explain(name).status
+    entries = proof.to_dict()["groups"]
+    assert [entry["status"] for entry in entries] == ["out", "out", "in"]
+    assert proof.guarantee == found.answer.guarantee and proof.forecast() == 0.0
+
+
+def test_reasons_read_off_estimates_are_not_called_proven():
+    problem = bg.Problem(GROUPS, {"score": "max"}, bg.SubGaussian(1.0))
+    found = bg.solve(problem, bg.ParetoGroups(0.2), measure, 0.05, algorithm="te-plus")
+    reasons = [r for why in found.explanations.values() for r in why.reasons]
+    assert reasons and not any(reason["proven"] for reason in reasons)
+    assert "by the estimates" in found.explanations["g1"].because
+
+
+def ahead_of_the_algorithm():
+    """Return a study of which the observations prove more than its slow algorithm has decided."""
+    problem = bg.Problem({"A": ["a"], "B": ["b"]}, {"x": "max", "y": "max"}, bg.SubGaussian(1.0))
+    study = bg.create_study(
+        "slow", problem, bg.ParetoGroups(0.05), 0.05, MemoryStore(), algorithm="te"
+    )
+    while not study.certificate().beyond.all():
+        for ticket in study.ask(8):
+            study.tell(ticket, [1.0, 1.0] if ticket.group == "A" else [0.0, 0.0])
+    return study
+
+
+def test_what_the_data_prove_beyond_the_decisions_is_marked_with_what_both_hold_with():
+    study = ahead_of_the_algorithm()
+    proof = study.certificate()
+    assert study.answer().undecided == proof.undecided == ("A", "B")
+    assert [Status(s).word for s in proof.beyond] == ["in", "out"]
+    plain = proof.to_dict()
+    assert plain["beyond"]["accepted"] == ["A"] and plain["beyond"]["rejected"] == ["B"]
+    assert "at least 0.9 " in plain["beyond"]["guarantee"]["statement"]
+    assert "at least 0.95 " in plain["guarantee"]["statement"]
+    assert "observations by themselves prove in: A; out: B" in str(proof)
+    why = study.explain("B")
+    assert why.status == "undecided" and "by themselves prove more: B is out" in why.because
+    drawn = pareto_view(proof)
+    words = [text.get_text() for text in drawn.axes[0].get_legend().get_texts()]
+    assert "in, by the observations alone" in words and "in" not in words
+    assert status_view(study).axes[0].get_title() == "slow: 0 in, 0 out"
+
+
+def test_a_decision_that_the_data_contradict_is_a_sign_that_an_assumption_fails():
+    problem = bg.Problem(
+        {"A": ["a"], "B": ["b"], "C": ["c"]}, {"x": "max", "y": "max"}, bg.SubGaussian(1.0)
+    )
+    goal = bg.ParetoGroups(0.05)
+    study = bg.create_study("drift", problem, goal, 0.05, MemoryStore(), algorithm="te")
+    for k in range(2000):
+        level = 9.0 if "A" not in study.answer().outside else -30.0
+        values = {"A": [0.0, 0.0], "B": [level, level], "C": [level, level]}
+        study.tell_many([(t, values[t.group]) for t in study.ask(8)])
+        if level < 0 and k % 50 == 0 and study.certificate().contradictions:
+            break
+    proof = study.certificate()
+    assert proof.rejected == ("A",)
+    assert len(proof.contradictions) == 1 and "an assumption fails" in proof.contradictions[0]
+    assert proof.contradictions[0] in proof.notes
+    assert proof.to_dict()["contradictions"] == list(proof.contradictions)
+
+
+def test_with_epsilon_in_and_out_need_not_contradict_each_other():
+    """A group may be beaten, so be out, by no more than epsilon, so be in."""
+    problem = bg.Problem({"A": ["a"], "B": ["b"]}, {"x": "max"}, bg.SubGaussian(1.0))
+    goal = bg.BestGroup([1], epsilon=1.0)
+    study = bg.create_study("near", problem, goal, 0.05, MemoryStore(), algorithm="adaptive")
+    while tickets := study.ask(4):
+        study.tell_many([(t, [0.5 if t.group == "A" else 0.4]) for t in tickets])
+    assert study.certificate().contradictions == ()
+
+
+def test_an_answer_without_proof_is_not_called_proven():
+    problem = bg.Problem(GROUPS, {"score": "max"}, bg.SubGaussian(1.0))
+    found = bg.solve(problem, bg.BestGroup([1]), measure, 0.05, algorithm="tel")
+    assert found.answer.final and not found.proven
+    assert "without proof" in str(found) and "Proven" not in str(found.certificate)
+    assert "without proof" in intervals_view(found.certificate).get_suptitle()
+
+
+def test_what_was_decided_before_says_the_pulls_of_that_time():
+    problem = bg.Problem(GROUPS, {"score": "max"}, bg.SubGaussian(1.0))
+    found = bg.solve(problem, bg.BestGroup([1]), measure, 0.05)
+    for why in found.explanations.values():
+        then = sum(why.decision["evidence"]["pulls"].values())
+        assert f" and {then} of its own arms" in why.sentence
+        assert then <= why.decision["pulls"]

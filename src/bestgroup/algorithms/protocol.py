@@ -57,6 +57,11 @@ class Setting:
         """Return the setting of a problem: its decided dims, its noise, its costs."""
         return cls(problem.shape, goal, problem.noise, delta, problem.costs, problem.shared)
 
+    @classmethod
+    def for_instance(cls, instance: Instance, goal: Goal, delta: float) -> Setting:
+        """Return the setting of a known instance."""
+        return cls(instance.shape, goal, instance.noise, delta, None, instance.items)
+
 
 class Rule(NamedTuple):
     """A setting as the kernels see it."""

@@ -22,6 +22,9 @@ def pick(setting: Setting, batch: int | float | None = None) -> tuple[Algorithm,
 
     options = {} if batch is None else {"batch": batch}
     arms = setting.shape.total
+    if setting.items is not None:
+        why = "adaptive: on shared items it needs the fewest evaluations, by differences of arms"
+        return Adaptive(**options), why
     if not isinstance(setting.goal, ParetoGroups):
         why = "adaptive: it needs the fewest pulls for the best group"
         return Adaptive(**options), _with_noise(why, setting)

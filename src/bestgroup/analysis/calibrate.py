@@ -185,7 +185,7 @@ class Sweep:
         check_instance(instance)
         check_goal(goal, instance.shape.dims)
         delta = probability(delta)
-        chosen = resolve(algorithm, Setting(instance.shape, goal, instance.noise, delta))
+        chosen = resolve(algorithm, Setting.for_instance(instance, goal, delta))
         runs = positive_int(runs, "runs")
         others = min(runs, SWEEP_RUNS) if sweep_runs is None else sweep_runs
         return cls(

@@ -73,10 +73,10 @@ def compare(
     `algorithms` are all that answer the goal by default; `limit` False spares computing T*.
     """
     check_goal(goal, check_instance(instance).shape.dims)
-    setting = Setting(instance.shape, goal, instance.noise, probability(delta))
+    setting = Setting.for_instance(instance, goal, probability(delta))
     chosen = _choose(setting, algorithms)
     time = None
-    if limit:
+    if limit and instance.items is None:  # T* is that of arms that share nothing
         with narrowing("limit T*") as watch:
             time = characteristic_time(instance, goal, progress=watch)
     simulations = tuple(

@@ -39,6 +39,7 @@ class PlanRow:
     often: float | None  # nine of ten runs need no more
     limit: float | None
     answer: tuple[str, ...]  # the groups most often named
+    share: float | None = None  # on shared items: the mean as a share of the full table
 
 
 @dataclass(frozen=True)
@@ -141,6 +142,8 @@ def _epsilons(instance: Instance, goal: Goal, given: Sequence[float] | None) -> 
 
 
 def _limit(instance: Instance, goal: Goal) -> float | None:
+    if instance.items is not None:
+        return None  # T* is that of arms that share nothing
     try:
         return characteristic_time(instance, goal, tolerance=0.05).value
     except InvalidInput:
@@ -162,4 +165,5 @@ def _row(
         often=often if math.isfinite(often) else None,
         limit=None if hardness is None or not math.isfinite(hardness) else hardness * kl,
         answer=tuple(instance.groups[i] for i in usual),
+        share=float(sim.share.mean()) if instance.items and instance.items.count else None,
     )

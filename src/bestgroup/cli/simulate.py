@@ -90,7 +90,7 @@ def choose_algorithm(case: Case, name: str | None, pairs: list[str]) -> Any:
     from bestgroup.files.parts import configure
 
     instance = case.instance
-    setting = Setting(instance.shape, case.goal, instance.noise, case.delta)
+    setting = Setting.for_instance(instance, case.goal, case.delta)
     options = read_options(pairs)
     own = case.spec.algorithm
     if name is None and not options:

@@ -52,7 +52,7 @@ class Work:
         limit: Limit,
     ) -> Outcome:
         weights, goal = question
-        setting = Setting(instance.shape, goal, instance.noise, DELTA)
+        setting = Setting.for_instance(instance, goal, DELTA)
         chosen = resolve(name, setting)
         known = _known_pulls(chosen, setting, instance)
         if known is not None:

@@ -7,3 +7,4 @@ squares, or the sums of six powers that evidence on pairs of arms takes.
 from __future__ import annotations
 
 SUBGAUSSIAN, BOUNDED, GAUSSIAN, BERNOULLI, BERNSTEIN, POWERS = 0, 1, 2, 3, 4, 5
+VALUES = 6  # the values themselves are kept, in their order: what shared items need

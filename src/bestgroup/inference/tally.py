@@ -25,6 +25,15 @@ def empty_tally(groups: int, arms: int, dims: int, start: Floats | None = None) 
     return Tally(np.zeros((groups, arms), np.int64), np.zeros((groups, arms, dims)), extra)
 
 
+def with_room(tally: Tally, size: int) -> Tally:
+    """Return the tally with room for `size` extra statistics of an arm and dim."""
+    more = size - tally.extra.shape[3]
+    if more <= 0:
+        return tally
+    pad = np.zeros((*tally.extra.shape[:3], more))
+    return Tally(tally.counts, tally.sums, np.concatenate([tally.extra, pad], axis=3))
+
+
 @borrowing
 def sum_of(counts: Ints) -> int:
     """Return the sum of counts [N, K]."""

@@ -9,8 +9,9 @@ import numpy as np
 
 from bestgroup.errors import InvalidInput
 from bestgroup.problem.arrays import Floats, numbers, read_only
-from bestgroup.problem.laws import Bernoulli, Beta, Law, Normal
-from bestgroup.problem.noise import Noise, SubGaussian, check_noise
+from bestgroup.problem.items import Items, SharedItems
+from bestgroup.problem.laws import Bernoulli, Beta, ByItem, Law, Normal
+from bestgroup.problem.noise import Bounded, Noise, SubGaussian, check_noise
 from bestgroup.problem.shape import Shape
 
 
@@ -50,6 +51,8 @@ class Instance:
         self.dims = _names(dims, self.shape.dims, "dim", "dims")
         self.arms = _arm_names(arms, self.shape.sizes)
         self.efficiency: Floats = read_only(np.array([rows.max(axis=0) for rows in self.means]))
+        self.items: SharedItems | None = None
+        self.table: Floats | None = None  # [items, A, D], arms in the order of their groups
 
     @classmethod
     def random(
@@ -82,6 +85,30 @@ class Instance:
 
         return cls(sparse_means(groups, arms, dims, pareto, min_gap, seed))
 
+    @classmethod
+    def from_table(
+        cls,
+        values: Any,
+        groups: Sequence[Any],
+        items: str = "pool",
+        *,
+        noise: Noise | None = None,
+        dims: Sequence[str] | None = None,
+        arms: Sequence[str] | None = None,
+    ) -> Instance:
+        """Return the instance that a table of shared items is.
+
+        `values` [items, arms, dims] are to be maximised; `groups` is a label for each arm, `arms` a name
+        for each. `items` is "pool" (runs draw random orders of these items), "population" (runs draw
+        as many items, each independently) or "stream" (runs draw as many as they need). The noise is
+        Bounded with the range 0 to 1 unless it is given.
+
+        >>> table = Instance.from_table(np.eye(3)[:, :, None], ["A", "A", "B"])
+        >>> table.shape, table.items.count
+        (Shape(sizes=(2, 1), dims=1), 3)
+        """
+        return from_table(values, groups, items, noise, dims, arms)
+
     @property
     def padded_means(self) -> Floats:
         """The means in one array [N, K, D]; NaN where a group has no such arm."""
@@ -111,6 +138,57 @@ class Instance:
                 raise InvalidInput(
                     f"means of Bernoulli rewards must lie in [0, 1]; got {lowest:g} to {highest:g}"
                 )
+
+
+def from_table(
+    values: Any,
+    groups: Sequence[Any],
+    items: str,
+    noise: Noise | None,
+    dims: Sequence[str] | None,
+    arms: Sequence[str] | None,
+) -> Instance:
+    """Return the instance of a table; see `Instance.from_table`."""
+    table = numbers(values, "the values of a table")
+    if table.ndim != 3 or 0 in table.shape:
+        raise InvalidInput(
+            f"a table must be an array [items, arms, dims]; got shape {list(table.shape)}"
+        )
+    labels = [str(label) for label in groups]
+    if len(labels) != table.shape[1]:
+        raise InvalidInput(
+            f"groups must be a label for each of the {table.shape[1]} arms; got {len(labels)}"
+        )
+    names = list(dict.fromkeys(labels))
+    order = [a for name in names for a, label in enumerate(labels) if label == name]
+    table = table[:, order]
+    model = check_noise(Bounded(0.0, 1.0) if noise is None else noise).on_shared_items()
+    D = table.shape[2]
+    known = _names(dims, D, "dim", "dims")
+    model.check_values(table.reshape(-1, D), known)
+    count = len(table) if items != "stream" else None
+    shared = Items(count, items).shared(model.reaches(D).tolist())
+    _check_reach(table, np.array(shared.reach), known)
+    # Means on a grid far below any difference that counts: sums that are equal up to rounding are.
+    grid = 2.0**-44 * np.exp2(np.ceil(np.log2(np.array(shared.reach))))
+    mean = np.round(table.mean(axis=0) / grid) * grid
+    means = [mean[[a for a, own in enumerate(order) if labels[own] == name]] for name in names]
+    own_names = None
+    if arms is not None:
+        given = _names(arms, len(labels), "arm", "arms")
+        own_names = [[given[a] for a in order if labels[a] == name] for name in names]
+    instance = Instance(means, ByItem(), model, groups=names, arms=own_names, dims=dims)
+    instance.items, instance.table = shared, read_only(table)
+    return instance
+
+
+def _check_reach(table: Floats, reach: Floats, dims: Sequence[str]) -> None:
+    wide = (table.max(axis=1) - table.min(axis=1)).max(axis=0)
+    for d, name in enumerate(dims):
+        if wide[d] > reach[d] * (1 + 1e-9):
+            raise InvalidInput(
+                f"two arms differ in {name} by {wide[d]:g} on an item; at most {reach[d]:g} was declared"
+            )
 
 
 def check_instance(instance: Any) -> Instance:

@@ -171,3 +171,12 @@ class Beta:
         variance = np.minimum((self.scales(len(mean)) / (high - low)) ** 2, 0.81 * most)
         strength = most / variance - 1.0
         return low + (high - low) * rng.beta(p * strength, (1.0 - p) * strength, (n, len(mean)))
+
+
+@dataclass(frozen=True)
+class ByItem:
+    """Values of a table of shared items: an item is drawn, and every arm has its value there."""
+
+    def sample(self, rng: np.random.Generator, mean: Floats, n: int) -> Floats:
+        """Refuse: one arm's values alone are not what such an instance is about."""
+        raise InvalidInput("values on shared items are drawn for all arms at once, by item")

@@ -58,6 +58,14 @@ class Simulation:
         return [self.instance.shape.rows(counts) for counts in self.counts]
 
     @property
+    def share(self) -> Floats:
+        """Pulls over those of the full table, items times arms; for a table of items only."""
+        items = self.instance.items
+        if items is None or not items.count:
+            raise InvalidInput("share is for instances with a number of shared items")
+        return self.pulls / (items.count * self.instance.shape.total)
+
+    @property
     def errors(self) -> int:
         """The number of runs that ended with a wrong answer."""
         return int((self.finished & ~self.correct).sum())
@@ -139,14 +147,17 @@ def simulate(
     if not isinstance(instance, Instance):
         raise InvalidInput(f"simulate needs an Instance; got {type(instance).__name__}")
     check_goal(goal, instance.shape.dims)
-    setting = Setting(instance.shape, goal, instance.noise, probability(delta))
+    setting = Setting.for_instance(instance, goal, probability(delta))
     chosen = resolve(algorithm, setting)
     total = positive_int(runs, "runs")
     limit = NO_LIMIT if max_pulls is None else positive_int(max_pulls, "max_pulls")
     name = choose_engine(engine, instance, setting, chosen)
     job = Job(instance, setting, chosen, seed_of(seed), limit, name)
     pool = check_workers(workers)
-    if max_pulls is None and not chosen.always_ends:
+    is_pool = (
+        setting.items is not None and setting.items.pool
+    )  # which decides everything at its end
+    if max_pulls is None and not (chosen.always_ends or is_pool):
         why = endless(instance, goal)
         if why:
             raise InvalidInput(f"{why}, so no run would end; give epsilon > 0 or max_pulls")
@@ -163,6 +174,10 @@ def choose_engine(engine: str, instance: Instance, setting: Setting, algorithm: 
     """
     if engine == "exact":
         return engine
+    if instance.items is not None and engine == "jump":
+        raise InvalidInput(
+            "values on shared items are drawn one by one; use engine='exact' or 'auto'"
+        )
     if engine not in ("jump", "auto"):
         raise InvalidInput(f"engine must be 'exact', 'jump' or 'auto'; got {engine!r}")
     why_not = supports(instance, algorithm)

@@ -147,6 +147,8 @@ def _is_correct_best(chosen: frozenset[int], instance: Instance, goal: BestGroup
     weights = np.array(goal.weights)
     score = instance.efficiency @ weights
     shifted = (instance.efficiency[next(iter(chosen))] + goal.epsilon) @ weights
+    if instance.items is not None:  # equal sums over a pool are equal, whatever rounding says
+        shifted += 1e-12 * float(weights @ np.array(instance.items.reach))
     # The index test makes the best group right even where rounding of the shift says otherwise.
     return next(iter(chosen)) in optimal_groups(instance, goal) or bool(shifted >= score.max())
 

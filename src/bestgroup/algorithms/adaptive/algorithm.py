@@ -1,7 +1,8 @@
 """`Adaptive`: evidence gathered where it decides, for both goals.
 
 The proofs, the tests and the sampling rules are in the two halves: `adaptive_pareto` for Pareto
-groups and `adaptive_linear` for the best group. A half is an `Algorithm` of its own with the same
+groups and `adaptive_linear` for the best group; on shared items those of `shared_items` take their
+place. A half is an `Algorithm` of its own with the same
 options; the goal, and later the kind of the rule, says which one works.
 """
 
@@ -12,8 +13,9 @@ from typing import Any, ClassVar
 
 from bestgroup.algorithms.protocol import Algorithm, Kernels, Setting
 from bestgroup.errors import InvalidInput
+from bestgroup.inference.confidence_sequences.boxes import BoxRule
 from bestgroup.problem.arrays import number, positive_int
-from bestgroup.problem.goals import Goal, ParetoGroups
+from bestgroup.problem.goals import ParetoGroups
 from bestgroup.problem.guarantee import Guarantee
 
 
@@ -32,6 +34,7 @@ class Adaptive(Algorithm):
 
     name: ClassVar[str] = "adaptive"
     reads_values: ClassVar[bool] = True
+    takes_items: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "batch", check_batch(self.batch))
@@ -39,11 +42,15 @@ class Adaptive(Algorithm):
     def check(self, setting: Setting) -> None:
         """Raise InvalidInput if this algorithm cannot work on the setting."""
         super().check(setting)
-        self._for_goal(setting.goal).check(setting)
+        self._for_setting(setting).check(setting)
+
+    def statistics(self, setting: Setting) -> BoxRule:
+        """Return what drivers keep of an arm's values."""
+        return self._for_setting(setting).statistics(setting)
 
     def rule(self, setting: Setting) -> Any:
         """Return the rule of the half that answers the goal."""
-        return self._for_goal(setting.goal).rule(setting)
+        return self._for_setting(setting).rule(setting)
 
     def init(self, rule: Any) -> Any:
         """Return the state before any pull."""
@@ -67,13 +74,19 @@ class Adaptive(Algorithm):
 
     def guarantee(self, setting: Setting) -> Guarantee:
         """Return the PAC property that the half proves."""
-        return self._for_goal(setting.goal).guarantee(setting)
+        return self._for_setting(setting).guarantee(setting)
 
-    def _for_goal(self, goal: Goal) -> Algorithm:
-        return self._half(isinstance(goal, ParetoGroups))
+    def _for_setting(self, setting: Setting) -> Algorithm:
+        if setting.items is not None:
+            from bestgroup.algorithms.shared_items.algorithm import for_setting
+
+            return for_setting(setting, self.batch)
+        return self._half(isinstance(setting.goal, ParetoGroups))
 
     def _for_rule(self, rule: Any) -> Algorithm:
-        return self._half(is_pareto_rule(rule))
+        from bestgroup.algorithms.shared_items.algorithm import for_rule
+
+        return for_rule(rule, self.batch) or self._half(is_pareto_rule(rule))
 
     def _half(self, pareto: bool) -> Algorithm:
         # Each half is imported when it is used: a run needs one of them.

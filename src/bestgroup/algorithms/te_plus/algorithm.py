@@ -78,9 +78,12 @@ from bestgroup.algorithms.protocol import (
     proven_for,
     shrunk,
 )
+from bestgroup.algorithms.shared_items.algorithm import for_rule, for_setting
 from bestgroup.algorithms.te_plus.radii import PairRule, radii_at, radii_below, split
 from bestgroup.algorithms.work import GRID, Walks, Work, lockstep_draws, predict
 from bestgroup.compile.kernel import kernel
+from bestgroup.errors import InvalidInput
+from bestgroup.inference.confidence_sequences.boxes import BoxRule
 from bestgroup.inference.evalues.normal import mixture_edge
 from bestgroup.inference.tally import Tally
 from bestgroup.problem.arrays import Bools, Floats, Ints
@@ -406,9 +409,14 @@ _WALK, _SIGN = 2000.0, 1500.0
 _DRAW, _DRAW_OF_GROUP = 6.0, 0.6
 
 
+_ITEM = 1e-9  # a share of an arm's depth: on shared items a round is one item of every active arm
+
+
 @dataclass(frozen=True)
 class TePlus(Algorithm):
     """TE+: lockstep elimination by pairwise radii and recorded signs.
+
+    On shared items the pair process takes the place of the radii (`algorithms.shared_items`).
 
     `radius_scale` multiplies all radii; below 1 nothing is proven any more.
     """
@@ -416,14 +424,36 @@ class TePlus(Algorithm):
     name: ClassVar[str] = "te-plus"
     goals: ClassVar[tuple[type, ...]] = (ParetoGroups,)
     kernels: ClassVar[Kernels | None] = KERNELS
+    takes_items: ClassVar[bool] = True
     radius_scale: float = 1.0
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "radius_scale", check_factor(self.radius_scale))
 
-    def rule(self, setting: Setting) -> PairRule:
+    def check(self, setting: Setting) -> None:
+        """Raise InvalidInput if this algorithm cannot work on the setting."""
+        super().check(setting)
+        if setting.items is not None:
+            if self.radius_scale != 1.0:
+                raise InvalidInput("on shared items te-plus has no radius to multiply")
+            for_setting(setting, _ITEM, True).check(setting)
+
+    def statistics(self, setting: Setting) -> BoxRule:
+        """Return what drivers keep of an arm's values; on shared items these themselves."""
+        if setting.items is not None:
+            return for_setting(setting, _ITEM, True).statistics(setting)
+        return super().statistics(setting)
+
+    def kernels_for(self, rule: Any) -> Kernels | None:
+        """Return the kernels that work on a rule."""
+        shared = for_rule(rule, _ITEM, True)
+        return KERNELS if shared is None else shared.kernels_for(rule)
+
+    def rule(self, setting: Setting) -> Any:
         """Return the rule for the kernels."""
         assert isinstance(setting.goal, ParetoGroups)
+        if setting.items is not None:
+            return for_setting(setting, _ITEM, True).rule(setting)
         shape = setting.shape
         independent = setting.noise.arms == "independent"
         alphas = split(shape, setting.delta)
@@ -438,16 +468,23 @@ class TePlus(Algorithm):
             factor=(1.0 if independent else 2.0) * self.radius_scale,
         )
 
-    def init(self, rule: PairRule) -> State:
+    def init(self, rule: Any) -> Any:
         """Return the state before any pull."""
-        return init(rule)
+        shared = for_rule(rule, _ITEM, True)
+        return init(rule) if shared is None else shared.init(rule)
 
-    def answer(self, state: State, rule: PairRule) -> frozenset[int]:
+    def answer(self, state: Any, rule: Any) -> frozenset[int]:
         """Return the accepted groups."""
+        shared = for_rule(rule, _ITEM, True)
+        if shared is not None:
+            return shared.answer(state, rule)
         return frozenset(np.flatnonzero(state.accepted).tolist())
 
-    def record(self, state: State, rule: PairRule) -> dict[str, Any]:
+    def record(self, state: Any, rule: Any) -> dict[str, Any]:
         """Return what a trace shows of a round; `radius` is that of `above`."""
+        shared = for_rule(rule, _ITEM, True)
+        if shared is not None:
+            return shared.record(state, rule)
         radii = np.empty(3)
         radii_at(state.edges, rule, int(state.round[0]), radii)
         return {
@@ -470,6 +507,8 @@ class TePlus(Algorithm):
 
     def guarantee(self, setting: Setting) -> Guarantee:
         """Return the PAC property that the module proves."""
+        if setting.items is not None:
+            return for_setting(setting, _ITEM, True).guarantee(setting)
         return shrunk(proven_for(setting, *pair_assumptions(setting)), self.radius_scale)
 
 

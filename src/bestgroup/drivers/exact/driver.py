@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from bestgroup.algorithms.protocol import Algorithm, Setting, bodies, kernels_of
-from bestgroup.drivers.exact import plans, stretches
+from bestgroup.drivers.exact import items, plans, stretches
 from bestgroup.drivers.exact.pulling import DONE, REFILL, SLICE, draw_due, take_due
 from bestgroup.drivers.replay import check_plan, with_radius
 from bestgroup.drivers.rewards import USER, UserLaw, make_reservoir, make_source
@@ -33,6 +33,8 @@ def run_once(
     instance: Instance, setting: Setting, algorithm: Algorithm, key: tuple[int, int], cap: int
 ) -> Run:
     """Return the run with this (seed, index); it stops unfinished rather than pass `cap` pulls."""
+    if setting.items is not None:
+        return Run(*items.run_table(instance, setting, algorithm, key, cap))
 
     def run(rule: Any) -> Run:
         driver = _Driver(instance, setting, algorithm, rule, key)

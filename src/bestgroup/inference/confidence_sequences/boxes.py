@@ -20,6 +20,7 @@ from bestgroup.inference.confidence_sequences.bernoulli import lower_bernoulli
 from bestgroup.inference.confidence_sequences.bounded import absorb_bounded, lower_bounded
 from bestgroup.inference.confidence_sequences.gaussian import absorb_gaussian, box_gaussian
 from bestgroup.inference.evalues.normal import mixture_edge
+from bestgroup.inference.kinds import VALUES
 from bestgroup.inference.tally import Tally
 from bestgroup.problem.arrays import Bools, Floats
 from bestgroup.problem.shape import Shape
@@ -50,6 +51,8 @@ def absorb(rule: BoxRule, extra: Floats, n: float, x: float, d: int) -> None:
         absorb_bounded(extra, (x - rule.origin[d]) / rule.scale[d])
     elif rule.kind == GAUSSIAN:
         absorb_gaussian(extra, n, x)
+    elif rule.kind == VALUES:
+        extra[int(n) - 1] = x
 
 
 @kernel

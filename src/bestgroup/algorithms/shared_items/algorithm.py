@@ -1,0 +1,156 @@
+"""The algorithms on shared items: parts of `adaptive` and `te-plus`, which hand over to them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from bestgroup.algorithms.protocol import Algorithm, Kernels, Setting, proven_for
+from bestgroup.algorithms.shared_items import best, pareto
+from bestgroup.algorithms.shared_items.rule import ItemsRule, check_memory, items_rule
+from bestgroup.inference.confidence_sequences.boxes import BoxRule
+from bestgroup.inference.evalues.paired import betting
+from bestgroup.inference.kinds import VALUES
+from bestgroup.problem.goals import BestGroup, ParetoGroups
+from bestgroup.problem.guarantee import Guarantee
+
+_ROOM = 256  # items of an endless stream that drivers make room for at first
+
+
+@dataclass(frozen=True)
+class OnItems(Algorithm):
+    """What both goals share: drivers keep the values themselves, in the order of the items."""
+
+    batch: int | float = 0.01
+    lockstep: bool = False
+
+    name: ClassVar[str] = "adaptive"
+    reads_values: ClassVar[bool] = True
+    takes_items: ClassVar[bool] = True
+    always_ends: ClassVar[bool] = True
+
+    def statistics(self, setting: Setting) -> BoxRule:
+        """Return that the values are kept."""
+        assert setting.items is not None
+        D, room = setting.shape.dims, setting.items.count or _ROOM
+        return BoxRule(VALUES, setting.delta, np.zeros(D), np.ones(D), np.zeros(room))
+
+    def guarantee(self, setting: Setting) -> Guarantee:
+        """Return the PAC property that the module of the goal proves."""
+        assert setting.items is not None
+        return proven_for(setting, *assumptions(setting))
+
+
+@dataclass(frozen=True)
+class ItemsPareto(OnItems):
+    """Pareto groups on shared items."""
+
+    goals: ClassVar[tuple[type, ...]] = (ParetoGroups,)
+    kernels: ClassVar[Kernels | None] = Kernels(
+        pareto.plan, pareto.step, pareto.is_done, pareto.is_stuck
+    )
+
+    def check(self, setting: Setting) -> None:
+        """Raise InvalidInput if the setting is too large."""
+        super().check(setting)
+        bets = len(betting(setting.items.count if setting.items else 0).bets)
+        check_memory(setting.shape.total**2 * setting.shape.dims * 2 * bets, "Pareto groups")
+
+    def rule(self, setting: Setting) -> ItemsRule:
+        """Return the rule for the kernels."""
+        return items_rule(setting, self.batch, self.lockstep)
+
+    def init(self, rule: ItemsRule) -> pareto.State:
+        """Return the state before any pull."""
+        return pareto.init(rule)
+
+    def answer(self, state: pareto.State, rule: ItemsRule) -> frozenset[int]:
+        """Return the accepted groups."""
+        return frozenset(np.flatnonzero(state.status == pareto.ACCEPTED).tolist())
+
+    def record(self, state: pareto.State, rule: ItemsRule) -> dict[str, Any]:
+        """Return what a trace shows of a plan."""
+        open_ = state.status == pareto.UNDECIDED
+        return {
+            **_sets(open_, rule),
+            "accepted": state.status == pareto.ACCEPTED,
+            "rejected": state.status == pareto.REJECTED,
+            "efficiency": state.efficiency.copy(),
+        }
+
+
+@dataclass(frozen=True)
+class ItemsBest(OnItems):
+    """The best group on shared items."""
+
+    goals: ClassVar[tuple[type, ...]] = (BestGroup,)
+    kernels: ClassVar[Kernels | None] = Kernels(best.plan, best.step, best.is_done, best.is_stuck)
+
+    def check(self, setting: Setting) -> None:
+        """Raise InvalidInput if the setting is too large."""
+        super().check(setting)
+        bets = len(betting(setting.items.count if setting.items else 0).bets)
+        dims = setting.shape.dims
+        check_memory(sum(size**dims for size in setting.shape.sizes) * bets * 16, "the best group")
+
+    def rule(self, setting: Setting) -> best.BestRule:
+        """Return the rule for the kernels."""
+        return best.best_rule(items_rule(setting, self.batch))
+
+    def init(self, rule: best.BestRule) -> best.State:
+        """Return the state before any pull."""
+        return best.init(rule)
+
+    def answer(self, state: best.State, rule: best.BestRule) -> frozenset[int]:
+        """Return the leader's group."""
+        return frozenset({int(state.leader[0])})
+
+    def record(self, state: best.State, rule: best.BestRule) -> dict[str, Any]:
+        """Return what a trace shows of a plan; with epsilon > 0 groups can come back."""
+        return {**_sets(~state.out, rule.items), "efficiency": state.efficiency.copy()}
+
+
+def _sets(undecided: Any, rule: ItemsRule) -> dict[str, Any]:
+    D = len(rule.epsilon)
+    arms = rule.exists & undecided[:, None]
+    return {
+        "groups": undecided.copy(),
+        "dims": np.repeat(undecided[:, None], D, axis=1),
+        "arms": np.repeat(arms[:, :, None], D, axis=2),
+    }
+
+
+def assumptions(setting: Setting) -> tuple[str, ...]:
+    """Return what proofs on shared items rest on, in words."""
+    items = setting.items
+    assert items is not None
+    order = "every arm goes through the items in one order without skipping any"
+    free = "arms may depend on each other in any way"
+    if items.pool:
+        return (
+            f"means are those of these {items.count:,} items, each arm scored once on each",
+            f"{order}, which was drawn at random before any value was seen",
+            "what an arm scores on an item does not depend on the item's place in the order",
+            free,
+        )
+    whole = "population that the items were drawn from" if items.count else "stream of items"
+    return (
+        f"means are those of the {whole}, which are independent draws",
+        f"{order}, which no value chose",
+        free,
+    )
+
+
+def for_setting(setting: Setting, batch: int | float, lockstep: bool = False) -> OnItems:
+    """Return the algorithm on shared items for the goal of a setting."""
+    kind = ItemsPareto if isinstance(setting.goal, ParetoGroups) else ItemsBest
+    return kind(batch, lockstep)
+
+
+def for_rule(rule: Any, batch: int | float, lockstep: bool = False) -> OnItems | None:
+    """Return the algorithm on shared items that a rule belongs to; None if it is of another kind."""
+    if isinstance(rule, ItemsRule):
+        return ItemsPareto(batch, lockstep)
+    return ItemsBest(batch, lockstep) if isinstance(rule, best.BestRule) else None

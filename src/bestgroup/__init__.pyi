@@ -29,6 +29,8 @@ from bestgroup.errors import TicketError as TicketError
 from bestgroup.errors import Unreachable as Unreachable
 from bestgroup.files.problem_file import Spec as Spec
 from bestgroup.files.problem_file import load_spec as load_spec
+from bestgroup.files.readers.observations import Observations as Observations
+from bestgroup.files.readers.read import read as read
 from bestgroup.files.write import save_spec as save_spec
 from bestgroup.inference.tally import Tally as Tally
 from bestgroup.problem import laws as laws

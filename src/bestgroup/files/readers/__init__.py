@@ -1,0 +1,1 @@
+"""Observations from the files of other tools."""

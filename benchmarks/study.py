@@ -18,11 +18,13 @@ from pathlib import Path
 import numpy as np
 
 import bestgroup as bg
+from bestgroup.problem.noise import SubGaussian
 from bestgroup.problem.problem import Problem
 
 PROBLEM = Problem(
     {f"group {i}": [f"arm {j}" for j in range(4)] for i in range(5)},
     {"x": "max", "y": "max", "z": "min"},
+    SubGaussian(1.0),
 )
 ROWS = np.random.default_rng(0).standard_normal((100, 3))
 LISTS = ROWS.tolist()

@@ -64,11 +64,11 @@ IN_PYTHON = {
     ),
     "weights too few": (
         lambda: bg.optimal_groups(GOOD, bg.BestGroup([1.0])),
-        "weights must have one entry for each of the 2 dims; got 1",
+        "weights must have one entry for each of the 2 decided dims (dim 0, dim 1); got 1",
     ),
     "weights too few in a run": (
         simulate(goal=bg.BestGroup([1.0]), algorithm="eecb"),
-        "weights must have one entry for each of the 2 dims; got 1",
+        "weights must have one entry for each of the 2 decided dims (dim 0, dim 1); got 1",
     ),
     "weight zero": (lambda: bg.BestGroup([1, 0]), "weights must be positive; got [1.0, 0.0]"),
     "weight negative": (lambda: bg.BestGroup([1, -1]), "weights must be positive; got [1.0, -1.0]"),
@@ -101,7 +101,7 @@ IN_PYTHON = {
     "epsilon nan": (lambda: bg.ParetoGroups(np.nan), "epsilon must be finite; got nan"),
     "epsilon for too many": (
         lambda: bg.gaps(GOOD, bg.ParetoGroups([0.1] * 3)),
-        "epsilon must be one number or one for each of the 2 dims; got 3",
+        "epsilon must have one entry for each of the 2 decided dims (dim 0, dim 1); got 3",
     ),
     "unis with epsilon 0": (
         simulate(goal=bg.ParetoGroups(0), algorithm="unis"),

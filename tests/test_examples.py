@@ -52,5 +52,5 @@ def test_a_command_as_the_evaluator(monkeypatch):
     monkeypatch.chdir(EXAMPLES / "command")
     spec = bg.load_spec("compressors.toml")
     line = spec.evaluate["command"].replace("python", sys.executable, 1)
-    found = bg.solve(spec.problem(), spec.goal, line, spec.delta, workers=2, budget=40)
+    found = bg.solve(spec.problem, spec.goal, line, spec.delta, workers=2, budget=40)
     assert found.answer.told == 40 and (found.certificate.tally.counts > 0).all()

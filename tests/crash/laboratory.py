@@ -7,11 +7,12 @@ import random
 import time
 
 import bestgroup as bg
+from bestgroup.problem.noise import SubGaussian
 from bestgroup.problem.problem import Problem
 from bestgroup.studies.storage.memory import MemoryStore
 
 GROUPS = {"A": ["a1", "a2", "a3"], "B": ["b1", "b2"], "C": ["c1", "c2"], "D": ["d1"]}
-PROBLEM = Problem(GROUPS, {"x": "max", "y": "min", "w": "watch"})
+PROBLEM = Problem(GROUPS, {"x": "max", "y": "min", "w": "watch"}, SubGaussian(1.0))
 GOAL = bg.ParetoGroups(1.0)
 OPTIONS = {"algorithm": "te", "horizon": 3, "seed": 5}
 FORK = multiprocessing.get_context("fork")

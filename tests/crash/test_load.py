@@ -9,13 +9,16 @@ import numpy as np
 import pytest
 
 import bestgroup as bg
+from bestgroup.problem.noise import SubGaussian
 from bestgroup.problem.problem import Problem
 from servers import storage
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
 FORK = multiprocessing.get_context("fork")
 PROBLEM = Problem(
-    {f"g{i}": [f"a{j}" for j in range(5)] for i in range(4)}, {"x": "max", "y": "min"}
+    {f"g{i}": [f"a{j}" for j in range(5)] for i in range(4)},
+    {"x": "max", "y": "min"},
+    SubGaussian(1.0),
 )
 
 

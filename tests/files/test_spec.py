@@ -89,7 +89,7 @@ def test_everything_is_read(load):
 def test_noise_kinds(load):
     bounded = load(whole(noise='[noise]\nkind = "bounded"\nlow = -5\nhigh = [5, 1]\n'))
     assert bounded.noise == bg.Bounded(-5, (5, 1)) and isinstance(bounded.law, bg.laws.Beta)
-    assert bounded.problem().noise == bounded.noise
+    assert bounded.problem.noise == bounded.noise
     dims = (
         '[dims]\nprofit = { direction = "max", low = 0, high = 9 }\n'
         'returns = { direction = "min", low = 0, high = 1 }\n'
@@ -368,7 +368,7 @@ MISTAKES = {
     ),
     "epsilon empty": (
         whole(goal='[goal]\nkind = "pareto"\nepsilon = []\n'),
-        "goal.epsilon: must have one entry for each of the 2 decided dims",
+        "goal.epsilon: must be one number or one for each dim; got []",
     ),
     "weights missing": (
         whole(goal='[goal]\nkind = "best"\n'),
@@ -376,7 +376,7 @@ MISTAKES = {
     ),
     "weight missing": (
         whole(goal='[goal]\nkind = "best"\nweights = { profit = 1 }\n'),
-        "goal.weights: the entry for the dim 'returns' is missing",
+        "goal.weights: must have an entry for the dim 'returns'",
     ),
     "weight zero": (
         whole(goal='[goal]\nkind = "best"\nweights = [1, 0]\n'),

@@ -17,6 +17,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 import bestgroup as bg
 from bestgroup.algorithms.registry import _BUILT_IN
 from bestgroup.errors import TicketError
+from bestgroup.problem.noise import SubGaussian
 from bestgroup.problem.problem import Problem
 from bestgroup.studies.catalog import Study, create_study, load_study
 from bestgroup.studies.storage import open_store
@@ -60,7 +61,9 @@ class Machine(RuleBasedStateMachine):
         rng = np.random.default_rng(seed)
         sizes = rng.integers(1, 4, rng.integers(1, 4)).tolist()
         groups = {f"g{i}": [f"a{j}" for j in range(size)] for i, size in enumerate(sizes)}
-        self.problem = Problem(groups, {"x": "max", "watched": "watch", "y": "min"})
+        self.problem = Problem(
+            groups, {"x": "max", "watched": "watch", "y": "min"}, SubGaussian(1.0)
+        )
         means = [3 * rng.random((size, 3)) for size in sizes]
         self.tape = [m + 0.3 * rng.standard_normal((LENGTH, *m.shape)) for m in means]
         self.folder = tempfile.TemporaryDirectory()
@@ -168,7 +171,7 @@ class Machine(RuleBasedStateMachine):
 
     def check(self):
         oriented = [
-            np.stack([self.problem.oriented(rows[:, j]) for j in range(rows.shape[1])], axis=1)
+            np.stack([self.problem.to_internal(rows[:, j]) for j in range(rows.shape[1])], axis=1)
             for rows in self.tape
         ]
         trace = bg.replay(oriented, self.goal, self.algorithm, 0.1, noise=self.problem.noise)

@@ -285,7 +285,7 @@ def test_a_saved_file_loads_again(tmp_path):
     for goal in (bg.ParetoGroups([0.1, 0.2]), bg.ParetoGroups(0.5), bg.BestGroup([1, 2], 0.1)):
         path = bg.save_spec(tmp_path / "p.toml", problem, goal, 0.02, overwrite=True)
         spec = bg.load_spec(path)
-        assert spec.problem() == problem and spec.goal == goal and spec.delta == 0.02
+        assert spec.problem == problem and spec.goal == goal and spec.delta == 0.02
     with pytest.raises(bg.InvalidInput, match="exists"):
         bg.save_spec(path, problem, goal)
     with pytest.raises(bg.InvalidInput, match="cannot be written"):
@@ -307,7 +307,7 @@ def test_init_writes_a_file_that_every_command_reads(tmp_path, capsys, kind):
     assert code == 0 and "guesses" in out
     spec = bg.load_spec(tmp_path / "pilot.toml")
     assert spec.noise.kind == kind and [d.direction for d in spec.dims] == ["max", "min", "watch"]
-    assert bg.certify(data, spec.goal, spec.problem()).pulls == 120
+    assert bg.certify(data, spec.goal, spec.problem).pulls == 120
     code, _, err = command(capsys, "init", data)
     assert code == 2 and "exists" in err
     code, _, err = command(capsys, "init", data, "--out", tmp_path / "x.toml", "--min", "nobody")

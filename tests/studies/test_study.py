@@ -19,6 +19,7 @@ from servers import KINDS, storage
 PROBLEM = Problem(
     {"A": ["a1", "a2"], "B": ["b1"], "C": ["c1"]},
     {"profit": "max", "latency": "watch", "returns": "min"},
+    bg.SubGaussian(1.0),
 )
 MEANS = {"a1": (1, 5, 0), "a2": (0, 5, 1), "b1": (5, 5, -3), "c1": (3, 5, 3)}
 GOAL = bg.ParetoGroups(0.5)
@@ -389,7 +390,7 @@ def test_noise_models_that_keep_more_than_sums(horizon, monkeypatch):
     for (group, arm, _), row in sorted(told.items()):
         i, j = problem.index(group, arm)
         if tally.counts[i, j] < last.counts[i, j]:
-            take_values(rule, tally, i, j, problem.oriented(row))
+            take_values(rule, tally, i, j, problem.to_internal(np.atleast_2d(row)))
     assert tally.extra.size and tally.extra.tobytes() == last.extra.tobytes()
     assert tally.sums.tobytes() == last.sums.tobytes()
     with pytest.raises(bg.InvalidInput):

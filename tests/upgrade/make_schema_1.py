@@ -6,10 +6,13 @@ from pathlib import Path
 import numpy as np
 
 import bestgroup as bg
+from bestgroup.problem.noise import SubGaussian
 from bestgroup.problem.problem import Problem
 
 FILE = Path(__file__).parent / "schema_1.db"
-PROBLEM = Problem({"A": ["a1", "a2"], "B": ["b1"]}, {"x": "max", "w": "watch", "y": "min"})
+PROBLEM = Problem(
+    {"A": ["a1", "a2"], "B": ["b1"]}, {"x": "max", "w": "watch", "y": "min"}, SubGaussian(1.0)
+)
 ALGORITHMS = ("te", "age", "ge", "eecb", "tel", "unis", "unis-corrected", "te-plus", "adaptive")
 PARETO, BEST = bg.ParetoGroups(2.0), bg.BestGroup([1.0, 2.0], 2.0)
 

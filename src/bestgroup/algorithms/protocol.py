@@ -139,6 +139,7 @@ class Algorithm:
     reads_values: ClassVar[bool] = False  # of an arm, beyond their count and sums
     kernels: ClassVar[Kernels | None] = None  # in place of plan, step, is_done and is_stuck
     takes_items: ClassVar[bool] = False  # works on arms that are scored on the same items
+    needs_scale: ClassVar[bool] = False  # a sub-Gaussian scale of every dim
 
     def check(self, setting: Setting) -> None:
         """Raise InvalidInput if this algorithm cannot work on the setting."""
@@ -149,6 +150,11 @@ class Algorithm:
         if setting.items is not None and not self.takes_items:
             raise InvalidInput(
                 f"algorithm {self.name!r} does not work on shared items; use 'adaptive' or 'te-plus'"
+            )
+        if self.needs_scale and not setting.noise.has_scale:
+            raise InvalidInput(
+                f"algorithm {self.name!r} needs a known scale, which {setting.noise.kind} noise has "
+                "not; 'adaptive' works without one"
             )
 
     def statistics(self, setting: Setting) -> BoxRule:
@@ -279,6 +285,7 @@ class RadiusAlgorithm(Algorithm):
     multiplies it (below 1 nothing is proven any more).
     """
 
+    needs_scale: ClassVar[bool] = True
     radius: Any = "paper"
     radius_scale: float = 1.0
 

@@ -107,6 +107,7 @@ class Uniform(Algorithm):
     kernels: ClassVar[Kernels | None] = Kernels(
         plan, step, is_done, jump="bestgroup.drivers.jump.families.uniform"
     )
+    needs_scale: ClassVar[bool] = True
     factor: ClassVar[float] = 8.0  # r_0 = factor / epsilon^2 log(2 A D / delta)
     share: ClassVar[float] = 1.0  # a group is left out if beaten by share * epsilon
 

@@ -183,7 +183,7 @@ class Sweep:
     ) -> Sweep:
         """Return the sweep after checking all that is known before the first run."""
         check_instance(instance)
-        check_goal(goal, instance.shape.dims)
+        goal = check_goal(goal, instance.dims)
         delta = probability(delta)
         chosen = resolve(algorithm, Setting.for_instance(instance, goal, delta))
         runs = positive_int(runs, "runs")

@@ -112,7 +112,7 @@ class Certificate:
     @property
     def intervals(self) -> tuple[Floats, Floats]:
         """Bounds of every efficiency in the dims' own units, [N, D] each."""
-        low, high = (self.problem.mirror(ends) for ends in self.verdict.interval())
+        low, high = (self.problem.to_user(ends) for ends in self.verdict.interval())
         return np.minimum(low, high), np.maximum(low, high)
 
     @cached_property
@@ -267,7 +267,7 @@ def certify(
         raise InvalidInput("give the items with the problem, not twice")
     else:
         table = Table(observations, [dim.name for dim in problem.dims])
-    check_goal(goal, problem.shape.dims)
+    goal = check_goal(goal, [dim.name for dim in problem.decided])
     if table.has_items and isinstance(problem.noise, SubGaussian | Gaussian):
         problem = problem.with_dependent_arms()
         notes = (
@@ -375,13 +375,13 @@ def tally_of(table: Table, problem: Problem, delta: float, checker: Checker | No
         if len(portion.groups) * (10 + len(rule.start)) > 20_000:  # worth a compilation
             body = take_values.compiled
         portion.check(problem, table.name)
-        oriented = problem.oriented(portion.values)
+        oriented = problem.to_internal(portion.values)
         for group, arm, values in replace(portion, values=oriented).by_arm():
             i, j = problem.index(group, arm)
             body(rule, tally, i, j, np.ascontiguousarray(values))
             if checker is not None:
                 name = f"{problem.groups[i]}, {problem.arms[i][j]}"
-                checker.add(name, problem.mirror(values))
+                checker.add(name, problem.to_user(values))
     return tally
 
 
@@ -412,7 +412,9 @@ def data_guarantee(problem: Problem, goal: Goal, delta: float, verdict: Verdict)
     else:
         words += ", and all intervals hold"
     arms = SEVERAL_ARMS if verdict.pairs else SINGLE_ARMS
-    return Guarantee("proven", words, (*problem.noise.assumptions(), *arms, FIXED, ALL))
+    return Guarantee(
+        "proven", words, (*problem.treatment(), *problem.noise.assumptions(), *arms, FIXED, ALL)
+    )
 
 
 def _word(status: int) -> str | None:

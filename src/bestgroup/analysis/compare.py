@@ -27,6 +27,9 @@ class Comparison:
     delta: float
     time: CharacteristicTime | None
     simulations: tuple[Simulation, ...]
+    left_out: tuple[
+        tuple[str, str], ...
+    ] = ()  # (name, why) of those that answer the goal but not here
 
     @property
     def limit(self) -> float | None:
@@ -70,11 +73,13 @@ def compare(
 ) -> Comparison:
     """Return the pulls of several algorithms on one instance, next to the limit.
 
-    `algorithms` are all that answer the goal by default; `limit` False spares computing T*.
+    `algorithms` are all that answer the goal by default, without those that cannot work here, such
+    as algorithms that need a scale where none is known: `left_out` says which and why. `limit` False
+    spares computing T*.
     """
-    check_goal(goal, check_instance(instance).shape.dims)
+    goal = check_goal(goal, check_instance(instance).dims)
     setting = Setting.for_instance(instance, goal, probability(delta))
-    chosen = _choose(setting, algorithms)
+    chosen, left_out = _choose(setting, algorithms)
     time = None
     if limit and instance.items is None:  # T* is that of arms that share nothing
         with narrowing("limit T*") as watch:
@@ -83,25 +88,31 @@ def compare(
         simulate(instance, goal, one, delta, runs, seed, workers=workers, max_pulls=max_pulls)
         for one in chosen
     )
-    return Comparison(instance, goal, setting.delta, time, simulations)
+    return Comparison(instance, goal, setting.delta, time, simulations, tuple(left_out))
 
 
-def _choose(setting: Setting, given: Sequence[str | Algorithm] | None) -> list[Algorithm]:
+def _choose(
+    setting: Setting, given: Sequence[str | Algorithm] | None
+) -> tuple[list[Algorithm], list[tuple[str, str]]]:
+    """Return the algorithms, and the name and the reason of each one that is left out."""
     if given is not None:
         chosen = [make_algorithm(name) for name in given]
         for one in chosen:
             one.check(setting)
         if not chosen:
             raise InvalidInput("compare needs at least one algorithm")
-        return chosen
-    fitting = []
+        return chosen, []
+    fitting: list[Algorithm] = []
+    left_out: list[tuple[str, str]] = []
     for name in names():
-        if name == "auto":
-            continue
         one = make_algorithm(name)
+        if not isinstance(setting.goal, one.goals):
+            continue
         try:
             one.check(setting)
-        except InvalidInput:
-            continue
-        fitting.append(one)
-    return fitting
+            fitting.append(one)
+        except InvalidInput as error:
+            left_out.append((name, str(error)))
+    if not fitting:
+        raise InvalidInput(f"no algorithm can work here: {left_out[0][1]}")
+    return fitting, left_out

@@ -47,7 +47,7 @@ def read_rows(table: Table, problem: Problem) -> ItemRows:
     for portion in table.portions():
         portion.check(problem, table.name)
         assert portion.items is not None
-        oriented = problem.oriented(portion.values)
+        oriented = problem.to_internal(portion.values)
         keys = zip(portion.groups, portion.arms, portion.items, strict=True)
         for k, (group, arm, item) in enumerate(keys):
             names[item] = None

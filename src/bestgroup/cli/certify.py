@@ -86,9 +86,8 @@ def _certify(
     spec = bg.load_spec(problem)
     goal = spec.goal
     if epsilon is not None:
-        pareto = isinstance(goal, bg.ParetoGroups)
-        goal = bg.ParetoGroups(epsilon) if pareto else bg.BestGroup(goal.weights, epsilon)
-    return bg.certify(observations, goal, spec.problem(), spec.delta if delta is None else delta)
+        goal = goal.with_epsilon(epsilon)
+    return bg.certify(observations, goal, spec.problem, spec.delta if delta is None else delta)
 
 
 def read_noise(text: str) -> Noise:

@@ -95,6 +95,7 @@ def _record(case: Case, found: Comparison) -> dict[str, Any]:
         "characteristic_time_gap": None if time is None else time.gap,
         "limit": found.limit,
         "algorithms": found.to_records(),
+        "left_out": [{"algorithm": name, "why": why} for name, why in found.left_out],
     }
 
 
@@ -128,6 +129,8 @@ def _show(case: Case, found: Comparison, plot: Path | None) -> None:
         "guarantee",
     ]
     screen.print(output.table(None, columns, rows))
+    for _, why in found.left_out:
+        screen.print(output.escape(f"left out: {why}"))
     if found.limit is None and found.time is not None:
         screen.print("limit: several answers are correct, and no bound holds at this delta")
     if plot is not None:

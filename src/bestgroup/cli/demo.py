@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bestgroup.cli import output
-from bestgroup.cli.problem import Json, goal_record
+from bestgroup.cli.problem import Json
 from bestgroup.errors import InvalidInput
 from bestgroup.files.replacing import replacing
 
@@ -210,7 +210,7 @@ def _record(
         "questions": [
             {
                 "question": question.text,
-                "goal": goal_record(question.goal),
+                "goal": question.goal.to_dict(),
                 "optimal": [
                     instance.groups[i] for i in sorted(bg.optimal_groups(instance, question.goal))
                 ],

@@ -42,13 +42,11 @@ def read_case(path: Path, delta: float | None, epsilon: float | None) -> Case:
     """Return the known instance of a file, with its goal and delta."""
     from bestgroup.files.problem_file import load_spec
     from bestgroup.problem.arrays import probability
-    from bestgroup.problem.goals import BestGroup, ParetoGroups
 
     spec = load_spec(path)
     goal = spec.goal
     if epsilon is not None:
-        pareto = isinstance(goal, ParetoGroups)
-        goal = ParetoGroups(epsilon) if pareto else BestGroup(goal.weights, epsilon)
+        goal = goal.with_epsilon(epsilon)
     level = spec.delta if delta is None else probability(delta)
     return Case(spec, spec.instance(), goal, level)
 
@@ -87,15 +85,6 @@ def read_options(pairs: Sequence[str]) -> dict[str, Any]:
     return options
 
 
-def goal_record(goal: Goal) -> dict[str, Any]:
-    """Return a goal as plain data."""
-    from bestgroup.problem.goals import BestGroup
-
-    if isinstance(goal, BestGroup):
-        return {"kind": "best", "weights": list(goal.weights), "epsilon": goal.epsilon}
-    return {"kind": "pareto", "epsilon": goal.epsilon}
-
-
 def goal_words(case: Case) -> str:
     """Return the question in words, with the names of the dims."""
     from bestgroup.problem.goals import BestGroup
@@ -115,7 +104,7 @@ def case_record(case: Case) -> dict[str, Any]:
     """Return what every JSON document says about its problem."""
     return {
         "problem": case.spec.name,
-        "goal": goal_record(case.goal),
+        "goal": case.goal.to_dict(),
         "delta": case.delta,
         "groups": list(case.instance.groups),
         "arms": [list(arms) for arms in case.instance.arms],

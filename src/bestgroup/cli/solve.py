@@ -54,7 +54,7 @@ def command(
     label = name or spec.name
     try:
         found = bg.solve(
-            spec.problem(),
+            spec.problem,
             spec.goal,
             load_evaluator(spec.evaluate),
             spec.delta if delta is None else delta,

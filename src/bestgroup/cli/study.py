@@ -88,11 +88,11 @@ def create(
         own = {} if algorithm not in (None, chosen.name) else chosen.options()
         options = {**own, **read_options(option or [])}
         level = spec.delta if delta is None else delta
-        setting = Setting.of(spec.problem(), spec.goal, level)
+        setting = Setting.of(spec.problem, spec.goal, level)
         chosen = configure(algorithm or chosen.name, options, setting)
     study = create_study(
         name or spec.name,
-        spec.problem(),
+        spec.problem,
         spec.goal,
         spec.delta if delta is None else delta,
         storage,

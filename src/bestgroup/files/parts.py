@@ -13,13 +13,13 @@ import numpy as np
 from bestgroup.algorithms.protocol import Algorithm, Setting
 from bestgroup.algorithms.registry import algorithm, resolve
 from bestgroup.errors import InvalidInput
-from bestgroup.files.schema import Tables, key_of
+from bestgroup.files.schema import NoiseTable, Tables, key_of
 from bestgroup.problem.arrays import Floats
-from bestgroup.problem.goals import BestGroup, Goal, ParetoGroups
+from bestgroup.problem.goals import Goal, goal_from_dict
 from bestgroup.problem.laws import Bernoulli, Beta, FullyDependent, Law, Normal
 from bestgroup.problem.noise import Bernoulli as NoiseBernoulli
 from bestgroup.problem.noise import Bounded, Gaussian, Noise, SubGaussian
-from bestgroup.problem.problem import Dim, arm_costs
+from bestgroup.problem.problem import Dim, arm_costs, check_dim
 
 T = TypeVar("T")
 
@@ -39,7 +39,7 @@ def read_dims(tables: Tables) -> tuple[Dim, ...]:
     if "" in tables.dims:
         raise InvalidInput("dims: a dim's name must not be empty")
     dims = tuple(
-        Dim(name, table.direction, table.unit, table.low, table.high)
+        _placed(key_of(["dims", name]), name, lambda n=name, t=table: check_dim(n, t.model_dump()))
         for name, table in tables.dims.items()
     )
     if all(dim.direction == "watch" for dim in dims):
@@ -47,6 +47,17 @@ def read_dims(tables: Tables) -> tuple[Dim, ...]:
             "dims: at least one must be 'max' or 'min'; there is nothing to decide on"
         )
     return dims
+
+
+def _placed(key: str, name: str, make: Callable[[], T]) -> T:
+    """Return make(); a refusal begins with the key and does not name the dim again."""
+    try:
+        return make()
+    except InvalidInput as error:
+        sentence = (
+            str(error).replace(f" of the dim {name!r}", "").removeprefix(f"the dim {name!r} ")
+        )
+        raise InvalidInput(f"{key}: {sentence}") from None
 
 
 def values_by_dim(given: Any, dims: Sequence[Dim], key: str) -> float | list[float]:
@@ -61,37 +72,29 @@ def values_by_dim(given: Any, dims: Sequence[Dim], key: str) -> float | list[flo
                 f"({', '.join(decided)}); got {len(given)}"
             )
         return given
-    for name in given:
-        if name not in decided:
-            watched = any(dim.name == name for dim in dims)
-            why = "is only watched and takes none" if watched else "is not in [dims]"
-            raise InvalidInput(f"{key_of([*key.split('.'), name])}: the dim {name!r} {why}")
+    _check_keys(given, dims, key)
     for name in decided:
         if name not in given:
             raise InvalidInput(f"{key}: the entry for the dim {name!r} is missing")
     return [given[name] for name in decided]
 
 
+def _check_keys(given: dict[str, float], dims: Sequence[Dim], key: str) -> None:
+    """Refuse a table by dim that names a dim which does not decide."""
+    known = {dim.name: dim.direction for dim in dims}
+    for name in given:
+        if known.get(name, "watch") == "watch":
+            why = "is only watched and takes none" if name in known else "is not in [dims]"
+            raise InvalidInput(f"{key_of([*key.split('.'), name])}: the dim {name!r} {why}")
+
+
 def read_goal(tables: Tables, dims: Sequence[Dim]) -> Goal:
     """Return the goal, its numbers in the order of the decided dims."""
-    table = tables.goal
-    count = sum(dim.direction != "watch" for dim in dims)
-    if table.kind == "pareto":
-        if table.weights is not None:
-            raise InvalidInput(
-                "goal.weights: only the kind 'best' has weights; the kind is 'pareto'"
-            )
-        epsilon = values_by_dim(table.epsilon, dims, "goal.epsilon")
-        return named("goal.epsilon", lambda: ParetoGroups(epsilon))
-    if table.weights is None:
-        raise InvalidInput("goal.weights: is missing; the kind 'best' needs one for each dim")
-    weights = values_by_dim(table.weights, dims, "goal.weights")
-    each = weights if isinstance(weights, list) else [weights] * count
-    slack = table.epsilon
-    if isinstance(slack, list | dict):
-        raise InvalidInput("goal.epsilon: must be one number for the kind 'best'")
-    named("goal.weights", lambda: BestGroup(each))
-    return named("goal.epsilon", lambda: BestGroup(each, slack))
+    given = tables.goal.model_dump(exclude_none=True)
+    for key in ("epsilon", "weights"):
+        if isinstance(given.get(key), dict):
+            _check_keys(given[key], dims, f"goal.{key}")
+    return goal_from_dict(given, [dim.name for dim in dims if dim.direction != "watch"])
 
 
 def configure(name: str, options: dict[str, Any], setting: Setting) -> Algorithm:
@@ -124,6 +127,12 @@ _NOISE_KEYS = {
 def read_noise(tables: Tables, dims: Sequence[Dim]) -> Noise:
     """Return the noise model; the range of a bounded one may stand with the dims instead."""
     table = tables.noise
+    if table is None:
+        if not all(dim.range for dim in dims if dim.direction != "watch"):
+            raise InvalidInput(
+                "noise: is missing; it can be left out only if every decided dim has low and high"
+            )
+        table = NoiseTable(kind="bounded")
     for key in ("scale", "low", "high", "method"):
         if getattr(table, key) is not None and key not in _NOISE_KEYS[table.kind]:
             raise InvalidInput(f"noise.{key}: the kind {table.kind!r} has none")
@@ -137,18 +146,21 @@ def read_noise(tables: Tables, dims: Sequence[Dim]) -> Noise:
         return Gaussian(*shared)
     if table.kind == "bernoulli":
         return NoiseBernoulli(*shared)
-    low, high = (_range_end(tables, dims, end) for end in ("low", "high"))
+    low, high = (_range_end(table, dims, end) for end in ("low", "high"))
     return named("noise", lambda: Bounded(low, high, table.method or "betting", *shared))  # type: ignore[arg-type]
 
 
-def _range_end(tables: Tables, dims: Sequence[Dim], end: str) -> float | list[float]:
-    given = getattr(tables.noise, end)
+def _range_end(table: NoiseTable, dims: Sequence[Dim], end: str) -> float | list[float]:
+    """Return an end of the range of what is judged, from the noise or from the dims."""
+    given = getattr(table, end)
     if given is not None:
         return values_by_dim(given, dims, f"noise.{end}")
-    values = [getattr(dim, end) for dim in dims if dim.direction != "watch"]
-    if None in values:
+    decided = [dim for dim in dims if dim.direction != "watch"]
+    if not all(getattr(dim, end) is not None or dim.clip for dim in decided):
         raise InvalidInput(f"noise.{end}: is missing; give it here or with every decided dim")
-    return values
+    ends = [dim.clip[end == "high"] if dim.clip else getattr(dim, end) for dim in decided]
+    pairs = zip(decided, ends, strict=True)
+    return [float(dim.treat(np.array([value]))[0]) for dim, value in pairs]
 
 
 def read_law(tables: Tables, dims: Sequence[Dim], noise: Noise) -> Law:
@@ -270,13 +282,16 @@ def _check_row(row: list[float], what: str, dims: Sequence[Dim], decided: Sequen
 def _check_range(rows: Floats, key: str, arms: Sequence[str], decided: Sequence[Dim]) -> None:
     for arm, row in zip(arms, rows, strict=True):
         for value, dim in zip(row.tolist(), decided, strict=True):
-            if dim.low is not None and value < dim.low:
+            low, high = dim.range or (dim.low, dim.high)
+            if dim.transform is not None and dim.range is None:
+                continue  # means are of what is judged, one end alone is of what is measured
+            if low is not None and value < low:
                 raise InvalidInput(
-                    f"{key}: {dim.name} of {arm!r} must be at least {dim.low:g}, the low of that "
+                    f"{key}: {dim.name} of {arm!r} must be at least {low:g}, the low of that "
                     f"dim; got {value:g}"
                 )
-            if dim.high is not None and value > dim.high:
+            if high is not None and value > high:
                 raise InvalidInput(
-                    f"{key}: {dim.name} of {arm!r} must be at most {dim.high:g}, the high of that "
+                    f"{key}: {dim.name} of {arm!r} must be at most {high:g}, the high of that "
                     f"dim; got {value:g}"
                 )

@@ -35,10 +35,9 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from bestgroup.algorithms.protocol import Algorithm, Setting
 from bestgroup.algorithms.selection import pick
@@ -87,8 +86,9 @@ class Spec:
         """The dims that decide, in the order of the goal and of the instance."""
         return tuple(dim for dim in self.dims if dim.direction != "watch")
 
+    @cached_property
     def problem(self) -> Problem:
-        """Return what the file says of the experiment itself."""
+        """What the file says of the experiment itself."""
         return Problem(
             dict(zip(self.groups, self.arms, strict=True)),
             {dim.name: dim for dim in self.dims},
@@ -122,10 +122,8 @@ class Spec:
 
     def mirror(self, values: Any) -> Floats:
         """Return values [..., D] of decided dims from the file's view to the library's, or back."""
-        turned = np.array([dim.direction == "min" for dim in self.decided])
-        offset = 1.0 if isinstance(self.law, Bernoulli) else self.noise.pivot(len(turned))
-        array = np.asarray(values, dtype=np.float64)
-        return np.where(turned, offset - array, array)
+        # Means of successes must stay in [0, 1] whatever the noise model is.
+        return self.problem.mirror(values, 1.0 if isinstance(self.law, Bernoulli) else None)
 
 
 def load_spec(path: str | os.PathLike[str]) -> Spec:

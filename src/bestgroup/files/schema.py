@@ -147,6 +147,8 @@ class DimTable(_Table):
     unit: Text | None = None
     low: Number | None = None
     high: Number | None = None
+    transform: Text | None = None
+    clip: Annotated[list[float], PlainValidator(_row)] | None = None
 
 
 def _dim(value: Any) -> DimTable:
@@ -160,8 +162,6 @@ def _dim(value: Any) -> DimTable:
         where, sentence = _worst(error, DimTable)
         inner = "" if where == ("direction",) and "direction" in value else f"{key_of(where)} "
         raise InvalidInput(inner + sentence) from None
-    if dim.low is not None and dim.high is not None and dim.low >= dim.high:
-        raise InvalidInput(f"low must be below high; got {dim.low:g} and {dim.high:g}")
     return dim
 
 
@@ -209,7 +209,7 @@ class Tables(_Table):
     options: dict[str, Any] = {}
     goal: GoalTable
     dims: dict[str, Annotated[DimTable, PlainValidator(_dim)]]
-    noise: NoiseTable
+    noise: NoiseTable | None = None
     groups: dict[str, Annotated[list[str], PlainValidator(_arm_names)]]
     cost: dict[str, Annotated[float | dict[str, float], PlainValidator(_cost)]] = {}
     evaluate: EvaluateTable | None = None

@@ -12,8 +12,8 @@ import numpy as np
 
 from bestgroup.errors import InvalidInput
 from bestgroup.files.schema import key_of
-from bestgroup.problem.goals import BestGroup, Goal
-from bestgroup.problem.problem import Dim, Problem
+from bestgroup.problem.goals import Goal
+from bestgroup.problem.problem import Dim, Problem, dim_dict
 
 
 def save_spec(
@@ -87,18 +87,16 @@ def spec_text(
 
 
 def _goal(goal: Goal, problem: Problem) -> dict[str, Any]:
+    """Return a goal as its table, numbers by the names of the dims."""
     names = [dim.name for dim in problem.decided]
-    if isinstance(goal, BestGroup):
-        weights = dict(zip(names, goal.weights, strict=True))
-        return {"kind": "best", "epsilon": goal.epsilon, "weights": weights}
-    if isinstance(goal.epsilon, tuple):
-        return {"kind": "pareto", "epsilon": dict(zip(names, goal.epsilon, strict=True))}
-    return {"kind": "pareto", "epsilon": goal.epsilon}
+    given = goal.of(names).to_dict()
+    return {
+        k: dict(zip(names, v, strict=True)) if isinstance(v, list) else v for k, v in given.items()
+    }
 
 
 def _dim(dim: Dim) -> Any:
-    entries = {"direction": dim.direction, "unit": dim.unit, "low": dim.low, "high": dim.high}
-    given = {key: value for key, value in entries.items() if value is not None}
+    given = dim_dict(dim)
     return given if len(given) > 1 else dim.direction
 
 

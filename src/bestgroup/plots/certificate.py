@@ -39,7 +39,7 @@ def pareto_view(certificate: Certificate, x: str | None = None, y: str | None = 
     if a == b:
         raise InvalidInput(f"the two dims must differ; got {names[a]!r} twice")
     low, high = certificate.intervals
-    best = certificate.problem.mirror(certificate.explainer.best)
+    best = certificate.problem.to_user(certificate.explainer.best)
     result = figure(7.0, 5.2)
     axes = result.add_subplot()
     points = np.where(np.isfinite(best), best, np.nan)
@@ -70,7 +70,7 @@ def intervals_view(certificate: Certificate) -> Figure:
     dims = certificate.problem.decided
     groups = certificate.problem.groups
     low, high = certificate.intervals
-    best = certificate.problem.mirror(certificate.explainer.best)
+    best = certificate.problem.to_user(certificate.explainer.best)
     result = figure(3.6 * len(dims) + 1.2, 1.4 + 0.32 * len(groups))
     panels = result.subplots(1, len(dims), sharey=True, squeeze=False)[0]
     rows = range(len(groups))

@@ -1,10 +1,14 @@
 """`Problem`: what is known of an experiment before any pull.
 
 Groups and arms have names; a dim is to be maximised ("max"), minimised ("min") or only measured
-("watch"). The algorithms know neither names nor directions: `Problem.oriented` turns an observation
-into what they see, the decided dims with larger being better. A dim to be minimised is mirrored
-about the pivot of the noise model: x becomes -x, or low + high - x for values in a range, which
-therefore stay in it. A shift changes no decision.
+("watch"). The algorithms know neither names nor directions: `Problem.to_internal` turns observations
+into what they see, the decided dims with larger being better, and `Problem.to_user` turns their numbers
+back. A dim to be minimised is mirrored about the pivot of the noise model: x becomes -x, or low + high
+- x for values in a range, which therefore stay in it. A shift changes no decision.
+
+A dim may be clipped and then have its logarithm taken. That happens before anything else: goal, noise
+and all numbers that are shown speak of what comes out, and every answer says so. `low`, `high` and
+`clip` are in the units of the values as they are measured.
 """
 
 from __future__ import annotations
@@ -20,35 +24,73 @@ import numpy as np
 from bestgroup.errors import InvalidInput
 from bestgroup.problem.arrays import Bools, Floats, number, numbers
 from bestgroup.problem.items import Items, SharedItems, check_items, items_from_dict
-from bestgroup.problem.noise import Noise, SubGaussian, check_noise, noise_from_dict
+from bestgroup.problem.noise import Bounded, Noise, check_noise, noise_from_dict
 from bestgroup.problem.shape import Shape
 
 DIRECTIONS = ("max", "min", "watch")
+TRANSFORMS = ("log",)
 
 
 @dataclass(frozen=True)
 class Dim:
-    """One dim of a problem: its name, what is wanted of it, and its unit and range if given."""
+    """One dim of a problem: its name, what is wanted of it, its unit, range and treatment if given."""
 
     name: str
     direction: str  # "max", "min" or "watch"
     unit: str | None = None
     low: float | None = None
     high: float | None = None
+    transform: str | None = None  # "log": the natural logarithm of the values is judged
+    clip: tuple[float, float] | None = None  # values are moved into this range first
+
+    @property
+    def range(self) -> tuple[float, float] | None:
+        """The range of what is judged, if it follows from `clip`, or from `low` and `high`."""
+        ends = self.clip or (self.low, self.high)
+        if ends[0] is None or ends[1] is None:
+            return None
+        low, high = self.treat(np.array(ends)).tolist()
+        return low, high
+
+    def treat(self, values: Floats) -> Floats:
+        """Return values as they are judged: clipped, then transformed."""
+        if self.clip is not None:
+            values = np.clip(values, *self.clip)
+        if self.transform == "log":
+            if (values <= 0).any():
+                raise InvalidInput(
+                    f"{self.name} must be positive, since its logarithm is taken; "
+                    f"got {float(values[values <= 0][0]):g}"
+                )
+            values = np.log(values)
+        return values
+
+    def in_words(self) -> str | None:
+        """Return what is done to the values before anything else; None if nothing is."""
+        parts = []
+        if self.clip is not None:
+            parts.append(f"clipped to {self.clip[0]:g} .. {self.clip[1]:g}")
+        if self.transform == "log":
+            parts.append("judged by its natural logarithm, in which all its numbers here are")
+        return f"{self.name} is {' and '.join(parts)}" if parts else None
 
 
 class Problem:
     """Groups of named arms, named dims with a direction, the noise, and what a pull costs.
 
-    `groups` maps a group to its arms, `dims` a dim to "max", "min" or "watch" (or to a `Dim`).
-    Numbers by dim in `noise` follow the decided dims. `costs` maps an arm to the cost of one pull,
-    or a group to such a table; arms without one cost 1. `items` says that all arms are scored on the
-    same items (`Items`); arms then depend on each other, whatever the noise model would say.
+    `groups` maps a group to its arms, `dims` a dim to "max", "min" or "watch" (or to a `Dim`, or to a
+    table such as {"direction": "min", "low": 0, "high": 9, "clip": [0, 9], "transform": "log"}).
+    Numbers by dim in `noise` follow the decided dims; it may be left out if every decided dim has a
+    range, and is `Bounded` then. `costs` maps an arm to the cost of one pull, or a group to such a
+    table; arms without one cost 1. `items` says that all arms are scored on the same items (`Items`);
+    arms then depend on each other, whatever the noise model would say.
 
-    >>> problem = Problem({"A": ["a1", "a2"], "B": ["b1"]}, {"profit": "max", "returns": "min"})
+    >>> from bestgroup.problem.noise import SubGaussian
+    >>> dims = {"profit": "max", "returns": "min"}
+    >>> problem = Problem({"A": ["a1", "a2"], "B": ["b1"]}, dims, SubGaussian(0.5))
     >>> problem.shape
     Shape(sizes=(2, 1), dims=2)
-    >>> problem.oriented([[3.0, 0.25]])
+    >>> problem.to_internal([[3.0, 0.25]])
     array([[ 3.  , -0.25]])
     """
 
@@ -64,13 +106,26 @@ class Problem:
         self.groups: tuple[str, ...] = tuple(arms)
         self.arms: tuple[tuple[str, ...], ...] = tuple(arms.values())
         self.dims: tuple[Dim, ...] = _check_dims(dims)
-        self.noise: Noise = check_noise(SubGaussian(1.0) if noise is None else noise)
+        self.noise: Noise = self._by_ranges() if noise is None else check_noise(noise)
         self.costs: tuple[tuple[float, ...], ...] | None = arm_costs(arms, costs)
         self.items: Items | None = check_items(items)
         if self.items is not None:
             self.noise = self.noise.on_shared_items()
             self.noise.reaches(len(self.decided))
         self.noise.check_dims(len(self.decided))
+
+    def _by_ranges(self) -> Noise:
+        """Return the noise that the ranges of the dims give; nothing else may be assumed unasked."""
+        ranges = [dim.range for dim in self.decided]
+        for dim, ends in zip(self.decided, ranges, strict=True):
+            if ends is None:
+                raise InvalidInput(
+                    f"noise must be given: Bounded(low, high), Bernoulli(), SubGaussian(scale) or "
+                    f"Gaussian(); it follows by itself only from low and high of every dim, and "
+                    f"{dim.name!r} has none"
+                )
+        lows, highs = zip(*(ends for ends in ranges if ends is not None), strict=True)
+        return Bounded(lows, highs)
 
     @property
     def decided(self) -> tuple[Dim, ...]:
@@ -126,17 +181,38 @@ class Problem:
                 f"an observation must have {len(self.dims)} numbers ({names}); "
                 f"got shape {list(block.shape)}"
             )
-        self.noise.check_values(block[:, self._keep], [dim.name for dim in self.decided])
+        self.noise.check_values(self.judged(block), [dim.name for dim in self.decided])
         return block
 
-    def oriented(self, values: Any) -> Floats:
-        """Return observations [n, all dims] as the algorithms see them, [n, decided dims]."""
-        return self.mirror(self.check_values(values)[:, self._keep])
+    @cached_property
+    def treated(self) -> bool:
+        """Whether values of a decided dim are clipped or transformed."""
+        return any(dim.in_words() for dim in self.decided)
 
-    def mirror(self, decided: Any) -> Floats:
-        """Return values [..., decided dims] from the user's view to the library's, or back."""
+    def judged(self, values: Any) -> Floats:
+        """Return what is judged of observations [n, all dims]: decided dims, clipped, transformed."""
+        kept = np.asarray(values, dtype=np.float64)[..., self._keep]
+        if not self.treated:
+            return kept
+        return np.stack([d.treat(kept[..., k]) for k, d in enumerate(self.decided)], axis=-1)
+
+    def to_internal(self, values: Any) -> Floats:
+        """Return observations [n, all dims] as the algorithms see them, [n, decided dims]."""
+        return self.mirror(self.judged(values))
+
+    def to_user(self, decided: Any) -> Floats:
+        """Return numbers of the algorithms, [..., decided dims], in the dims' own orientation."""
+        return self.mirror(decided)
+
+    def mirror(self, decided: Any, pivot: Any = None) -> Floats:
+        """Return [..., decided dims] with the dims to be minimised mirrored: its own inverse."""
         array = np.asarray(decided, dtype=np.float64)
-        return np.where(self._turned, self.noise.pivot(len(self._turned)) - array, array)
+        about = self.noise.pivot(len(self._turned)) if pivot is None else pivot
+        return np.where(self._turned, about - array, array)
+
+    def treatment(self) -> tuple[str, ...]:
+        """Return what is done to the values before anything else, one sentence for each dim."""
+        return tuple(words for dim in self.decided if (words := dim.in_words()))
 
     def with_items(self, items: Items) -> Problem:
         """Return the same problem on these items."""
@@ -156,7 +232,7 @@ class Problem:
         """Return the problem as plain JSON; `from_dict` reads it back."""
         entries = {
             "groups": {g: list(names) for g, names in zip(self.groups, self.arms, strict=True)},
-            "dims": {dim.name: _dim_dict(dim) for dim in self.dims},
+            "dims": {dim.name: dim_dict(dim) for dim in self.dims},
             "noise": self.noise.to_dict(),
             "costs": None
             if self.costs is None
@@ -174,7 +250,7 @@ class Problem:
         """Return the problem that `to_dict` wrote."""
         try:
             groups, dims = given["groups"], given["dims"]
-            noise = noise_from_dict(given["noise"])
+            noise = None if given.get("noise") is None else noise_from_dict(given["noise"])
         except (KeyError, TypeError, AttributeError) as error:
             raise InvalidInput(f"this is not the description of a problem: {error!r}") from None
         items = None if given.get("items") is None else items_from_dict(given["items"])
@@ -265,33 +341,71 @@ def _check_dims(dims: Any) -> tuple[Dim, ...]:
     if not isinstance(dims, Mapping) or not dims:
         raise InvalidInput('dims must map at least one dim to "max", "min" or "watch"; got none')
     result = tuple(
-        _check_dim(_name(name, "the name of a dim"), given) for name, given in dims.items()
+        check_dim(_name(name, "the name of a dim"), given) for name, given in dims.items()
     )
     if all(dim.direction == "watch" for dim in result):
         raise InvalidInput('at least one dim must be "max" or "min": there is nothing to decide on')
     return result
 
 
-def _check_dim(name: str, given: Any) -> Dim:
+def check_dim(name: str, given: Any) -> Dim:
+    """Return a dim from its direction, its table or itself."""
     if isinstance(given, str):
         given = {"direction": given}
     elif isinstance(given, Dim):
-        given = _dim_dict(given)
+        given = dim_dict(given)
     if not isinstance(given, Mapping) or given.get("direction") not in DIRECTIONS:
         got = given.get("direction") if isinstance(given, Mapping) else given
         raise InvalidInput(f'the dim {name!r} must be "max", "min" or "watch"; got {got!r}')
-    extra = set(given) - {"direction", "unit", "low", "high"}
+    extra = set(given) - set(_DIM_ENTRIES)
     if extra:
         raise InvalidInput(f"the dim {name!r} has no entry {sorted(extra)[0]!r}")
+    transform, clip = _check_treatment(name, given)
     low, high = (
         None if given.get(end) is None else number(given[end], f"{end} of the dim {name!r}")
         for end in ("low", "high")
     )
     if low is not None and high is not None and low >= high:
         raise InvalidInput(f"low of the dim {name!r} must be below high; got {low:g} and {high:g}")
-    return Dim(name, given["direction"], given.get("unit"), low, high)
+    if transform == "log" and clip is None and low is not None and low <= 0:
+        raise InvalidInput(
+            f"low of the dim {name!r} must be positive, since its logarithm is taken; got {low:g}"
+        )
+    return Dim(name, given["direction"], given.get("unit"), low, high, transform, clip)
 
 
-def _dim_dict(dim: Dim) -> dict[str, Any]:
-    entries = {"direction": dim.direction, "unit": dim.unit, "low": dim.low, "high": dim.high}
+def _check_treatment(
+    name: str, given: Mapping[str, Any]
+) -> tuple[str | None, tuple[float, float] | None]:
+    """Return the transform and the clip of a dim."""
+    transform, clip = given.get("transform"), given.get("clip")
+    if transform is None and clip is None:
+        return None, None
+    if given["direction"] == "watch":
+        raise InvalidInput(f"the dim {name!r} is only watched: it takes neither transform nor clip")
+    if transform is not None and transform not in TRANSFORMS:
+        raise InvalidInput(f"transform of the dim {name!r} must be 'log'; got {transform!r}")
+    if clip is None:
+        return transform, None
+    ends = numbers(clip, f"clip of the dim {name!r}")
+    if ends.shape != (2,) or ends[0] >= ends[1]:
+        raise InvalidInput(
+            f"clip of the dim {name!r} must be [low, high] with low below high; got {clip!r}"
+        )
+    if transform == "log" and ends[0] <= 0:
+        raise InvalidInput(
+            f"clip of the dim {name!r} must begin above 0, since its logarithm is taken; "
+            f"got {ends[0]:g}"
+        )
+    return transform, (float(ends[0]), float(ends[1]))
+
+
+def dim_dict(dim: Dim) -> dict[str, Any]:
+    """Return a dim as its table: what is given, the direction first."""
+    entries: dict[str, Any] = {key: getattr(dim, key) for key in _DIM_ENTRIES}
+    if dim.clip is not None:
+        entries["clip"] = list(dim.clip)
     return {key: value for key, value in entries.items() if value is not None}
+
+
+_DIM_ENTRIES = ("direction", "unit", "low", "high", "transform", "clip")

@@ -22,7 +22,6 @@ from bestgroup.service import events, schemas, views
 from bestgroup.service.auth import SCHEMES
 from bestgroup.service.board import Board, Watched
 from bestgroup.service.problems import described
-from bestgroup.studies.spec import goal_dict
 
 router = APIRouter(prefix="/api/v1", tags=["studies"], dependencies=SCHEMES, responses=described())
 
@@ -64,7 +63,7 @@ def study_out(watched: Watched) -> schemas.StudyOut:
         name=spec.name,
         problem=spec.problem.to_dict(),
         dims=dims,
-        goal=goal_dict(spec.goal),
+        goal=spec.goal.to_dict(),
         delta=spec.delta,
         algorithm=spec.algorithm,
         options=spec.options,

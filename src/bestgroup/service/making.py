@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from bestgroup.errors import InvalidInput
 from bestgroup.files.problem_file import Spec, load_spec
-from bestgroup.problem.goals import BestGroup, Goal, ParetoGroups
+from bestgroup.problem.goals import Goal, goal_from_dict
 from bestgroup.problem.problem import Problem
 from bestgroup.service import schemas
 from bestgroup.service.api import AStudy, board_of, scratch, study_out, without_path
@@ -27,7 +27,9 @@ def create(request: Request, body: schemas.CreateBody) -> schemas.StudyOut:
     problem = Problem.from_dict(body.problem.model_dump())
     rest = {"algorithm": body.algorithm, "batch": body.batch}
     rest |= {"horizon": body.horizon, "seed": body.seed}
-    return _created(request, body.name, problem, _goal(body.goal), body.delta, rest)
+    return _created(
+        request, body.name, problem, goal_from_dict(body.goal.model_dump()), body.delta, rest
+    )
 
 
 @router.post("/studies/file", status_code=201, summary="Create a study from a problem file")
@@ -40,7 +42,7 @@ def create_from_file(request: Request, body: schemas.FileBody) -> schemas.StudyO
     name = body.name or spec.name
     if not name:
         raise InvalidInput("name: is missing; give one to the file or to the request")
-    problem = spec.problem()
+    problem = spec.problem
     try:
         schemas.ProblemBody.model_validate(problem.to_dict())
         schemas.named.validate_python(name)
@@ -76,15 +78,3 @@ def _read(text: str) -> Spec:
         except InvalidInput as error:
             raise InvalidInput(without_path(str(error), path)) from None
     return replace(spec, name="") if spec.name == path.stem else spec
-
-
-def _goal(body: schemas.GoalBody) -> Goal:
-    if body.kind == "pareto":
-        if body.weights is not None:
-            raise InvalidInput("goal.weights: only the kind 'best' has weights")
-        return ParetoGroups(body.epsilon)
-    if body.weights is None:
-        raise InvalidInput("goal.weights: is missing; the kind 'best' needs one for each dim")
-    if isinstance(body.epsilon, list):
-        raise InvalidInput("goal.epsilon: must be one number for the kind 'best'")
-    return BestGroup(body.weights, body.epsilon)

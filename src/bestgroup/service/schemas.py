@@ -27,8 +27,10 @@ class GoalBody(_Body):
     """The question."""
 
     kind: Literal["pareto", "best"]
-    epsilon: float | list[float] = 0.0
-    weights: list[float] | None = Field(None, description="one a decided dim; for 'best' only")
+    epsilon: float | list[float] | dict[Name, float] = 0.0
+    weights: list[float] | dict[Name, float] | None = Field(
+        None, description="one for each decided dim, in their order or by name; for 'best' only"
+    )
 
 
 class ProblemBody(_Body):
@@ -36,9 +38,11 @@ class ProblemBody(_Body):
 
     groups: dict[Name, list[Name]]
     dims: dict[Name, Any] = Field(
-        description='"max", "min", "watch", or a table of direction, unit, low, high'
+        description='"max", "min", "watch", or a table of direction, unit, low, high, transform, clip'
     )
-    noise: dict[str, Any] = Field(default_factory=lambda: {"kind": "subgaussian", "scale": 1.0})
+    noise: dict[str, Any] | None = Field(
+        None, description="may be left out where every decided dim has a range: bounded then"
+    )
     costs: dict[str, Any] | None = None
 
 

@@ -18,7 +18,7 @@ from bestgroup.service.board import Watched
 from bestgroup.service.schemas import DimOut, GroupStatus, StatusOut
 from bestgroup.studies.observer import Picture
 from bestgroup.studies.report import statuses
-from bestgroup.studies.spec import StudySpec, goal_dict
+from bestgroup.studies.spec import StudySpec
 
 MOST_POINTS = 1000
 MOST_ARMS = 40
@@ -104,7 +104,7 @@ def view(watched: Watched, query: ViewQuery) -> ViewOut:
     cut = {"workers": {}, "failures": _failures(status.failures)}
     return ViewOut(
         name=spec.name,
-        goal=goal_dict(spec.goal),
+        goal=spec.goal.to_dict(),
         delta=spec.delta,
         algorithm=spec.algorithm,
         dims=[DimOut(name=d.name, direction=d.direction, unit=d.unit) for d in spec.problem.dims],  # type: ignore[arg-type]
@@ -225,7 +225,7 @@ def _front(spec: StudySpec, picture: Picture, x: int, y: int) -> list[list[float
             corners.append(row)
     if not corners:
         return []
-    units = spec.problem.mirror(np.array(corners))
+    units = spec.problem.to_user(np.array(corners))
     return [[_short(row[x]), _short(row[y])] for row in units[:MOST_POINTS]]
 
 

@@ -146,7 +146,7 @@ def simulate(
     """
     if not isinstance(instance, Instance):
         raise InvalidInput(f"simulate needs an Instance; got {type(instance).__name__}")
-    check_goal(goal, instance.shape.dims)
+    goal = check_goal(goal, instance.dims)
     setting = Setting.for_instance(instance, goal, probability(delta))
     chosen = resolve(algorithm, setting)
     total = positive_int(runs, "runs")

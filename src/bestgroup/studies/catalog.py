@@ -45,7 +45,8 @@ def create_study(
     the tickets' seeds. All of this is pinned, with the versions of library and algorithm.
 
     >>> from bestgroup.problem.goals import ParetoGroups
-    >>> problem = Problem({"A": ["a1"], "B": ["b1"]}, {"profit": "max"})
+    >>> from bestgroup.problem.noise import Bounded
+    >>> problem = Problem({"A": ["a1"], "B": ["b1"]}, {"profit": "max"}, Bounded(0, 1))
     >>> study = create_study("doctest", problem, ParetoGroups(0.5), 0.1, "memory", algorithm="te")
     >>> [(ticket.group, ticket.arm, ticket.index) for ticket in study.ask(8)]
     [('A', 'a1', 0), ('B', 'b1', 0)]
@@ -55,7 +56,7 @@ def create_study(
         raise InvalidInput("a study's name must be a text of 1 to 200 characters")
     if not isinstance(problem, Problem):
         raise InvalidInput(f"a Problem is needed; got {type(problem).__name__}")
-    check_goal(goal, problem.shape.dims)
+    goal = check_goal(goal, [dim.name for dim in problem.decided])
     if isinstance(horizon, bool) or not isinstance(horizon, int) or not 0 <= horizon <= 10**6:
         raise InvalidInput(f"horizon must be a whole number from 0 to 10**6; got {horizon!r}")
     level = probability(delta)

@@ -73,9 +73,9 @@ class Picture:
     @cached_property
     def intervals(self) -> tuple[Floats, Floats, Floats]:
         """Lower bound, estimate and upper bound of every efficiency in the dims' units, [N, D]."""
-        mirror = self.spec.problem.mirror
-        low, high = (mirror(ends) for ends in self.verdict.interval())
-        return np.minimum(low, high), mirror(self.explainer.best), np.maximum(low, high)
+        user = self.spec.problem.to_user
+        low, high = (user(ends) for ends in self.verdict.interval())
+        return np.minimum(low, high), user(self.explainer.best), np.maximum(low, high)
 
     @cached_property
     def needs(self) -> Floats:
@@ -104,7 +104,6 @@ class Observer:
     def __init__(self, spec: StudySpec) -> None:
         problem, shape = spec.problem, spec.problem.shape
         self._spec = spec
-        self._keep = np.array([dim.direction != "watch" for dim in problem.dims])
         self._rule = problem.noise.boxes(shape, spec.delta)
         self._tally = empty_tally(shape.groups, shape.arms, shape.dims, self._rule.start)
         self._ahead: dict[tuple[int, int], dict[int, Floats]] = {}
@@ -123,7 +122,7 @@ class Observer:
             if not blocks:
                 return
             values = np.concatenate([block.values for block in blocks])
-            oriented, at = self._spec.problem.mirror(values[:, self._keep]), 0
+            oriented, at = self._spec.problem.to_internal(values), 0
             for block in blocks:
                 self._take(block, oriented[at : at + len(block.values)])
                 at += len(block.values)

@@ -173,7 +173,8 @@ def make_answer(spec: StudySpec, head: Head) -> Answer:
 
 def guarantee_of(spec: StudySpec, final: bool) -> Guarantee:
     """Return what a study's answer is worth, or what its decisions are before the end."""
-    own = spec.make_algorithm().guarantee(spec.setting()).resting_on(ORDER, RETRIES)
+    own = spec.make_algorithm().guarantee(spec.setting())
+    own = own.resting_on(*spec.problem.treatment(), ORDER, RETRIES)
     return own if final else own.so_far()
 
 
@@ -194,7 +195,7 @@ def make_explanation(
     counts = found.tally.counts[group]
     efficiency = None
     if "efficiency" in record and counts.any():
-        row = problem.mirror(np.asarray(record["efficiency"])[group])
+        row = problem.to_user(np.asarray(record["efficiency"])[group])
         efficiency = dict(zip(dims, row.tolist(), strict=True))
     radius = record.get("radius")
     sentence = _sentence(spec, own, group, int(counts.sum()), efficiency)
@@ -223,7 +224,7 @@ def _arms(found: Certificate, active: Any, group: int) -> list[dict[str, Any]]:
         count = int(tally.counts[group, j])
         entry: dict[str, Any] = {"arm": name, "pulls": count, "mean": None}
         if count:
-            mean = problem.mirror(found.explainer.means[group, j])
+            mean = problem.to_user(found.explainer.means[group, j])
             entry["mean"] = dict(zip(dims, mean.tolist(), strict=True))
         if active is not None:
             entry["dims"] = [dims[d] for d in np.flatnonzero(np.asarray(active)[group, j])]
@@ -236,7 +237,7 @@ def decision_dict(spec: StudySpec, entry: Entry) -> dict[str, Any]:
     problem = spec.problem
     evidence = json.loads(entry.evidence)
     if "efficiency" in evidence:
-        row = problem.mirror(np.array(evidence["efficiency"]))
+        row = problem.to_user(np.array(evidence["efficiency"]))
         names = [dim.name for dim in problem.decided]
         evidence["efficiency"] = dict(zip(names, row.tolist(), strict=True))
     if "pulls" in evidence:

@@ -28,7 +28,6 @@ class Stage:
 
     def __init__(self, spec: StudySpec) -> None:
         self.spec = spec
-        self._keep = np.array([dim.direction != "watch" for dim in spec.problem.dims])
         self._conductor: Conductor | None = None
         self._seen = 0
         self._loose: list[tuple[int, int, int, int]] = []  # blocks with pulls not consumed
@@ -134,7 +133,7 @@ class Stage:
 
     def _feed(self, conductor: Conductor, blocks: list[Block]) -> None:
         values = np.concatenate([block.values for block in blocks])
-        oriented = self.spec.problem.mirror(values[:, self._keep])
+        oriented = self.spec.problem.to_internal(values)
         self._loose += [(b.number, b.group, b.arm, b.stop) for b in blocks]
         if len(blocks) <= 16:
             at = 0

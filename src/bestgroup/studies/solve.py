@@ -95,7 +95,7 @@ def solve(
     `budget` (evaluations in all) and `progress`.
 
     >>> import bestgroup as bg
-    >>> problem = bg.Problem({"A": ["a"], "B": ["b"]}, {"score": "max"})
+    >>> problem = bg.Problem({"A": ["a"], "B": ["b"]}, {"score": "max"}, bg.SubGaussian(1.0))
     >>> found = solve(problem, bg.BestGroup([1]), lambda group, arm: {"a": 5.0, "b": 0.0}[arm])
     >>> found.answer.groups
     ('A',)

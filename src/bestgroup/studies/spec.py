@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -12,7 +11,7 @@ from bestgroup.algorithms.protocol import Algorithm, Setting
 from bestgroup.algorithms.registry import algorithm as make_algorithm
 from bestgroup.algorithms.selection import pick
 from bestgroup.errors import InvalidInput, StoreError
-from bestgroup.problem.goals import BestGroup, Goal, ParetoGroups
+from bestgroup.problem.goals import Goal, goal_from_dict
 from bestgroup.problem.problem import Problem
 
 
@@ -65,7 +64,7 @@ class StudySpec:
     def to_json(self) -> str:
         """Return the specification as it is stored."""
         entries = {field.name: getattr(self, field.name) for field in fields(self)}
-        entries |= {"problem": self.problem.to_dict(), "goal": goal_dict(self.goal)}
+        entries |= {"problem": self.problem.to_dict(), "goal": self.goal.to_dict()}
         return json.dumps(entries, ensure_ascii=False)
 
     @classmethod
@@ -76,21 +75,7 @@ class StudySpec:
         if set(entries) != known:
             raise StoreError("this study was stored in a form that this bestgroup does not know")
         problem = Problem.from_dict(entries.pop("problem"))
-        return cls(problem=problem, goal=_goal(entries.pop("goal")), **entries)
-
-
-def goal_dict(goal: Goal) -> dict[str, Any]:
-    """Return a goal as plain JSON."""
-    if isinstance(goal, BestGroup):
-        return {"kind": "best", "weights": list(goal.weights), "epsilon": goal.epsilon}
-    epsilon = list(goal.epsilon) if isinstance(goal.epsilon, tuple) else goal.epsilon
-    return {"kind": "pareto", "epsilon": epsilon}
-
-
-def _goal(given: Mapping[str, Any]) -> Goal:
-    if given["kind"] == "best":
-        return BestGroup(given["weights"], given["epsilon"])
-    return ParetoGroups(given["epsilon"])
+        return cls(problem=problem, goal=goal_from_dict(entries.pop("goal")), **entries)
 
 
 def choose(name: str | Algorithm, setting: Setting, batch: Any) -> Algorithm:

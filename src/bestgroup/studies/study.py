@@ -326,7 +326,8 @@ class Study:
     def _block(self, values: Any) -> Floats:
         """Return checked values [n, all dims]; a plain row of floats takes a short way."""
         plain = isinstance(values, list | tuple) and len(values) == len(self.spec.problem.dims)
-        if plain and type(self.spec.problem.noise) is SubGaussian:
+        problem = self.spec.problem
+        if plain and type(problem.noise) is SubGaussian and not problem.treated:
             if all(type(x) is float and -LARGEST <= x <= LARGEST for x in values):
                 return np.array([values])
         return self.spec.problem.check_values(values)

@@ -106,7 +106,7 @@ def optimal_groups(instance: Instance, goal: Goal) -> frozenset[int]:
     >>> optimal_groups(Instance([[[1.0, 0.0]], [[0.0, 1.0]]]), ParetoGroups())
     frozenset({0, 1})
     """
-    check_goal(goal, check_instance(instance).shape.dims)
+    goal = check_goal(goal, check_instance(instance).dims)
     if isinstance(goal, ParetoGroups):
         return _indices(pareto_groups(instance.efficiency))
     score = instance.efficiency @ np.array(goal.weights)
@@ -123,7 +123,7 @@ def is_correct(answer: Iterable[int], instance: Instance, goal: Goal) -> bool:
     >>> is_correct({0, 1}, instance, ParetoGroups(0.1)), is_correct({0}, instance, ParetoGroups())
     (True, False)
     """
-    check_goal(goal, check_instance(instance).shape.dims)
+    goal = check_goal(goal, check_instance(instance).dims)
     try:
         chosen = frozenset(answer)
         whole = all(isinstance(i, int | np.integer) for i in chosen)

@@ -51,7 +51,7 @@ def gaps(instance: Instance, goal: Goal) -> Gaps:
     >>> gaps(instance, BestGroup([1, 1])).lift
     [array([0., 0.]), array([0.5])]
     """
-    check_goal(goal, check_instance(instance).shape.dims)
+    goal = check_goal(goal, check_instance(instance).dims)
     if isinstance(goal, ParetoGroups):
         return _pareto(instance, goal)
     return _best(instance, goal)

@@ -64,7 +64,7 @@ def lower_bound(instance: Instance, goal: Goal, delta: float) -> LowerBound:
     >>> bound.applies, bound.by_group.round(1)
     (True, array([67.8, 67.8]))
     """
-    check_goal(goal, check_instance(instance).shape.dims)
+    goal = check_goal(goal, check_instance(instance).dims)
     need = max(-math.log(2.4 * probability(delta)), 0.0)
     dependent = _dependent_scales(instance)
     scale = instance.scale if dependent is None else dependent

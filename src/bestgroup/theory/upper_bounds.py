@@ -72,7 +72,7 @@ def upper_bound(
     >>> upper_bound(instance, BestGroup([1, 1]), 0.05).by_group
     array([374., 245.])
     """
-    check_goal(goal, check_instance(instance).shape.dims)
+    goal = check_goal(goal, check_instance(instance).dims)
     level = probability(delta)
     known = _ALGORITHMS[type(goal)]
     name = known[0] if algorithm is None else algorithm

@@ -425,6 +425,7 @@ class TePlus(Algorithm):
     goals: ClassVar[tuple[type, ...]] = (ParetoGroups,)
     kernels: ClassVar[Kernels | None] = KERNELS
     takes_items: ClassVar[bool] = True
+    needs_scale: ClassVar[bool] = True
     radius_scale: float = 1.0
 
     def __post_init__(self) -> None:

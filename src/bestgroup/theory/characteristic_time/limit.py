@@ -107,7 +107,8 @@ def characteristic_time(
     >>> sorted(time.answer), round(time.value, 1)
     ([0, 1], 9.3)
     """
-    return limit_of(instance.means, instance.scale, goal, dependence, tolerance, progress)
+    asked = check_goal(goal, instance.dims)
+    return limit_of(instance.means, instance.scale, asked, dependence, tolerance, progress)
 
 
 def limit_of(

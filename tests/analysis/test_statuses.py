@@ -4,6 +4,9 @@ import numpy as np
 import pytest
 
 import bestgroup as bg
+from bestgroup.algorithms.adaptive.best.algorithm import AdaptiveLinear
+from bestgroup.algorithms.adaptive.best.boxes import look_at_boxes
+from bestgroup.algorithms.adaptive.best.state import init, make_room
 from bestgroup.analysis.certify import certificate_from
 from bestgroup.inference.tally import Tally
 from bestgroup.problem.status import Status
@@ -104,6 +107,52 @@ def test_assumptions_name_the_past_that_each_proof_needs():
         found = bg.algorithm(name).guarantee(bg.Setting(shape, goal, noise, 0.05)).assumptions
         assert (own in found) == single, name
         assert ("pulls of different arms are independent" in found) == (not single), name
+
+
+def test_a_group_is_not_put_out_by_its_own_box():
+    """The proof for the best group by boxes counts the lows of the other groups only."""
+    noise, goal = bg.SubGaussian(1.0, arms="arbitrary"), bg.BestGroup([1])
+    shape = bg.Problem({"A": ["a"], "B": ["b"]}, {"x": "max"}, noise).shape
+    rule = AdaptiveLinear().rule(bg.Setting(shape, goal, noise, 0.05))
+    state, counts = init(rule), np.full((2, 1), 10)
+    tally = Tally(counts, np.array([[[7.0]], [[2.0]]]), np.zeros((2, 1, 1, 0)))
+    state.boxed[:] = counts
+    state.low[:, 0, 0], state.high[:, 0, 0] = [0.9, 0.1], [0.5, 0.3]  # a wrong low of A
+    look_at_boxes(state, tally, rule, make_room(rule))
+    assert state.out.tolist() == [False, True]
+
+
+@pytest.mark.parametrize("value", [5.0, 0.1])
+def test_equal_values_prove_nothing_of_normal_ones_and_are_told(value):
+    rows = [{"group": "A", "arm": "a", "x": value}] * 30
+    rows += [{"group": "B", "arm": "b", "x": value - 3 + 0.1 * k} for k in range(20)]
+    found = bg.certify(rows, bg.BestGroup([1]), noise=bg.Gaussian())
+    assert found.undecided == ("A", "B") and np.isinf(found.intervals[0][0]).all()
+    assert any("30 times; normal values never tie" in note for note in found.notes)
+    twice = [*rows[30:], rows[30]]
+    told = bg.certify(twice, bg.BestGroup([1]), noise=bg.Gaussian()).notes
+    assert any("2 times" in note for note in told)
+
+
+def test_a_comparison_counts_as_proven_only_where_it_is_by_itself():
+    groups, tally = one_arm_each([0.9, 0.3], [4_000, 4_000])
+    for arms, proven in (("independent", False), ("arbitrary", True)):
+        problem = bg.Problem(groups, {"score": "max"}, bg.SubGaussian(1.0, arms=arms))
+        for goal in (bg.ParetoGroups(0.0), bg.BestGroup([1])):
+            found = certificate_from(tally, problem, goal, 0.05)
+            assert found.rejected == ("B",)
+            assert all(r.proven == proven for r in found.explain("B").reasons)
+
+
+def test_single_dims_of_the_best_group_are_not_proven_by_its_being_best():
+    counts = np.full((2, 1), 2_000)
+    sums = np.array([[[2_000.0, 100.0]], [[0.0, 90.0]]])
+    noise = bg.SubGaussian(1.0, arms="arbitrary")
+    problem = bg.Problem({"A": ["a"], "B": ["b"]}, {"x": "max", "y": "max"}, noise)
+    tally = Tally(counts, sums, np.zeros((2, 1, 2, 0)))
+    found = certificate_from(tally, problem, bg.BestGroup([1, 1]), 0.05)
+    assert found.accepted == ("A",)
+    assert {r.dim: r.proven for r in found.explain("A").reasons} == {"x": True, "y": False}
 
 
 def test_statuses_have_one_word_and_one_letter_each():

@@ -21,8 +21,9 @@ from bestgroup.files.observations import Table
 from bestgroup.inference.certificate.data_checks import Checker
 from bestgroup.inference.certificate.explain import Explainer, Explanation
 from bestgroup.inference.certificate.items import ItemTable, arm_means, judge_items
-from bestgroup.inference.certificate.judge import Verdict, judge
+from bestgroup.inference.certificate.judge import Verdict, judge_about
 from bestgroup.inference.confidence_sequences.boxes import take_values
+from bestgroup.inference.pivots import add_deviations, of_values, pivot_of
 from bestgroup.inference.tally import Tally, empty_tally
 from bestgroup.plots.certificate import pareto_view
 from bestgroup.problem.arrays import Floats, Ints, probability
@@ -279,9 +280,9 @@ def certify(
     if order is not None:
         raise InvalidInput("order is for tables with a column 'item'")
     checker = Checker(problem.noise, [dim.name for dim in problem.decided])
-    tally = tally_of(table, problem, delta, checker)
+    tally, pivots = tally_of(table, problem, delta, checker)
     notes = (*notes, *checker.warnings())
-    return certificate_from(tally, problem, goal, delta, notes)
+    return certificate_from(tally, problem, goal, delta, notes, pivots)
 
 
 def _certify_items(
@@ -357,19 +358,33 @@ def _certainty(problem: Problem, goal: Goal) -> Guarantee:
 
 
 def certificate_from(
-    tally: Tally, problem: Problem, goal: Goal, delta: float, notes: tuple[str, ...] = ()
+    tally: Tally,
+    problem: Problem,
+    goal: Goal,
+    delta: float,
+    notes: tuple[str, ...] = (),
+    pivots: Floats | None = None,
 ) -> Certificate:
-    """Return what a tally proves."""
-    verdict = judge(tally, problem.shape, goal, problem.noise, delta)
+    """Return what a tally proves, with sums about `pivots` [N, K, D] if they are given."""
+    about = np.zeros_like(tally.sums) if pivots is None else pivots
+    verdict = judge_about(tally, about, problem.shape, goal, problem.noise, delta)
     guarantee = data_guarantee(problem, goal, delta, verdict)
+    tally = of_values(tally, about)
     return Certificate(problem, goal, delta, tally, verdict, guarantee, notes)
 
 
-def tally_of(table: Table, problem: Problem, delta: float, checker: Checker | None = None) -> Tally:
-    """Return the tally of all rows of a table; a refusal names the line."""
-    shape = problem.shape
+def tally_of(
+    table: Table, problem: Problem, delta: float, checker: Checker | None = None
+) -> tuple[Tally, Floats]:
+    """Return the tally of all rows of a table, and the pivots that its sums are about, [N, K, D].
+
+    A refusal names the line.
+    """
+    shape, noise = problem.shape, problem.noise
+    scales = noise.scales(shape.dims) if noise.has_scale else np.zeros(shape.dims)
     rule = problem.noise.boxes(shape, delta)
     tally = empty_tally(shape.groups, shape.arms, shape.dims, rule.start)
+    pivots = np.zeros_like(tally.sums)
     body = take_values
     for portion in table.portions():
         if len(portion.groups) * (10 + len(rule.start)) > 20_000:  # worth a compilation
@@ -378,11 +393,15 @@ def tally_of(table: Table, problem: Problem, delta: float, checker: Checker | No
         oriented = problem.to_internal(portion.values)
         for group, arm, values in replace(portion, values=oriented).by_arm():
             i, j = problem.index(group, arm)
+            if not tally.counts[i, j]:
+                pivots[i, j] = pivot_of(values[0], scales)
+            before = tally.sums[i, j].copy()
             body(rule, tally, i, j, np.ascontiguousarray(values))
+            add_deviations(tally, pivots[i, j], i, j, before, values)
             if checker is not None:
                 name = f"{problem.groups[i]}, {problem.arms[i][j]}"
                 checker.add(name, problem.to_user(values))
-    return tally
+    return tally, pivots
 
 
 def _problem_of(table: Table, noise: Noise, items: Items | int | None = None) -> Problem:

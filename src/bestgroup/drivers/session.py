@@ -21,6 +21,7 @@ from bestgroup.inference.confidence_sequences.boxes import take_values
 from bestgroup.inference.tally import Tally, empty_tally
 from bestgroup.problem.arrays import Floats, Ints, numbers
 from bestgroup.problem.goals import BestGroup, Goal, ParetoGroups
+from bestgroup.problem.noise import SubGaussian
 from bestgroup.problem.status import Status
 
 
@@ -50,12 +51,15 @@ class Moment(NamedTuple):
 
     state: Any
     counts: Ints  # [N, K]
-    sums: Floats  # [N, K, D]
+    sums: Floats  # [N, K, D]  about the origin
     extra: Floats  # [N, K, D, M]
     plan: Ints  # [N, K]
     plan_number: int
     status: Ints  # [N]  a Status each; what is decided stays
     stuck: bool
+    origin: Floats  # [D]  that the algorithm's sums are about
+    pivots: Floats  # [N, K, D]  that the deviations are from
+    deviations: Floats  # [N, K, D]  their sums
 
 
 class Conductor:
@@ -83,7 +87,12 @@ class Conductor:
         self._boxes = boxes if len(boxes.start) else None
         self._take: Any = take_values
         self._tally = empty_tally(shape.groups, shape.arms, shape.dims, boxes.start)
-        self._stacks = [[Stack(shape.dims) for _ in range(size)] for size in shape.sizes]
+        noise = setting.noise
+        scales = noise.scales(shape.dims) if noise.has_scale else None
+        self._stacks = [[Stack(shape.dims, scales) for _ in range(size)] for size in shape.sizes]
+        self._origin = np.zeros(shape.dims)
+        self._pivots = np.zeros_like(self._tally.sums)
+        self._deviations = np.zeros_like(self._tally.sums)
         self._ready = np.zeros((shape.groups, shape.arms), np.int64)
         self._status = np.full(shape.groups, Status.UNDECIDED, np.int64)
         self._told = 0
@@ -118,7 +127,8 @@ class Conductor:
     @property
     def sums(self) -> list[Floats]:
         """Sums of the consumed observations, one array [K_i, D] a group."""
-        return [row.copy() for row in self.setting.shape.rows(self._tally.sums)]
+        values = self._deviations + self._tally.counts[:, :, None] * self._pivots
+        return [row.copy() for row in self.setting.shape.rows(values)]
 
     def answer(self) -> frozenset[int]:
         """Return the groups that the algorithm names so far; final when `done`."""
@@ -128,12 +138,16 @@ class Conductor:
         """Return what a trace shows of the state; nothing before the first step."""
         if self.plan_number <= 1 and not self._tally.counts.any():
             return {}
-        return self.algorithm.record(self._state, self.rule)
+        record = self.algorithm.record(self._state, self.rule)
+        if "efficiency" in record and self._origin.any():
+            record["efficiency"] = np.asarray(record["efficiency"]) + self._origin
+        return record
 
     def moment(self) -> Moment:
         """Return where the algorithm stands; the arrays are the conductor's own."""
         number, status = self.plan_number, self._status
-        return Moment(self._state, *self._tally, self._plan, number, status, self.stuck)
+        about = self._origin, self._pivots, self._deviations
+        return Moment(self._state, *self._tally, self._plan, number, status, self.stuck, *about)
 
     def resume(self, moment: Moment) -> None:
         """Go to a moment that an equal conductor was in; what was told ahead is fed again."""
@@ -146,9 +160,11 @@ class Conductor:
         self._ready = tally.counts.copy()
         self._told = int(tally.counts.sum())
         self.decisions = []
+        self._origin, self._pivots = moment.origin.copy(), moment.pivots.copy()
+        self._deviations = moment.deviations.copy()
         for i, row in enumerate(self._stacks):
             for j, stack in enumerate(row):
-                stack.start(int(tally.counts[i, j]), tally.sums[i, j])
+                stack.start(int(tally.counts[i, j]), self._deviations[i, j], self._pivots[i, j])
 
     def compile(self) -> None:
         """Step with compiled bodies from now on; they give the same bits."""
@@ -246,13 +262,33 @@ class Conductor:
 
     def _consume(self, goal: Ints) -> None:
         counts, sums = self._tally.counts, self._tally.sums
+        if self._planned and not counts.any():
+            self._set_origin()
         for i, j in self._planned:
             stack, stop = self._stacks[i][j], int(goal[i, j])
             if self._boxes is not None:
                 rows = stack.rows(int(counts[i, j]), stop)
                 self._take(self._boxes, self._tally, i, j, rows)
-            sums[i, j] = stack.total(stop, self._keep)
+            sums[i, j] = self._deviations[i, j] = stack.total(stop, self._keep)
+            if stack.pivot is not None or self._origin.any():
+                self._centre(i, j, stack, stop)
         self._tally.counts[...] = goal
+
+    def _set_origin(self) -> None:
+        """Take the pivot of the first arm that is ever consumed for the origin, which stays.
+
+        Boxes of other noise models than the sub-Gaussian one are about 0, and so are their sums.
+        """
+        i, j = self._planned[0]
+        pivot = self._stacks[i][j].pivot
+        if pivot is not None and isinstance(self.setting.noise, SubGaussian):
+            self._origin = pivot.copy()
+
+    def _centre(self, i: int, j: int, stack: Stack, count: int) -> None:
+        """Turn an arm's sums about its pivot into sums about the origin, which tests can compare."""
+        if stack.pivot is not None:
+            self._pivots[i, j] = stack.pivot
+        self._tally.sums[i, j] += count * (self._pivots[i, j] - self._origin)
 
     @property
     def status(self) -> Ints:

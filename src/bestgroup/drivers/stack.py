@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from bestgroup.inference.pivots import pivot_of
 from bestgroup.problem.arrays import Bools, Floats
 
 
@@ -11,10 +12,13 @@ class Stack:
     """What was told of an arm.
 
     Running sums are added in the order of the pulls, each pull to the sum before it, as a tape adds
-    them; so they have the same bits however the pulls arrived.
+    them; so they have the same bits however the pulls arrived. They are of deviations from the
+    pivot, which is 0 unless the first pull is far from it in units of `scales` [D].
     """
 
-    def __init__(self, dims: int) -> None:
+    def __init__(self, dims: int, scales: Floats | None = None) -> None:
+        self._scales = scales
+        self.pivot: Floats | None = None  # [D], if it is not 0
         self._values: Floats = np.zeros((8, dims))
         self._sums: Floats = np.zeros((8, dims))
         self._known: Bools = np.zeros(8, np.bool_)
@@ -23,9 +27,10 @@ class Stack:
         self.ready = 0  # all pulls before this one are told
         self._top = 0  # no pull from this one on is told
 
-    def start(self, count: int, total: Floats) -> None:
-        """Forget everything; the first `count` pulls have that sum."""
-        self.__init__(len(total))
+    def start(self, count: int, total: Floats, pivot: Floats | None = None) -> None:
+        """Forget everything; the first `count` pulls have that sum of deviations from the pivot."""
+        self.__init__(len(total), self._scales)
+        self.pivot = pivot if pivot is not None and pivot.any() else None
         self._base = self.ready = self._top = count
         self._before = total.copy() if count else None
 
@@ -79,7 +84,7 @@ class Stack:
         return self._values[first - self._base : stop - self._base]
 
     def total(self, count: int, keep: bool = True) -> Floats:
-        """Return the sum of the first `count` pulls; unless `keep`, they may be forgotten."""
+        """Return the sum of the first `count` pulls about the pivot; unless `keep`, they may be forgotten."""
         row = count - 1 - self._base
         total = self._sums[row]
         if not keep and row >= 1023 and 2 * row >= len(self._known):
@@ -96,13 +101,19 @@ class Stack:
         span = self._known[low:top]
         high = top if span.all() else low + int(span.argmin())
         before = self._sums[low - 1] if low else self._before
+        if self.ready == 0 and self._scales is not None:
+            pivot = pivot_of(self._values[0], self._scales)
+            self.pivot = pivot if pivot.any() else None
+        rows = self._values[low:high]
+        if self.pivot is not None:
+            rows = rows - self.pivot
         if before is None:
-            np.cumsum(self._values[low:high], axis=0, out=self._sums[low:high])
+            np.cumsum(rows, axis=0, out=self._sums[low:high])
         elif high == low + 1:
-            np.add(before, self._values[low], out=self._sums[low])
+            np.add(before, rows[0], out=self._sums[low])
         else:
             # The sum so far takes the place of row 0, so that every pull is added in its turn.
-            chain = np.concatenate([before[None], self._values[low:high]])
+            chain = np.concatenate([before[None], rows])
             self._sums[low:high] = np.cumsum(chain, axis=0)[1:]
         self.ready = self._base + high
 

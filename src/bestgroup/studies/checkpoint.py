@@ -13,7 +13,7 @@ import numpy as np
 
 from bestgroup.drivers.session import Moment
 
-FORMAT = 1
+FORMAT = 2
 
 
 class Saved(NamedTuple):

@@ -15,8 +15,9 @@ import numpy as np
 
 from bestgroup.inference.certificate.explain import Explainer
 from bestgroup.inference.certificate.forecast import pulls_needed
-from bestgroup.inference.certificate.judge import Verdict, judge
+from bestgroup.inference.certificate.judge import Verdict, judge_about
 from bestgroup.inference.confidence_sequences.boxes import take_values
+from bestgroup.inference.pivots import add_deviations, of_values, pivot_of
 from bestgroup.inference.tally import Tally, empty_tally
 from bestgroup.problem.arrays import Floats, Ints
 from bestgroup.problem.goals import BestGroup, ParetoGroups
@@ -106,6 +107,9 @@ class Observer:
         self._spec = spec
         self._rule = problem.noise.boxes(shape, spec.delta)
         self._tally = empty_tally(shape.groups, shape.arms, shape.dims, self._rule.start)
+        self._pivots = np.zeros_like(self._tally.sums)
+        noise = problem.noise
+        self._scales = noise.scales(shape.dims) if noise.has_scale else np.zeros(shape.dims)
         self._ahead: dict[tuple[int, int], dict[int, Floats]] = {}
         self._seen = 0
         self._work = 0
@@ -139,13 +143,17 @@ class Observer:
 
     def _add(self, arm: tuple[int, int], values: Floats) -> None:
         tally, extra = self._tally, len(self._rule.start)
+        if not tally.counts[arm]:
+            self._pivots[arm] = pivot_of(values[0], self._scales)
         if not extra:
             tally.counts[arm] += len(values)
-            tally.sums[arm] += values.sum(axis=0)
+            tally.sums[arm] += (values - self._pivots[arm]).sum(axis=0)
             return
         self._work += len(values) * extra
         body = take_values.compiled if self._work > 20_000 else take_values
+        before = tally.sums[arm].copy()
         body(self._rule, tally, *arm, np.ascontiguousarray(values))
+        add_deviations(tally, self._pivots[arm], *arm, before, values)
 
     def picture(self) -> Picture:
         """Return the verdict on what was taken up."""
@@ -157,7 +165,7 @@ class Observer:
         if isinstance(noise, SubGaussian) and pairs > MOST_PAIRS:
             noise = replace(noise, arms="arbitrary")
         with np.errstate(all="ignore"):
-            verdict = judge(tally, shape, spec.goal, noise, spec.delta)
-            made = Picture(spec, self.observed, tally, verdict)
+            verdict = judge_about(tally, self._pivots, shape, spec.goal, noise, spec.delta)
+            made = Picture(spec, self.observed, of_values(tally, self._pivots), verdict)
             _ = made.intervals, made.forecast  # made here, where nobody waits
         return made

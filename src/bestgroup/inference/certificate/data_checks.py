@@ -3,7 +3,7 @@
 Each test is set so that, if the assumptions hold, it speaks up with probability below 1e-5 for an
 arm and dim: a variance above the declared scale (chi-squared), a drift between the first and the
 second half (normal approximation, from 20 pulls on), rows that come again although values are
-continuous (a seed that was used twice).
+continuous (a seed that was used twice). Normal values never tie: the first tie is told.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from bestgroup.problem.arrays import Floats
-from bestgroup.problem.noise import Bernoulli, Noise, SubGaussian
+from bestgroup.problem.noise import Bernoulli, Gaussian, Noise, SubGaussian
 
 RARE = 1e-5
 DRIFT = 4.6  # standard errors
@@ -48,6 +48,8 @@ class Checker:
 def look(values: Floats, arm: str, noise: Noise, dims: Sequence[str]) -> Iterator[str]:
     """Yield what looks wrong with the values [n, D] of one arm."""
     n = len(values)
+    if isinstance(noise, Gaussian):
+        yield from _ties(values, arm, dims)
     if n < 3:
         return
     if isinstance(noise, SubGaussian):
@@ -79,6 +81,18 @@ def _too_wide(values: Floats, arm: str, scales: Floats, dims: Sequence[str]) -> 
             yield (
                 f"{arm}: {name} has standard deviation {np.sqrt(spread[d]):.4g} over {n:,} values, more "
                 f"than its declared scale {scales[d]:.4g} allows: proofs do not hold"
+            )
+
+
+def _ties(values: Floats, arm: str, dims: Sequence[str]) -> Iterator[str]:
+    for d, name in enumerate(dims):
+        found, times = np.unique(values[:, d], return_counts=True)
+        if len(times) and times.max() > 1:
+            k = int(times.argmax())
+            yield (
+                f"{arm}: {name} was {found[k]:.6g} {times[k]:,} times; normal values never tie, so "
+                "Gaussian() does not fit and its proofs may not hold: give Bounded(low, high) if "
+                "values have a range"
             )
 
 

@@ -43,6 +43,7 @@ from bestgroup.compile.kernel import kernel
 from bestgroup.inference.certificate.best_group import MOST_DIMS, behind_witness
 from bestgroup.inference.confidence_sequences.boxes import all_boxes
 from bestgroup.inference.evalues.normal import pair_evidence, pair_evidence_above
+from bestgroup.inference.pivots import about_origin, of_values
 from bestgroup.inference.tally import Tally
 from bestgroup.problem.arrays import Bools, Floats, Ints
 from bestgroup.problem.goals import BestGroup, Goal
@@ -78,6 +79,25 @@ class Verdict(NamedTuple):
     def interval(self) -> tuple[Floats, Floats]:
         """Return bounds of the efficiencies from the boxes, [N, D] each."""
         return self.low.max(axis=1), self.high.max(axis=1)
+
+    def moved(self, origin: Floats) -> Verdict:
+        """Return the verdict with boxes that were about an origin [D] about 0."""
+        if not origin.any():
+            return self
+        return self._replace(low=self.low + origin, high=self.high + origin)
+
+
+def judge_about(
+    tally: Tally, pivots: Floats, shape: Shape, goal: Goal, noise: Noise, delta: float
+) -> Verdict:
+    """Return what a tally with sums about pivots [N, K, D] proves.
+
+    Sub-Gaussian tests see sums about one origin; all others go by statistics of their own.
+    """
+    if not isinstance(noise, SubGaussian):
+        return judge(of_values(tally, pivots), shape, goal, noise, delta)
+    centred, origin = about_origin(tally, pivots)
+    return judge(centred, shape, goal, noise, delta).moved(origin)
 
 
 def judge(tally: Tally, shape: Shape, goal: Goal, noise: Noise, delta: float) -> Verdict:

@@ -20,6 +20,8 @@ E_n rises in S / sqrt(V), which falls in m: so the refuted m are those below a r
 
     mean - T s / sqrt(n (n - T^2)).
 
+Normal values never tie, so values that are all equal refute the model: they give no bound.
+
 The mixture over q = 2^3, 2^7, 2^11, 2^15 with equal weights serves small and large n alike.
 """
 
@@ -84,6 +86,6 @@ def box_gaussian(n: float, extra: Floats, level: float) -> tuple[float, float]:
     shift = extra[1] / n
     spread = math.sqrt(max(extra[2] - extra[1] * shift, 0.0))
     reach = gaussian_reach(n, level)
-    if not reach < math.inf:
+    if not (reach < math.inf and spread > 0.0):
         return -math.inf, math.inf
     return extra[0] + shift - reach * spread, extra[0] + shift + reach * spread

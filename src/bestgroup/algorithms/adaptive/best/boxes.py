@@ -7,7 +7,7 @@ with probability at most alpha, however other arms behave.
 
 **Rule.** Let (low_ij^d, high_ij^d) be the box of arm (i, j) in dim d, cut by all its earlier ones,
 low_i = sum_d w^d max_j low_ij^d and high_k = sum_d w^d max_j high_kj^d. Group k is out for
-good once low_i > high_k for some i. The answer is i once low_i + epsilon ||w||_1 >= high_k for every
+good once low_i > high_k for some i != k. The answer is i once low_i + epsilon ||w||_1 >= high_k for every
 other k that is not out.
 alpha = delta / (D (A - K_min + 1)), A the number of arms, K_min the smallest group.
 
@@ -85,9 +85,14 @@ def look_at_boxes(state: State, tally: Tally, rule: LinearRule, room: Room) -> N
         low[i] = high[i] = worth[i] = -np.inf
         if not state.out[i]:
             low[i], high[i], worth[i] = group_box(state, tally, rule, i)
-    top = low[largest(low)]
+    first = largest(low)
+    next_low = -np.inf
+    for i in range(N):
+        if i != first:
+            next_low = max(next_low, low[i])
     for k in range(N):
-        # A group is never above its own box, so the largest `low` is another group's.
+        # The proof counts no low of the best group, so its own may be wrong: only others put it out.
+        top = low[first] if k != first else next_low
         if not state.out[k] and top > high[k]:
             state.out[k] = True
             high[k] = worth[k] = -np.inf

@@ -91,7 +91,7 @@ def test_a_proof_of_final_answers_says_nothing_of_a_run_that_goes_on():
 
 
 def test_assumptions_name_the_past_that_each_proof_needs():
-    shape = bg.Problem({"A": ["a"], "B": ["b"]}, {"x": "max"}).shape
+    shape = bg.Problem({"A": ["a"], "B": ["b"]}, {"x": "max"}, bg.SubGaussian(1.0)).shape
     own = "given the arm's own earlier pulls, its next pull has its mean and that noise"
     for noise, name, goal, single in [
         (bg.SubGaussian(1.0), "te", bg.ParetoGroups(0.1), True),

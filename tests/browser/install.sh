@@ -1,7 +1,12 @@
 #!/bin/sh
 # Makes sure that there is a Chromium for the browser tests: one that is here, Playwright's own, or the
-# distribution's. Says so if none can be had; it never fails.
+# distribution's; and axe-core, from npm. Says so if one cannot be had; it never fails.
 playwright=${1:-playwright}
+here=$(dirname "$0")
+if [ ! -f "$here/node_modules/axe-core/axe.min.js" ]; then
+  (cd "$here" && npm install --silent --no-audit --no-fund --no-package-lock >/dev/null 2>&1) ||
+    echo "axe-core could not be had from npm, so the accessibility tests are skipped"
+fi
 for name in chromium chromium-browser google-chrome; do
   command -v "$name" >/dev/null 2>&1 && exit 0
 done

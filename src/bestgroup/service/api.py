@@ -173,9 +173,18 @@ def answer(watched: AStudy) -> schemas.AnswerOut:
 
 
 @router.get("/explain", summary="Why a group is in, out or undecided")
-def explain(watched: AStudy, group: str) -> schemas.ExplanationOut:
-    """Return what the algorithm has decided of a group, and what the certificate says of it."""
-    return schemas.ExplanationOut(**views.explain(watched, group))
+def explain(
+    watched: AStudy,
+    group: str = "",
+    number: Annotated[int | None, Query(description="in place of the name", ge=0)] = None,
+) -> schemas.ExplanationOut:
+    """Return the status of a group, who proved it, and by which comparisons."""
+    names = watched.study.problem.groups
+    if number is not None and number >= len(names):
+        raise InvalidInput(f"there are {len(names)} groups, numbered from 0; got {number}")
+    return schemas.ExplanationOut(
+        **views.explain(watched, group if number is None else names[number])
+    )
 
 
 @router.get("/decisions", summary="All decisions")

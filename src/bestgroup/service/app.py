@@ -13,25 +13,20 @@ from typing import Any
 import uvicorn
 from fastapi import FastAPI, Request, Response
 from fastapi.middleware.gzip import GZipMiddleware
-from fastapi.responses import FileResponse, HTMLResponse, JSONResponse, RedirectResponse
+from fastapi.responses import FileResponse, JSONResponse, RedirectResponse
 
 from bestgroup._version import __version__
 from bestgroup.errors import InvalidInput
-from bestgroup.service import api, auth, making, problems
+from bestgroup.service import api, auth, looking, making, pages, problems
 from bestgroup.service.board import Board
-from bestgroup.service.bundle import find_bundle
+from bestgroup.service.demo import DemoWorkers
 from bestgroup.service.gate import Gate, log_to_stderr
 from bestgroup.service.metrics import CONTENT_TYPE, Metrics
+from bestgroup.service.pages import STATIC
 from bestgroup.service.schemas import Health
 
-STATIC = Path(__file__).parent / "static"
 TYPES = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
 FILES = {path.name: TYPES[path.suffix] for path in STATIC.iterdir() if path.suffix in TYPES}
-_STRANGER = """<!doctype html><html lang="en"><meta charset="utf-8"><title>bestgroup</title>
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<h1>bestgroup</h1><p>Open the address that <code>bestgroup serve</code> has printed, or enter its token.</p>
-<form method="get" action="/"><label>Token <input name="token" type="password" autocomplete="off"
-required></label> <button>Open</button></form></html>"""
 
 
 def create_app(storage: Any, tokens: auth.Tokens | None) -> FastAPI:
@@ -56,9 +51,11 @@ def create_app(storage: Any, tokens: auth.Tokens | None) -> FastAPI:
     )
     app.state.board, app.state.tokens, app.state.metrics = board, tokens, metrics
     app.state.closing, app.state.streams = threading.Event(), 0
+    app.state.demos = DemoWorkers(app.state.closing)
     problems.install(app)
     app.include_router(making.router)
     app.include_router(api.router)
+    app.include_router(looking.router)
     _add_operations(app)
     _add_page(app)
     _describe(app)
@@ -96,8 +93,6 @@ def _add_operations(app: FastAPI) -> None:
 
 
 def _add_page(app: FastAPI) -> None:
-    bundle = find_bundle()
-
     @app.get("/", include_in_schema=False)
     def page(request: Request, token: str | None = None) -> Response:
         if token is not None and app.state.tokens is not None:
@@ -105,14 +100,11 @@ def _add_page(app: FastAPI) -> None:
         try:
             auth.check(request, app.state.tokens)
         except auth.Unauthorised:
-            return HTMLResponse(_STRANGER, 401)
-        html = (STATIC / "index.html").read_text("utf-8")
-        return HTMLResponse(html.replace("<!-- charts -->", bundle.tags if bundle else ""))
+            return pages.sign_in(request)
+        return pages.page()
 
     @app.get("/static/{name}", include_in_schema=False)
-    def file(request: Request, name: str) -> Response:
-        if bundle is not None and name == bundle.name:
-            return bundle.response(request)
+    def file(name: str) -> Response:
         if name not in FILES:
             raise problems.NotFound(f"there is no file {name!r}")
         headers = {"Cache-Control": "no-cache"}
@@ -122,7 +114,7 @@ def _add_page(app: FastAPI) -> None:
 def _enter(request: Request, tokens: auth.Tokens, token: str) -> Response:
     """Keep a token in a cookie and take it out of the address."""
     if tokens.role(token) is None:
-        return HTMLResponse(_STRANGER, 401)
+        return pages.sign_in(request, wrong=True)
     rest = [(k, v) for k, v in request.query_params.multi_items() if k != "token"]
     target = request.url.replace(query="").include_query_params(**dict(rest))
     away = RedirectResponse(f"/?{target.query}" if rest else "/", 303)

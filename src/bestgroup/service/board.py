@@ -11,14 +11,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bestgroup.errors import NoSuchStudy
+from bestgroup.errors import NoSuchStudy, StoreError
+from bestgroup.service.course import Course
 from bestgroup.service.problems import NotFound
 from bestgroup.studies.catalog import Study
 from bestgroup.studies.observer import Observer, Picture
 from bestgroup.studies.spec import StudySpec
 from bestgroup.studies.storage import open_store
-from bestgroup.studies.storage.base import Head, Listed, Store
-from bestgroup.studies.storage.records import Slot
+from bestgroup.studies.storage.base import Head, Listed, Session, Store
+from bestgroup.studies.storage.records import Entry, Slot
 from bestgroup.studies.ticket import read_ticket
 
 log = logging.getLogger("bestgroup.service")
@@ -82,6 +83,8 @@ class Watched:
             self._picture = Picture.blank(study.spec)
         self._next = 0.0
         self._head: tuple[float, Head] | None = None
+        self._decisions: tuple[int, list[Entry]] = -1, []
+        self.course = Course(study.spec)
 
     def head(self, age: float = 0.0) -> Head:
         """Return the study's head, at most `age` seconds old."""
@@ -91,6 +94,27 @@ class Watched:
             kept = now, self._store.read(self._key, lambda session: session.head)
             self._head = kept
         return kept[1]
+
+    def decisions(self) -> list[Entry]:
+        """Return the algorithm's decisions; read again only when there is a new plan."""
+        plan, kept = self._decisions
+        now = self.head(age=0.5)
+        if plan != now.plan:
+            kept = self._store.read(self._key, lambda session: session.decisions())
+            self._decisions = now.plan, kept
+        return kept
+
+    def decided(self) -> dict[int, int]:
+        """Return the pulls in all at which the algorithm decided each group."""
+        return {entry.group: entry.pulls for entry in self.decisions() if entry.group >= 0}
+
+    def last(self) -> float | None:
+        """Return when the last observation was told."""
+        return self._store.read(self._key, last_told)
+
+    def rebuild_course(self) -> None:
+        """Have the course read from the log, in the background; it is done once."""
+        self.course.rebuild(self._store, self._key, self.decisions)
 
     def hold(self, tickets: Sequence[Any], lease: float) -> tuple[float, list[int]]:
         """Hold leases in one transaction; returns their end and the places of those lost."""
@@ -120,6 +144,7 @@ class Watched:
             self._observer.catch_up(self._store, self._key)
             if self._picture.observed != self._observer.observed:
                 self._picture = self._observer.picture()
+                self.course.add(self._picture, self._observer.at, self.head())
         except Exception:
             log.exception("picture")
         finally:
@@ -129,6 +154,12 @@ class Watched:
                 spent = 0.0 if first else time.monotonic() - begun
                 self._next = time.monotonic() + min(SHARE * spent, LONGEST)
             made.set()
+
+
+def last_told(session: Session) -> float | None:
+    """Return when the last observation of a study was told; None without any."""
+    found = session.blocks(session.head.blocks - 1, most=1) if session.head.blocks else []
+    return found[0].at if found else None
 
 
 class _Opened(NamedTuple):
@@ -161,6 +192,18 @@ class Board:
         fresh = Watched(Study(self.store, key, StudySpec.from_json(spec)), self.store, key)
         with self._lock:
             return self._open.setdefault(name, _Opened(key, fresh)).watched
+
+    def glance(self, name: str) -> tuple[StudySpec, Head, float | None] | None:
+        """Return description, head and last activity of a study; None if there is none.
+
+        A list shows many studies: none of them is opened for it.
+        """
+        try:
+            key, spec = self.store.find(name)
+            head, last = self.store.read(key, lambda session: (session.head, last_told(session)))
+        except StoreError:
+            return None
+        return StudySpec.from_json(spec), head, last
 
     def remove(self, name: str) -> None:
         """Delete a study; NotFound if there is none of that name."""

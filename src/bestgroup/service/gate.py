@@ -8,12 +8,12 @@ import sys
 import time
 from typing import Any
 
-from fastapi import Request
+from fastapi import Request, Response
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from bestgroup.errors import BestGroupError
-from bestgroup.service import auth, problems
+from bestgroup.service import auth, pages, problems
 from bestgroup.service.metrics import Metrics
 
 log = logging.getLogger("bestgroup.service")
@@ -24,6 +24,7 @@ _POLICY = (
     "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
 OPEN = ("/", "/healthz")  # the page asks for the token by itself
+OPEN_FOLDER = "/static/"  # the sign-in needs its style, and there is nothing of a study in it
 SAFETY = [
     (b"content-security-policy", _POLICY.encode()),
     (b"x-content-type-options", b"nosniff"),
@@ -47,24 +48,25 @@ class Gate:
             await self._app(scope, receive, send)
             return
         begun, seen = time.perf_counter(), {"status": 0}
-        caches = scope["path"].startswith("/static/")
+        caches = scope["path"].startswith(OPEN_FOLDER)
 
         async def answer(message: Message) -> None:
             if message["type"] == "http.response.start":
                 seen["status"] = message["status"]
-                headers = [*message["headers"], *SAFETY]
+                own = {name for name, _ in message["headers"]}  # the report has a policy of its own
+                headers = [*message["headers"], *(pair for pair in SAFETY if pair[0] not in own)]
                 if not caches and all(name != b"cache-control" for name, _ in headers):
                     headers.append((b"cache-control", b"no-store"))
                 message = {**message, "headers": headers}
             await send(message)
 
         try:
-            if scope["path"] not in OPEN:
+            if scope["path"] not in OPEN and not caches:
                 role = auth.check(Request(scope), self._tokens)
                 scope.setdefault("state", {})["role"] = role
             await self._limited(scope, receive, answer)
         except BestGroupError as error:  # before anything of the body was read
-            await problems.refusal(error)(scope, receive, answer)
+            await _refused(Request(scope), error)(scope, receive, answer)
         except Exception as error:
             if seen["status"]:
                 raise
@@ -103,6 +105,13 @@ class Gate:
         # The route, not the address: queries and headers may hold tokens.
         entry = {"method": method, "route": path, "status": status, "ms": round(seconds * 1e3, 2)}
         log.log(level, "request", extra={"entry": entry})
+
+
+def _refused(request: Request, error: BestGroupError) -> Response:
+    """Return why a request does not pass; for somebody with a browser, the way in."""
+    if error.status == 401 and pages.wants_html(request):
+        return pages.sign_in(request)
+    return problems.refusal(error)
 
 
 _METHODS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}

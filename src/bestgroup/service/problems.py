@@ -8,11 +8,12 @@ from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse
+from fastapi.responses import JSONResponse, Response
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
 from bestgroup.errors import BestGroupError, StoreError
+from bestgroup.service import pages
 
 log = logging.getLogger("bestgroup.service")
 MEDIA_TYPE = "application/problem+json"
@@ -85,10 +86,12 @@ def refusal(error: BestGroupError) -> JSONResponse:
     return answer(type(error).__name__, error.status, _printable(str(error)), headers)
 
 
-def _http(request: Request, error: Exception) -> JSONResponse:
+def _http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     if error.status_code == 400:  # the only cause that is left: a body that is not text
         return answer("InvalidInput", 422, "the body must be JSON in UTF-8")
+    if error.status_code == 404 and pages.wants_html(request):
+        return pages.not_found(request.url.path)
     return answer("HTTP", error.status_code, str(error.detail), error.headers)
 
 

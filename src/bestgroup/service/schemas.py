@@ -15,6 +15,7 @@ named: TypeAdapter[str] = TypeAdapter(Name)
 Count = Annotated[int, Field(ge=0)]
 State = Literal["running", "done", "stuck"]
 GroupStatus = Literal["in", "out", "not needed", "undecided"]
+STATUSES: tuple[GroupStatus, ...] = ("in", "out", "not needed", "undecided")
 
 
 class _Body(BaseModel):
@@ -261,11 +262,16 @@ class AnswerOut(BaseModel):
 
 
 class ExplanationOut(BaseModel):
-    """Why a group is in, out or undecided: by the study's algorithm, and by the certificate."""
+    """Why a group is in, out, not needed or undecided."""
 
     group: str
     status: GroupStatus
+    by: Literal["algorithm", "observations", ""] = Field(description="who proved it")
     sentence: str = Field(description="what the algorithm has decided, and when")
+    because: str | None = Field(description="what its decision rests on, or what it lacks")
+    intervals: dict[str, tuple[float | None, float | None, float | None]] = Field(
+        description="lower bound, estimate and upper bound of each efficiency"
+    )
     decision: dict[str, Any] | None
     arms: list[dict[str, Any]]
     efficiency: dict[str, float] | None
@@ -284,6 +290,14 @@ class Imported(BaseModel):
 
     new: Count
     state: State
+
+
+class DemoOut(BaseModel):
+    """A demo study, and whether the server's own worker measures for it."""
+
+    name: str
+    working: bool
+    demo: bool = True
 
 
 class SessionOut(BaseModel):

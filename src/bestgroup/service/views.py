@@ -3,29 +3,27 @@
 from __future__ import annotations
 
 import json
-import math
 import time
 from typing import Any, Literal
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
-from bestgroup.errors import InvalidInput
 from bestgroup.files.json_values import plain
-from bestgroup.problem.arrays import Floats
-from bestgroup.problem.status import Status
+from bestgroup.problem.goals import BestGroup
 from bestgroup.service.board import Watched
+from bestgroup.service.numbers import LABEL, short
+from bestgroup.service.plane import ORDER, Ends, Plane, make_plane
 from bestgroup.service.schemas import DimOut, GroupStatus, StatusOut
+from bestgroup.service.standing import By, Standing, standing
 from bestgroup.studies.observer import Picture
-from bestgroup.studies.report import statuses
+from bestgroup.studies.report import StudyStatus
 from bestgroup.studies.spec import StudySpec
+from bestgroup.studies.storage.records import Head
 
-MOST_POINTS = 1000
-MOST_ARMS = 40
-MOST_LISTED = 20  # failures, workers
-MOST_BLOCKERS = 5
-LABEL = 40  # characters of a name in a chart
-ORDER = {"in": 0, "undecided": 1, "not needed": 2, "out": 3}
+MOST_WORTHS = 30  # groups in the chart of weighted worth
+MOST_LISTED = 20  # failures, workers, groups of the answer
+MOST_BLOCKERS = 8
 
 
 class ViewQuery(BaseModel):
@@ -38,19 +36,54 @@ class ViewQuery(BaseModel):
     size: int = Field(25, ge=1, le=100)
     only: Literal["", "in", "out", "not needed", "undecided"] = ""
     search: str = Field("", max_length=200)
-    sort: Literal["status", "name", "pulls", "needs"] = "status"
+    sort: str = Field(
+        "status",
+        max_length=210,
+        description="status, name, pulls, needs, worth, or dim: and the name of a decided dim",
+    )
+    down: bool = Field(False, description="the other way round")
 
 
 class GroupRow(BaseModel):
     """A group in the table."""
 
     group: str
-    status: GroupStatus = Field(description="as the algorithm has decided")
-    certificate: GroupStatus = Field(description="as the observations prove by themselves")
+    status: GroupStatus
+    by: By = Field(description="who proved it")
+    since: int | None = Field(None, description="pulls in all when the algorithm decided it")
     pulls: int
     arms: int
-    needs: float | None
-    efficiency: dict[str, tuple[float | None, float | None, float | None]]
+    needs: float | None = Field(description="about how many more pulls it takes")
+    efficiency: dict[str, Ends] = Field(description="lower bound, estimate, upper bound")
+    worth: Ends | None = Field(None, description="weighted, for the goal of the best group")
+
+
+class Worth(BaseModel):
+    """A group in the chart of weighted worth."""
+
+    group: str
+    status: GroupStatus
+    worth: Ends
+
+
+class Blocker(BaseModel):
+    """An undecided group, and what it takes to decide it."""
+
+    group: str
+    text: str
+    rival: str | None = None
+    dim: str | None = None
+    margin: float | None = None
+    needs: float | None = None
+
+
+class WorkerRow(BaseModel):
+    """A worker that holds leases, or that this server has seen."""
+
+    owner: str
+    leased: int
+    told: int
+    ago: float | None = Field(description="seconds; none if not since the server started")
 
 
 class ViewOut(BaseModel):
@@ -67,18 +100,21 @@ class ViewOut(BaseModel):
     answer: list[str]
     more_answers: int
     final: bool
-    observed: int
-    certificate: dict[GroupStatus, int]
+    observed: int = Field(description="observations that the boxes and statuses rest on")
+    counts: dict[GroupStatus, int]
+    ahead: int = Field(description="groups that only the observations decide so far")
+    contradicted: list[str]
     forecast: float | None
     seconds: float | None
     rate: float
-    blockers: list[dict[str, Any]]
-    plane: dict[str, Any]
+    last: float | None = Field(description="when the last observation was told")
+    blockers: list[Blocker]
+    plane: Plane
     rows: list[GroupRow]
     matching: int
     page: int
-    top_arms: list[dict[str, Any]]
-    workers: list[dict[str, Any]]
+    worths: list[Worth]
+    workers: list[WorkerRow]
     more_workers: int
 
 
@@ -86,204 +122,211 @@ def view(watched: Watched, query: ViewQuery) -> ViewOut:
     """Return one screen of a study."""
     spec, picture = watched.study.spec, watched.picture()
     head, status = watched.head(), watched.study.status(forecast=False)
-    report = json.loads(head.report)
-    letters = [status.word for status in statuses(spec, head)]
-    names = spec.problem.groups
-    final = head.state == "done"
-    answer = (
-        [names[i] for i in report["answer"]]
-        if final
-        else [name for name, word in zip(names, letters, strict=True) if word == "in"]
-    )
-    chosen = _chosen(spec, picture, letters, query)
+    now = standing(head, picture)
+    table = GroupTable(spec, picture, now, watched.decided())
+    chosen = table.chosen(query)
     first = query.page * query.size
-    rate = watched.activity.rate()
-    forecast = 0.0 if final else picture.forecast
+    answer = _answer(spec, head, now)
     workers = _workers(watched, status.workers)
-    counts = np.bincount(picture.verdict.status, minlength=len(Status)).tolist()
-    cut = {"workers": {}, "failures": _failures(status.failures)}
     return ViewOut(
         name=spec.name,
         goal=spec.goal.to_dict(),
         delta=spec.delta,
         algorithm=spec.algorithm,
         dims=[DimOut(name=d.name, direction=d.direction, unit=d.unit) for d in spec.problem.dims],  # type: ignore[arg-type]
-        groups=len(names),
+        groups=len(spec.problem.groups),
         arms=spec.problem.shape.total,
-        status=StatusOut(**{**status.to_dict(), **cut}),
+        status=_cut(status),
         answer=answer[:MOST_LISTED],
         more_answers=max(0, len(answer) - MOST_LISTED),
-        final=final,
+        final=head.state == "done",
         observed=picture.observed,
-        certificate=dict(zip([s.word for s in Status], counts, strict=True)),  # type: ignore[arg-type]
-        forecast=forecast,
-        seconds=None if not rate or forecast is None else forecast / rate,
-        rate=rate,
-        blockers=[] if final else _blockers(spec, picture, letters),
-        plane=_plane(spec, picture, letters, query),
-        rows=[_row(spec, picture, letters, i) for i in chosen[first : first + query.size]],
+        counts=now.counts(),
+        ahead=now.ahead,
+        contradicted=[spec.problem.groups[i] for i in now.contradicted[:MOST_LISTED]],
+        **_outlook(watched, head, picture),
+        last=watched.last(),
+        blockers=[] if head.state == "done" else _blockers(spec, picture, now),
+        plane=make_plane(spec, picture, now, (query.x, query.y)),
+        rows=[table.row(i) for i in chosen[first : first + query.size]],
         matching=len(chosen),
         page=query.page,
-        top_arms=_top_arms(spec, picture),
+        worths=_worths(table, now),
         workers=workers[:MOST_LISTED],
         more_workers=max(0, len(workers) - MOST_LISTED),
     )
 
 
-def _chosen(spec: StudySpec, picture: Picture, letters: list[str], query: ViewQuery) -> list[int]:
-    """Return the groups that match the query, in its order."""
-    names, text = spec.problem.groups, query.search.casefold()
-    found = [
-        i
-        for i, name in enumerate(names)
-        if (not query.only or letters[i] == query.only) and text in name.casefold()
+def _answer(spec: StudySpec, head: Head, now: Standing) -> list[str]:
+    """Return the final answer, or the groups that are in so far."""
+    names = spec.problem.groups
+    if head.state == "done":
+        return [names[i] for i in json.loads(head.report)["answer"]]
+    return [name for name, word in zip(names, now.words, strict=True) if word == "in"]
+
+
+def _outlook(watched: Watched, head: Head, picture: Picture) -> dict[str, Any]:
+    """Return how many more observations it takes, and how long that is."""
+    rate = watched.activity.rate()
+    forecast = 0.0 if head.state == "done" else picture.forecast
+    seconds = None if not rate or forecast is None else forecast / rate
+    return {"forecast": forecast, "seconds": seconds, "rate": rate}
+
+
+class GroupTable:
+    """The groups as rows: which match a query, in which order, and what each row says."""
+
+    def __init__(
+        self, spec: StudySpec, picture: Picture, now: Standing, decided: dict[int, int]
+    ) -> None:
+        self._spec, self._picture, self._now, self._decided = spec, picture, now, decided
+        self._ends = np.stack(picture.intervals)  # [3, N, D], in the dims' units
+        self.worth = weighted(spec, picture)
+
+    def chosen(self, query: ViewQuery) -> list[int]:
+        """Return the groups that match the query, in its order."""
+        names, text = self._spec.problem.groups, query.search.casefold()
+        words = self._now.words
+        found = [
+            i
+            for i, name in enumerate(names)
+            if (not query.only or words[i] == query.only) and text in name.casefold()
+        ]
+        found.sort(key=self._key(query.sort), reverse=query.down)
+        return found
+
+    def _key(self, sort: str) -> Any:
+        names, picture = self._spec.problem.groups, self._picture
+        dims = [dim.name for dim in self._spec.problem.decided]
+        if sort.startswith("dim:") and sort[4:] in dims:
+            values = picture.explainer.best[:, dims.index(sort[4:])]
+            return lambda i: -values[i]  # the best first, also in a dim to be minimised
+        if sort == "worth" and self.worth is not None:
+            middle = self.worth[1]
+            return lambda i: -middle[i]
+        keys: dict[str, Any] = {
+            "name": lambda i: names[i].casefold(),
+            "pulls": lambda i: -picture.pulls[i],
+            "needs": lambda i: -picture.needs[i],
+        }
+        worth = np.zeros(len(names)) if self.worth is None else self.worth[1]
+        return keys.get(sort, lambda i: (ORDER[self._now.words[i]], -worth[i]))
+
+    def row(self, i: int) -> GroupRow:
+        """Return what the table says of a group."""
+        spec, picture = self._spec, self._picture
+        open_ = self._now.words[i] == "undecided"
+        return GroupRow(
+            group=spec.problem.groups[i],
+            status=self._now.words[i],
+            by=self._now.by[i],
+            since=self._decided.get(i),
+            pulls=int(picture.pulls[i]),
+            arms=len(spec.problem.arms[i]),
+            needs=short(picture.needs[i]) if open_ else None,
+            efficiency={
+                dim.name: _three(self._ends[:, i, d]) for d, dim in enumerate(spec.problem.decided)
+            },
+            worth=None if self.worth is None else _three(self.worth[:, i]),
+        )
+
+    def group(self, i: int) -> str:
+        """Return the name of a group."""
+        return self._spec.problem.groups[i]
+
+
+def weighted(spec: StudySpec, picture: Picture) -> Any:
+    """Return bounds and estimate of every group's weighted worth, [3, N]; None without weights.
+
+    Dims to be minimised count with the opposite sign.
+    """
+    if not isinstance(spec.goal, BestGroup):
+        return None
+    ends = np.stack(picture.intervals)  # [3, N, D]
+    less = np.array([dim.direction == "min" for dim in spec.problem.decided])
+    ends[:, :, less] = -ends[::-1, :, less]
+    with np.errstate(invalid="ignore"):
+        return ends @ spec.goal.weight_vector(len(less))
+
+
+def _worths(table: GroupTable, now: Standing) -> list[Worth]:
+    """Return the groups that seem to be worth most."""
+    if table.worth is None:
+        return []
+    order = np.argsort(-table.worth[1], kind="stable")[:MOST_WORTHS]
+    return [
+        Worth(group=table.group(i), status=now.words[i], worth=_three(table.worth[:, i]))
+        for i in order.tolist()
     ]
-    keys: dict[str, Any] = {
-        "status": lambda i: ORDER[letters[i]],
-        "name": lambda i: names[i].casefold(),
-        "pulls": lambda i: -picture.pulls[i],
-        "needs": lambda i: -picture.needs[i],
-    }
-    return sorted(found, key=keys[query.sort])
 
 
-def _row(spec: StudySpec, picture: Picture, letters: list[str], i: int) -> GroupRow:
-    low, middle, high = picture.intervals
-    efficiency = {
-        dim.name: (_short(low[i, d]), _short(middle[i, d]), _short(high[i, d]))
-        for d, dim in enumerate(spec.problem.decided)
-    }
-    return GroupRow(
-        group=spec.problem.groups[i],
-        status=letters[i],  # type: ignore[arg-type]
-        certificate=Status(picture.verdict.status[i]).word,  # type: ignore[arg-type]
-        pulls=int(picture.pulls[i]),
-        arms=len(spec.problem.arms[i]),
-        needs=_short(picture.needs[i]),
-        efficiency=efficiency,
-    )
+def _three(ends: Any) -> Ends:
+    low, middle, high = (short(value) for value in ends)
+    return low, middle, high
 
 
-def _blockers(spec: StudySpec, picture: Picture, letters: list[str]) -> list[dict[str, Any]]:
-    """Return the undecided groups that take most, with the certificate's words."""
+def _blockers(spec: StudySpec, picture: Picture, now: Standing) -> list[Blocker]:
+    """Return the undecided groups that take most, each with its hardest rival."""
     if not picture.observed:
         return []
-    undecided = [i for i, word in enumerate(letters) if word == "undecided"]
-    open_ = [i for i in undecided if picture.verdict.status[i] == Status.UNDECIDED] or undecided
+    open_ = [i for i, word in enumerate(now.words) if word == "undecided"]
     unpulled = (picture.tally.counts == 0) & spec.problem.shape.exists
     # What was never measured keeps all others open too.
     open_ = [i for i in open_ if unpulled[i].any()] or open_
     open_.sort(key=lambda i: -picture.needs[i])
-    found = []
-    for i in open_[:MOST_BLOCKERS]:
-        text = picture.text(i)
-        if picture.verdict.status[i] != Status.UNDECIDED:
-            text += f" ({spec.algorithm} has not decided it yet)"
-        entry = {"group": spec.problem.groups[i], "text": text, "needs": _short(picture.needs[i])}
-        found.append(entry)
-    return found
+    return [_blocker(spec, picture, i) for i in open_[:MOST_BLOCKERS]]
 
 
-def _plane(
-    spec: StudySpec, picture: Picture, letters: list[str], query: ViewQuery
-) -> dict[str, Any]:
-    """Return boxes and estimates of the groups in two dims, and the front of the estimates."""
-    names = [dim.name for dim in spec.problem.decided]
-    for name in (query.x, query.y):
-        if name and name not in names:
-            raise InvalidInput(f"there is no decided dim {name!r}; they are {', '.join(names)}")
-    x = names.index(query.x) if query.x else 0
-    y = names.index(query.y) if query.y else min(1, len(names) - 1)
-    low, middle, high = picture.intervals
-    # Groups that are in or undecided come first: those are what one looks for.
-    order = sorted(range(len(letters)), key=lambda i: ORDER[letters[i]])[:MOST_POINTS]
-    points = [
-        [
-            spec.problem.groups[i][:LABEL],
-            letters[i][0],
-            *(_short(v, 4) for v in (middle[i, x], low[i, x], high[i, x])),
-            *(_short(v, 4) for v in (middle[i, y], low[i, y], high[i, y])),
-        ]
-        for i in order
-    ]
-    return {
-        "x": names[x],
-        "y": names[y],
-        "points": points,
-        "left_out": len(letters) - len(points),
-        "front": _front(spec, picture, x, y),
-    }
+def _blocker(spec: StudySpec, picture: Picture, i: int) -> Blocker:
+    found = picture.explanation(i)
+    hardest = found.reasons[0] if found.reasons else None
+    return Blocker(
+        group=spec.problem.groups[i],
+        text=found.text,
+        rival=None if hardest is None else hardest.rival,
+        dim=None if hardest is None else hardest.dim,
+        margin=None if hardest is None else short(hardest.margin),
+        needs=short(picture.needs[i]),
+    )
 
 
-def _front(spec: StudySpec, picture: Picture, x: int, y: int) -> list[list[float | None]]:
-    """Return the corners of the estimates' front, from the best in x to the best in y."""
-    best: Floats = picture.explainer.best
-    seen = best[np.isfinite(best).all(axis=1)]
-    corners: list[Floats] = []
-    for row in seen[np.lexsort((-seen[:, y], -seen[:, x]))]:
-        if not corners or row[y] > corners[-1][y]:
-            corners.append(row)
-    if not corners:
-        return []
-    units = spec.problem.to_user(np.array(corners))
-    return [[_short(row[x]), _short(row[y])] for row in units[:MOST_POINTS]]
-
-
-def _top_arms(spec: StudySpec, picture: Picture) -> list[dict[str, Any]]:
-    """Return the arms with the most pulls."""
-    counts = picture.tally.counts
-    order = np.argsort(-counts, axis=None, kind="stable")[:MOST_ARMS]
-    places = [divmod(int(place), counts.shape[1]) for place in order]
-    return [
-        {
-            "group": spec.problem.groups[i][:LABEL],
-            "arm": spec.problem.arms[i][j][:LABEL],
-            "pulls": int(counts[i, j]),
-        }
-        for i, j in places
-        if counts[i, j]
-    ]
-
-
-def _workers(watched: Watched, leased: dict[str, int]) -> list[dict[str, Any]]:
+def _workers(watched: Watched, leased: dict[str, int]) -> list[WorkerRow]:
     """Return the workers that hold leases or were seen by this server, the last ones first."""
     now = time.time()
     seen = watched.activity.owners()
     owners = {**dict.fromkeys(seen), **dict.fromkeys(leased)}
     rows = [
-        {
-            "owner": owner[:LABEL],
-            "leased": leased.get(owner, 0),
-            "told": seen.get(owner, (0, 0.0))[0],
-            "ago": round(now - seen[owner][1], 1) if owner in seen else None,
-        }
+        WorkerRow(
+            owner=owner[:LABEL],
+            leased=leased.get(owner, 0),
+            told=seen.get(owner, (0, 0.0))[0],
+            ago=round(now - seen[owner][1], 1) if owner in seen else None,
+        )
         for owner in owners
     ]
-    return sorted(rows, key=lambda row: (not row["leased"], row["ago"] or 0.0))
+    return sorted(rows, key=lambda row: (not row.leased, row.ago or 0.0))
 
 
-def _failures(failures: list[dict[str, Any]]) -> list[Any]:
-    worst = sorted(failures, key=lambda entry: -entry["times"])[:MOST_LISTED]
-    return [{**entry, "reason": entry["reason"][:200]} for entry in worst]
+def _cut(status: StudyStatus) -> StatusOut:
+    """Return a status without what there may be thousands of."""
+    worst = sorted(status.failures, key=lambda entry: -entry["times"])[:MOST_LISTED]
+    failures = [{**entry, "reason": entry["reason"][:200]} for entry in worst]
+    return StatusOut(**{**status.to_dict(), "workers": {}, "failures": failures})
 
 
 def explain(watched: Watched, group: str) -> dict[str, Any]:
-    """Return the study's explanation of a group, with the certificate's."""
+    """Return the study's explanation of a group, with the certificate's and its one status."""
     own = watched.study.explain(group).to_dict()
     picture = watched.picture(wait=30.0)
     i = watched.study.problem.groups.index(group)
-    with np.errstate(all="ignore"):
-        certificate = picture.explainer.group(i).to_dict()
+    now = standing(watched.head(), picture)
+    certificate = picture.explanation(i).to_dict()
     for entry in certificate["reasons"]:
-        entry["margin"] = _short(entry["margin"])
+        entry["margin"] = short(entry["margin"])
     certificate["reasons"] = sorted(certificate["reasons"], key=lambda r: r["proven"])[:50]
-    return plain({**own, "certificate": certificate})
-
-
-def _short(value: float, digits: int = 6) -> float | None:
-    """Return a number with a few significant digits; None if it is not finite.
-
-    >>> _short(0.123456789), _short(math.inf)
-    (0.123457, None)
-    """
-    return float(f"{value:.{digits}g}") if math.isfinite(value) else None
+    ends = np.stack(picture.intervals)
+    dims = [dim.name for dim in watched.study.problem.decided]
+    intervals = {name: _three(ends[:, i, d]) for d, name in enumerate(dims)}
+    one = {"status": now.words[i], "by": now.by[i], "intervals": intervals}
+    one["certificate"] = certificate
+    return plain({**own, **one})

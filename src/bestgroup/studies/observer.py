@@ -13,7 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
-from bestgroup.inference.certificate.explain import Explainer
+from bestgroup.inference.certificate.explain import Explainer, Explanation
 from bestgroup.inference.certificate.forecast import pulls_needed
 from bestgroup.inference.certificate.judge import Verdict, judge_about
 from bestgroup.inference.confidence_sequences.boxes import take_values
@@ -48,15 +48,15 @@ class Picture:
         verdict = Verdict(np.zeros(N, np.int64), -wide, wide, signs, signs, False)
         return cls(spec, 0, empty_tally(N, K, D), verdict)
 
-    def text(self, i: int) -> str:
-        """Return the words on a group."""
-        if i not in self._texts:
+    def explanation(self, i: int) -> Explanation:
+        """Return why a group is in, out or undecided; made once."""
+        if i not in self._explained:
             with np.errstate(all="ignore"):
-                self._texts[i] = self.explainer.group(i).text
-        return self._texts[i]
+                self._explained[i] = self.explainer.group(i)
+        return self._explained[i]
 
     @cached_property
-    def _texts(self) -> dict[int, str]:
+    def _explained(self) -> dict[int, Explanation]:
         return {}
 
     @cached_property
@@ -113,24 +113,29 @@ class Observer:
         self._ahead: dict[tuple[int, int], dict[int, Floats]] = {}
         self._seen = 0
         self._work = 0
+        self.at = 0.0  # when the last of them was told
 
     @property
     def observed(self) -> int:
         """How many observations were taken up."""
         return int(self._tally.counts.sum())
 
-    def catch_up(self, store: Store, key: int) -> None:
-        """Take up what was told since the last time."""
+    def catch_up(self, store: Store, key: int, until: int | None = None) -> None:
+        """Take up what was told since the last time; only up to block `until` if it is given."""
         while True:
-            blocks = store.read(key, lambda session: session.blocks(self._seen, most=CHUNK))
+            most = CHUNK if until is None else min(CHUNK, until - self._seen)
+            if most <= 0:
+                return
+            blocks = store.read(key, lambda session, n=most: session.blocks(self._seen, most=n))
             if not blocks:
                 return
+            self.at = blocks[-1].at
             values = np.concatenate([block.values for block in blocks])
             oriented, at = self._spec.problem.to_internal(values), 0
             for block in blocks:
                 self._take(block, oriented[at : at + len(block.values)])
                 at += len(block.values)
-            if len(blocks) < CHUNK:
+            if len(blocks) < most:
                 return
 
     def _take(self, block: Block, values: Floats) -> None:

@@ -2,7 +2,7 @@
 
 import { $ } from "./dom.js";
 import { attempt, said } from "./notice.js";
-import { call, page, post, Refused, study } from "./service.js";
+import { call, pageOf, post, Refused, study } from "./service.js";
 
 function parsed(text) {
   try { return JSON.parse(text); } catch (error) { throw new Refused(`This is not valid JSON: ${error.message}`); }
@@ -13,14 +13,22 @@ const make = () => attempt("make-said", async () => {
   const made = text.trimStart().startsWith("{")
     ? await post("studies", { ...parsed(text), ...(name && { name }) })
     : await post("studies/file", { text, ...(name && { name }) });
-  location.assign(page(made.name));
+  location.assign(pageOf(made.name));
+  return "";
+});
+
+const demo = () => attempt("list-said", async () => {
+  const made = await post("demo", {});
+  location.assign(pageOf(made.name));
   return "";
 });
 
 export function listenToMaking() {
-  $("make").hidden = false;
+  $("make-open").addEventListener("click", () => $("make-dialog").showModal());
+  $("make-shut").addEventListener("click", () => $("make-dialog").close());
   $("make-file").addEventListener("change", async (e) => { $("make-text").value = await e.target.files[0]?.text() ?? ""; });
   $("make").addEventListener("submit", (e) => { e.preventDefault(); make(); });
+  for (const id of ["make-demo", "make-demo-first"]) $(id).addEventListener("click", demo);
 }
 
 const remove = (hush, goOn) => attempt("remove-said", async () => {
@@ -31,7 +39,6 @@ const remove = (hush, goOn) => attempt("remove-said", async () => {
 });
 
 export function listenToRemoving(hush, goOn) {
-  $("removing").hidden = false;
   const same = () => $("remove-name").value.trim() === study.trim();
   $("remove").addEventListener("click", () => {
     $("remove-which").textContent = study;

@@ -9,7 +9,7 @@ export function notice(text) {
 
 export function said(id, text, bad = false) {
   $(id).textContent = text;
-  $(id).className = bad ? "bad" : "";
+  $(id).classList.toggle("bad", bad);
 }
 
 export async function attempt(id, work) {

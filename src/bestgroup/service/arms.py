@@ -1,0 +1,99 @@
+"""The arms of a study: how often each was pulled, what it seems to be worth, where it leads."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field
+
+from bestgroup.service.board import Watched
+from bestgroup.service.numbers import short
+from bestgroup.service.plane import ORDER, Ends
+from bestgroup.service.schemas import GroupStatus
+from bestgroup.service.standing import standing
+from bestgroup.studies.observer import Picture
+from bestgroup.studies.spec import StudySpec
+
+
+class ArmsQuery(BaseModel):
+    """Which page of the arms."""
+
+    model_config = ConfigDict(extra="ignore")
+    page: int = Field(0, ge=0, le=10**6)
+    size: int = Field(25, ge=1, le=100)
+    search: str = Field("", max_length=200, description="in the names of arm and group")
+    sort: Literal["pulls", "arm", "group", "status"] = "pulls"
+    down: bool = Field(False, description="the other way round")
+
+
+class ArmRow(BaseModel):
+    """An arm in the table."""
+
+    group: str
+    arm: str
+    status: GroupStatus = Field(description="of its group")
+    pulls: int
+    mean: dict[str, Ends] = Field(description="lower bound, estimate, upper bound")
+    leads: list[str] = Field(description="dims in which its estimate is the best of its group")
+
+
+class ArmsOut(BaseModel):
+    """A page of the arms."""
+
+    rows: list[ArmRow]
+    matching: int
+    page: int
+    pulls: int = Field(description="of all arms")
+    most: int = Field(description="pulls of the arm that has most")
+    unpulled: int
+
+
+def arms(watched: Watched, query: ArmsQuery) -> ArmsOut:
+    """Return a page of the arms."""
+    spec, picture = watched.study.spec, watched.picture()
+    words = standing(watched.head(age=0.5), picture).words
+    counts, names = picture.tally.counts, spec.problem
+    text = query.search.casefold()
+    found = [
+        (i, j)
+        for i, group in enumerate(names.groups)
+        for j, arm in enumerate(names.arms[i])
+        if text in group.casefold() or text in arm.casefold()
+    ]
+    keys = {
+        "pulls": lambda at: -counts[at],
+        "arm": lambda at: names.arms[at[0]][at[1]].casefold(),
+        "group": lambda at: names.groups[at[0]].casefold(),
+        "status": lambda at: ORDER[words[at[0]]],
+    }
+    found.sort(key=keys[query.sort], reverse=query.down)
+    first = query.page * query.size
+    exists = spec.problem.shape.exists
+    return ArmsOut(
+        rows=[_row(spec, picture, words[i], i, j) for i, j in found[first : first + query.size]],
+        matching=len(found),
+        page=query.page,
+        pulls=int(counts.sum()),
+        most=int(counts.max()),
+        unpulled=int(((counts == 0) & exists).sum()),
+    )
+
+
+def _row(spec: StudySpec, picture: Picture, status: GroupStatus, i: int, j: int) -> ArmRow:
+    mirror, verdict, explainer = spec.problem.mirror, picture.verdict, picture.explainer
+    ends = np.stack([mirror(verdict.low[i, j]), mirror(verdict.high[i, j])])
+    low, high, middle = ends.min(axis=0), ends.max(axis=0), mirror(explainer.means[i, j])
+    dims = [dim.name for dim in spec.problem.decided]
+    pulled = bool(picture.tally.counts[i, j])
+    return ArmRow(
+        group=spec.problem.groups[i],
+        arm=spec.problem.arms[i][j],
+        status=status,
+        pulls=int(picture.tally.counts[i, j]),
+        mean={
+            name: (short(low[d], 5), short(middle[d], 5), short(high[d], 5))
+            for d, name in enumerate(dims)
+        },
+        leads=[dims[d] for d in np.flatnonzero(explainer.leader[i] == j)] if pulled else [],
+    )

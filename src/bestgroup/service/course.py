@@ -1,0 +1,204 @@
+"""The course of a study: statuses, widths of intervals and forecasts, against pulls and time.
+
+What happened while nobody looked is read from the log, once, in the background: each observation is
+stored with the time at which it was told. From then on a point is added with every new picture.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import threading
+import time
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from pydantic import BaseModel, Field
+
+from bestgroup.problem.status import Status
+from bestgroup.service.numbers import short
+from bestgroup.service.schemas import GroupStatus
+from bestgroup.service.standing import standing
+from bestgroup.studies.observer import Observer, Picture
+from bestgroup.studies.spec import StudySpec
+from bestgroup.studies.storage.base import Store
+from bestgroup.studies.storage.records import Entry, Head
+
+log = logging.getLogger("bestgroup.service")
+MOST = 240  # points that are kept
+PIECES = 60  # points that are made of the log
+PATIENCE = 8.0  # seconds of work that the log is worth
+MOST_DECISIONS = 500
+
+
+class PointOut(BaseModel):
+    """A study at one time."""
+
+    pulls: int = Field(description="observations so far")
+    at: float = Field(description="when the last of them was told, in seconds since 1970")
+    counts: dict[GroupStatus, int]
+    ahead: int = Field(description="groups that only the observations decide")
+    forecast: float | None = Field(description="about how many more observations it takes")
+    widths: list[float | None] = Field(
+        description="the median width of the intervals of groups that are not out, by dim"
+    )
+
+
+class DecisionOut(BaseModel):
+    """When a group was decided."""
+
+    pulls: int
+    at: float | None = Field(description="when that many observations were there, about")
+    plan: int
+    kind: str
+    group: str | None
+
+
+class CourseOut(BaseModel):
+    """The whole course."""
+
+    points: list[PointOut]
+    complete: bool = Field(description="false while the log is being read")
+    dims: list[str]
+    decisions: list[DecisionOut] = Field(description="the newest 500 at most, in their order")
+    more_decisions: int
+    algorithm: str
+
+
+class _Point(NamedTuple):
+    pulls: int
+    at: float
+    counts: dict[GroupStatus, int]
+    ahead: int
+    forecast: float | None
+    widths: list[float | None]
+
+
+class Course:
+    """Points of one study, thinned out as they become many."""
+
+    def __init__(self, spec: StudySpec) -> None:
+        self._spec = spec
+        self._lock = threading.Lock()
+        self._points: dict[int, _Point] = {}
+        self._state = ""  # or "reading", "read"
+
+    def add(self, picture: Picture, at: float, head: Head) -> None:
+        """Add a point for a picture."""
+        made = _point(picture, at, head)
+        with self._lock:
+            self._points[made.pulls] = made
+            if len(self._points) > MOST:
+                self._thin()
+
+    def _thin(self) -> None:
+        """Drop every second point, but the first and the last."""
+        order = sorted(self._points)
+        for pulls in order[1:-1:2]:
+            del self._points[pulls]
+
+    def rebuild(self, store: Store, key: int, decisions: Callable[[], list[Entry]]) -> None:
+        """Read the log in the background, unless that was done."""
+        with self._lock:
+            if self._state:
+                return
+            self._state = "reading"
+        work = (store, key, decisions)
+        threading.Thread(target=self._read, args=work, daemon=True).start()
+
+    def _read(self, store: Store, key: int, decisions: Callable[[], list[Entry]]) -> None:
+        try:
+            self._replay(store, key, decisions())
+        except Exception:
+            log.exception("course")
+        finally:
+            with self._lock:
+                self._state = "read"
+
+    def _replay(self, store: Store, key: int, decisions: list[Entry]) -> None:
+        """Make pictures at equal steps of the log; fewer of them if each takes long."""
+        blocks = store.read(key, lambda session: session.head).blocks
+        ends = sorted({round(blocks * (k + 1) / PIECES) for k in range(PIECES)} - {0})
+        observer, begun = Observer(self._spec), time.monotonic()
+        made = 0
+        for place, end in enumerate(ends):
+            observer.catch_up(store, key, end)
+            spent = time.monotonic() - begun
+            share = (place + 1) / len(ends)
+            if made and end != ends[-1] and spent > PATIENCE * share:
+                continue
+            picture = observer.picture()
+            self.add(picture, observer.at, _head_at(self._spec, decisions, picture.observed))
+            made += 1
+
+    def out(self, decisions: list[Entry]) -> CourseOut:
+        """Return what the page draws."""
+        with self._lock:
+            points = [self._points[pulls] for pulls in sorted(self._points)]
+            complete = self._state == "read"
+        groups = self._spec.problem.groups
+        clock = [(point.pulls, point.at) for point in points]
+        newest = decisions[-MOST_DECISIONS:]
+        return CourseOut(
+            points=[PointOut(**point._asdict()) for point in points],
+            complete=complete,
+            dims=[dim.name for dim in self._spec.problem.decided],
+            decisions=[
+                DecisionOut(
+                    pulls=entry.pulls,
+                    at=_time_of(clock, entry.pulls),
+                    plan=entry.plan,
+                    kind=entry.kind,
+                    group=None if entry.group < 0 else groups[entry.group],
+                )
+                for entry in newest
+            ],
+            more_decisions=len(decisions) - len(newest),
+            algorithm=self._spec.algorithm,
+        )
+
+
+def _point(picture: Picture, at: float, head: Head) -> _Point:
+    now = standing(head, picture)
+    low, _, high = picture.intervals
+    open_ = picture.verdict.status != Status.OUT
+    with np.errstate(invalid="ignore"):
+        widths = (high - low)[open_]
+    middle = [short(float(np.median(column)), 4) for column in widths.T] if len(widths) else []
+    done = head.state == "done"
+    forecast = 0.0 if done else picture.forecast
+    return _Point(
+        pulls=picture.observed,
+        at=at,
+        counts=now.counts(),
+        ahead=now.ahead,
+        forecast=None if forecast is None else short(forecast, 4),
+        widths=middle,
+    )
+
+
+def _head_at(spec: StudySpec, decisions: list[Entry], pulls: int) -> Head:
+    """Return the head as it was after so many pulls, as far as a point needs it."""
+    letters = [Status.UNDECIDED.letter] * len(spec.problem.groups)
+    state = "running"
+    for entry in decisions:
+        if entry.pulls > pulls:
+            break
+        if entry.group >= 0:
+            letters[entry.group] = Status.read(entry.kind).letter
+        else:
+            state = "done"
+    return Head(pulls=pulls, state=state, report=json.dumps({"groups": "".join(letters)}))
+
+
+def _time_of(clock: list[tuple[int, float]], pulls: int) -> float | None:
+    """Return when a study had so many observations, between the points that are known.
+
+    >>> _time_of([(10, 100.0), (20, 200.0)], 15)
+    150.0
+    """
+    if not clock:
+        return None
+    counts, times = zip(*clock, strict=True)
+    return round(float(np.interp(pulls, counts, times)), 1)

@@ -14,7 +14,7 @@ Its `compiled` form counts, as that of any kernel.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from bestgroup.compile.kernel import Kernel, P, T
 
@@ -22,7 +22,7 @@ from bestgroup.compile.kernel import Kernel, P, T
 class Borrowing(Kernel[P, T]):
     """A kernel that counts no references where other kernels call it."""
 
-    options: ClassVar[dict[str, Any]] = {"_nrt": False}
+    counts_references: ClassVar[bool] = False
 
 
 def borrowing(body: Callable[P, T]) -> Borrowing[P, T]:

@@ -8,18 +8,23 @@ without fast-math.
 Compiled code is kept on disk under a digest of the kernel and of every kernel and constant that it
 refers to, however deep: numba's own cache looks at one function's file only and would go on using
 old code after a change in a function that is called from another file.
+
+How kernels are compiled is up to a backend: `internals`, or, where `BESTGROUP_NUMBA=plain` asks for
+it or numba's internals are not what they were, `plain`.
 """
 
 from __future__ import annotations
 
 import functools
 import hashlib
+import importlib
 import os
 import sys
 import types
+import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, ClassVar, Generic, ParamSpec, TypeVar, cast
+from typing import Any, ClassVar, Generic, Literal, ParamSpec, TypeVar, cast
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -44,7 +49,10 @@ def cache_folder() -> Path:
 class Kernel(Generic[P, T]):
     """A function with a Python body and, on demand, a compiled one."""
 
-    options: ClassVar[dict[str, Any]] = {}  # of numba, for the form that compiled code calls
+    # Of the form that compiled code calls: whether arrays are counted at every call, and what a zero
+    # divisor does ("python" raises).
+    counts_references: ClassVar[bool] = True
+    error_model: ClassVar[Literal["python", "numpy"]] = "python"
     origin: Callable[[], Any] | None = None  # makes this kernel again, if no module has it
 
     def __init__(self, body: Callable[P, T]) -> None:
@@ -74,19 +82,17 @@ class Kernel(Generic[P, T]):
     @functools.cached_property
     def dispatcher(self) -> Any:
         """The numba dispatcher of this kernel."""
-        import numba
-
-        from bestgroup.compile.cache import PackageCache
-
-        dispatcher = numba.njit(self.body)
-        dispatcher._cache = PackageCache(self.body, self.digest)  # type: ignore[attr-defined]
-        return dispatcher
+        return backend().entry(self)
 
     @property
     def compiled(self) -> Callable[P, T]:
         """The compiled form; says once that it compiles when nothing usable is on disk."""
         dispatcher = self.dispatcher
-        if _announce is not None and not dispatcher.signatures and not dispatcher._cache.is_warm():
+        if (
+            _announce is not None
+            and not dispatcher.signatures
+            and not backend().is_warm(dispatcher)
+        ):
             _announce("compiling (once; the result is kept on disk)")
             on_compile(None)
         return dispatcher
@@ -94,16 +100,36 @@ class Kernel(Generic[P, T]):
     @functools.cached_property
     def inner(self) -> Any:
         """The numba dispatcher that compiled code refers to."""
-        from bestgroup.compile.draft import draft
+        return backend().callee(self)
 
-        return draft(self.body, self.options)
-
-    @property
-    def _numba_type_(self) -> Any:
+    @functools.cached_property
+    def numba_type(self) -> Any:
         """How numba sees a kernel that compiled code refers to."""
         from numba import types as numba_types
 
         return numba_types.Dispatcher(self.inner)
+
+
+@functools.cache
+def backend() -> Any:
+    """Return the module that makes dispatchers, after teaching numba what a kernel is."""
+    from numba.extending import typeof_impl
+
+    from bestgroup.compile.records import Primitive
+
+    for kind in (Kernel, Primitive):
+        typeof_impl.register(kind, lambda item, _: item.numba_type)
+    name = "plain" if os.environ.get("BESTGROUP_NUMBA") == "plain" else "internals"
+    try:
+        return importlib.import_module(f"bestgroup.compile.{name}")
+    except (ImportError, AttributeError) as missing:
+        warnings.warn(
+            f"this version of numba lacks what fast compilation needs ({missing}): kernels are "
+            "compiled by public means, more slowly and in every process anew",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+        return importlib.import_module("bestgroup.compile.plain")
 
 
 def kernel(body: Callable[P, T]) -> Kernel[P, T]:
@@ -130,7 +156,11 @@ def _digest(root: Kernel[Any, Any], seen: set[str]) -> str:
         seen.add(label)
         code = cast(types.FunctionType, item.body).__code__
         sha.update(label.encode() + code.co_code + repr(code.co_consts).encode())
-        sha.update(repr((code.co_names, code.co_varnames, sorted(item.options.items()))).encode())
+        sha.update(
+            repr(
+                (code.co_names, code.co_varnames, item.counts_references, item.error_model)
+            ).encode()
+        )
         for name, value in sorted(_globals_of(item.body), key=lambda pair: pair[0]):
             if isinstance(value, Kernel):
                 pending.append(value)

@@ -26,10 +26,10 @@ import functools
 import hashlib
 import inspect
 from collections.abc import Callable
-from typing import Any, ClassVar, Generic, Protocol, TypeVar, cast, get_type_hints
+from typing import Any, ClassVar, Generic, Literal, Protocol, TypeVar, cast, get_type_hints
 
 from bestgroup.compile.borrowing import Borrowing
-from bestgroup.compile.kernel import P, T
+from bestgroup.compile.kernel import P, T, backend
 
 R = TypeVar("R")
 
@@ -47,7 +47,7 @@ class Numbers(Protocol):
 class Bare(Borrowing[P, T]):
     """A borrowing kernel that does not test for a zero divisor."""
 
-    options: ClassVar[dict[str, Any]] = {**Borrowing.options, "error_model": "numpy"}
+    error_model: ClassVar[Literal["python", "numpy"]] = "numpy"
 
 
 def bare(body: Callable[P, T]) -> Bare[P, T]:
@@ -72,14 +72,13 @@ class Primitive(Generic[P, T]):
         return hashlib.sha256((inspect.getsource(self.build) + self.about).encode()).hexdigest()
 
     @functools.cached_property
-    def _numba_type_(self) -> Any:
-        """How numba sees this in compiled code."""
-        from numba.core.registry import cpu_target
+    def _made(self) -> tuple[Any, Any]:
+        return backend().typed(self.build, len(inspect.signature(self.body).parameters))
 
-        made = self.build()
-        context: Any = cpu_target.typing_context
-        context.refresh()
-        return context.resolve_value_type(made)
+    @property
+    def numba_type(self) -> Any:
+        """How numba sees this in compiled code."""
+        return self._made[1]
 
 
 def record(kind: type[R]) -> type[R]:
@@ -184,21 +183,7 @@ def _array(pointer: Any, count: int) -> Any:
 
 
 def _build_array() -> Any:
-    from numba import types
-    from numba.extending import intrinsic
-    from numba.np.arrayobj import populate_array
-
-    @intrinsic
-    def array_at(_: Any, pointer: Any, count: Any) -> Any:
-        def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            made = context.make_array(signature.return_type)(context, builder)
-            size = context.get_constant(types.intp, WORD)
-            populate_array(made, args[0], [args[1]], [size], size, None)
-            return made._getvalue()
-
-        return types.Array(pointer.dtype, 1, "C")(pointer, types.intp), code
-
-    return array_at
+    return backend().array_at()
 
 
 # An array of so many numbers at a pointer; whoever owns them keeps them.

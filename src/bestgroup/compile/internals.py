@@ -1,0 +1,229 @@
+"""All that touches numba's internals: compiled code on disk under our digests, and drafts.
+
+Four private names are used, and a handful of modules that numba does not document; if one of them
+goes, `kernel` falls back to `plain`, which needs public names only and gives the same bits, slower.
+
+**Drafts.** For every function that compiled code calls numba optimises that function with all that
+it calls, and makes machine code of it. Of functions that call each other ten deep that is most of
+the work, done ten times over, and only the outermost result is ever run. A draft stops after
+lowering: its code is linked, once, into each kernel that Python calls, and optimised there.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from typing import Any
+
+try:
+    import fcntl
+except ImportError:  # not on Windows: there each process compiles for itself
+    fcntl = None
+
+import numba
+from numba import types
+from numba.core.caching import CompileResultCacheImpl, IndexDataCacheFile
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import Compiler
+from numba.core.registry import cpu_target
+from numba.extending import intrinsic
+from numba.np.arrayobj import populate_array
+
+from bestgroup.compile.kernel import Kernel, cache_folder
+
+_STORED: Any = CompileResultCacheImpl  # how compiled code becomes bytes, and comes back
+WAIT = 600.0  # seconds for which a process waits for another that compiles the same kernel
+
+
+class PackageCache:
+    """Compiled code of one kernel in the package's own folder; a dispatcher asks it."""
+
+    def __init__(self, kernel: Kernel[Any, Any]) -> None:
+        body: Any = kernel.body
+        folder = cache_folder() / kernel.digest[:2]
+        folder.mkdir(parents=True, exist_ok=True)
+        self.cache_path = str(folder)
+        name = f"{body.__module__.rpartition('.')[2]}.{body.__qualname__}-{kernel.digest}"
+        name = name.replace("<", "").replace(">", "")
+        self._index = str(folder / f"{name}.nbi")
+        self._file = IndexDataCacheFile(self.cache_path, name, kernel.digest)
+        self._held: Any = None
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Return compiled code from disk, or None with the right to compile it.
+
+        Of several processes that need a kernel one compiles it and the others wait.
+        """
+        found = self._read(sig, target_context)
+        if found is None and fcntl is not None and self._hold():
+            found = self._read(sig, target_context)
+            if found is not None:
+                self._release()
+        return found
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Keep compiled code on disk, and let others load it."""
+        try:
+            if not data.library.has_dynamic_globals:
+                key = _key(sig, data.codegen)
+                self._file.save(key, _STORED.reduce(self, data))
+        except OSError:  # a folder that cannot be written: the next process compiles again
+            pass
+        finally:
+            self._release()
+
+    def flush(self) -> None:
+        """Forget all compiled code of this kernel."""
+        self._file.flush()
+
+    def is_warm(self) -> bool:
+        """Return whether compiled code of this kernel is on disk."""
+        return os.path.exists(self._index)
+
+    def _read(self, sig: Any, target_context: Any) -> Any:
+        """Return compiled code from disk, or None; what cannot be read is dropped.
+
+        An index names the types of arguments by their modules: one that another version wrote may
+        name a module that has moved.
+        """
+        target_context.refresh()
+        try:
+            data = self._file.load(_key(sig, target_context.codegen()))
+            if data is None:
+                return None
+            return _STORED.rebuild(self, target_context, data)
+        except Exception:
+            self.flush()
+            return None
+
+    def _hold(self) -> bool:
+        """Lock the kernel's index, and return whether somebody else had it."""
+        self._release()  # a compilation that failed may have left it
+        try:
+            self._held = os.open(f"{self._index}.lock", os.O_RDWR | os.O_CREAT)
+        except OSError:  # a folder that cannot be written: nothing will be kept there either
+            return False
+        assert fcntl is not None
+        until, waited = time.monotonic() + WAIT, False
+        while True:
+            try:
+                fcntl.flock(self._held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                return waited
+            except OSError:
+                if time.monotonic() > until:
+                    return waited
+                waited = True
+                time.sleep(0.05)
+
+    def _release(self) -> None:
+        if self._held is not None:
+            os.close(self._held)
+            self._held = None
+
+
+def _key(sig: Any, codegen: Any) -> Any:
+    # Numba takes two named tuples of one name and the same types for equal, whatever the order of
+    # their fields.
+    return sig, codegen.magic_tuple(), tuple(_fields(kind) for kind in sig)
+
+
+def _fields(kind: Any) -> Any:
+    """Return the names of a named tuple's fields, however deep, and () for other types."""
+    inside = tuple(_fields(entry) for entry in getattr(kind, "types", ()))
+    return (tuple(getattr(kind, "fields", ())), inside) if inside else ()
+
+
+def entry(kernel: Kernel[Any, Any]) -> Any:
+    """Return the dispatcher of a kernel that Python calls, with its code on disk."""
+    dispatcher: Any = numba.njit(kernel.body)
+    dispatcher._cache = PackageCache(kernel)
+    return dispatcher
+
+
+def is_warm(dispatcher: Any) -> bool:
+    """Return whether code of a dispatcher of `entry` is on disk."""
+    return dispatcher._cache.is_warm()
+
+
+class _Draft(JITCodeLibrary):
+    """The code of one function, neither linked nor optimised nor made ready to run."""
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        self.callees: list[Any] = []
+
+    def add_linking_library(self, library: Any) -> None:
+        super().add_linking_library(library)
+        self.callees.append(library)
+
+    def finalize(self) -> None:
+        self._finalized = True
+
+
+class _DraftCompiler(Compiler):
+    def __init__(self, typing: Any, target: Any, library: Any, *rest: Any) -> None:
+        super().__init__(typing, target, library, *rest)
+        self.state.flags.no_compile = True
+        self.state.library = _Draft(target.codegen(), "draft")
+
+
+class _Entry:
+    """Stands for the entry point that a draft lacks; numba finds its code by this object."""
+
+    def __call__(self) -> None:
+        raise TypeError("a draft cannot be called")
+
+
+def callee(kernel: Kernel[Any, Any]) -> Any:
+    """Return a dispatcher of a kernel for compiled code to refer to."""
+    njit: Any = numba.njit  # its stubs lack some options
+    options: dict[str, Any] = {"error_model": kernel.error_model}
+    if not kernel.counts_references:
+        options["_nrt"] = False
+    dispatcher = njit(
+        kernel.body,
+        pipeline_class=_DraftCompiler,
+        no_cpython_wrapper=True,
+        no_cfunc_wrapper=True,
+        **options,
+    )
+    template = dispatcher.get_call_template
+
+    def add_overload(result: Any) -> None:
+        entry = _Entry()
+        # Whoever calls this links all that it calls, too.
+        libraries = list(dict.fromkeys([result.library, *result.library.callees]))
+        dispatcher.targetctx.insert_user_function(entry, result.fndesc, libraries)
+        dispatcher.overloads[tuple(result.signature.args)] = result._replace(entry_point=entry)
+
+    def widened(args: Any, kws: Any) -> Any:
+        # A constant among the arguments would have the function compiled once more for it.
+        return template(tuple(types.unliteral(arg) for arg in args), kws)
+
+    dispatcher.add_overload, dispatcher.get_call_template = add_overload, widened
+    return dispatcher
+
+
+def array_at() -> Any:
+    """Return a function of a pointer and a count that returns an array, which nobody counts."""
+
+    @intrinsic
+    def make(_: Any, pointer: Any, count: Any) -> Any:
+        def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            made = context.make_array(signature.return_type)(context, builder)
+            size = context.get_constant(types.intp, pointer.dtype.bitwidth // 8)
+            populate_array(made, args[0], [args[1]], [size], size, None)
+            return made._getvalue()
+
+        return types.Array(pointer.dtype, 1, "C")(pointer, types.intp), code
+
+    return make
+
+
+def typed(build: Callable[[], Any], arguments: int) -> tuple[Any, Any]:
+    """Return what `build` makes, and its type in compiled code; whoever has the type keeps it."""
+    made = build()
+    context: Any = cpu_target.typing_context
+    context.refresh()
+    return made, context.resolve_value_type(made)

@@ -19,7 +19,7 @@ LAYERS = [
     ["files", "studies/storage", "plots"],
     ["analysis"],
     ["studies", "experiments"],
-    ["service"],
+    ["service", "integrations"],
     ["cli", "testing"],
     ["__main__"],
 ]

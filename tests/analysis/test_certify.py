@@ -179,7 +179,7 @@ def test_bad_calls_are_refused(tmp_path):
         (lambda: bg.certify(ROWS, GOAL), "needs noise="),
         (lambda: bg.certify(ROWS, GOAL, PROBLEM, noise=bounded), "not twice"),
         (lambda: bg.certify(ROWS, GOAL, PROBLEM, 1.5), "delta"),
-        (lambda: bg.certify(ROWS, bg.BestGroup([1]), PROBLEM), "2 dims"),
+        (lambda: bg.certify(ROWS, bg.BestGroup([1]), PROBLEM), "2 decided dims"),
         (lambda: bg.certify(ROWS, "pareto", PROBLEM), "goal must be"),
         (lambda: bg.certify([], GOAL, PROBLEM), "observations must be"),
         (lambda: bg.certify(42, GOAL, PROBLEM), "observations must be"),

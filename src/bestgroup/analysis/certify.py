@@ -11,13 +11,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from bestgroup.analysis.item_tables import item_table, items_of, read_rows
 from bestgroup.errors import InvalidInput
 from bestgroup.files.observations import Table
+from bestgroup.inference.certificate.as_they_came import judge_as_they_came
 from bestgroup.inference.certificate.data_checks import Checker
 from bestgroup.inference.certificate.explain import Explainer, Explanation
 from bestgroup.inference.certificate.items import ItemTable, arm_means, judge_items
@@ -233,6 +234,7 @@ def certify(
     *,
     items: Items | int | None = None,
     order: Sequence[str] | None = None,
+    arms_fixed: bool = True,
 ) -> Certificate:
     """Return what observations prove, with error probability at most delta.
 
@@ -240,6 +242,10 @@ def certify(
     columns group, arm and one a dim. With the `problem` given, arms that were never measured count as
     unknown; without it the arms are those in the table, all dims are to be maximised, and `noise` must
     be given.
+
+    Groups and arms must have been fixed before the values were seen. If some were added on the way,
+    say `arms_fixed=False`: the arms then share delta in the order in which they first come in the
+    table, which must be that in which they were first pulled, and more observations are needed.
 
     With a column `item` the arms were scored on the same items, and differences on common items
     decide. `items` says what they are, if the problem does not. A pool that every arm was scored on
@@ -276,13 +282,16 @@ def certify(
             "without a range of the values their items are not used: arms count singly",
         )
     elif table.has_items or problem.items is not None:
+        if not arms_fixed:
+            raise InvalidInput("arms_fixed=False is not for arms that share items")
         return _certify_items(table, problem, goal, delta, notes, order)
     if order is not None:
         raise InvalidInput("order is for tables with a column 'item'")
     checker = Checker(problem.noise, [dim.name for dim in problem.decided])
-    tally, pivots = tally_of(table, problem, delta, checker)
+    found = tally_of(table, problem, delta, checker)
     notes = (*notes, *checker.warnings())
-    return certificate_from(tally, problem, goal, delta, notes, pivots)
+    came = None if arms_fixed else found.order
+    return certificate_from(found.tally, problem, goal, delta, notes, found.pivots, came)
 
 
 def _certify_items(
@@ -364,28 +373,41 @@ def certificate_from(
     delta: float,
     notes: tuple[str, ...] = (),
     pivots: Floats | None = None,
+    came: Sequence[tuple[int, int]] | None = None,
 ) -> Certificate:
-    """Return what a tally proves, with sums about `pivots` [N, K, D] if they are given."""
+    """Return what a tally proves, with sums about `pivots` [N, K, D] if they are given.
+
+    `came` has the arms in the order in which they came, if they were not fixed beforehand.
+    """
     about = np.zeros_like(tally.sums) if pivots is None else pivots
-    verdict = judge_about(tally, about, problem.shape, goal, problem.noise, delta)
-    guarantee = data_guarantee(problem, goal, delta, verdict)
+    setting = problem.shape, goal, problem.noise, delta
+    if came is None:
+        verdict = judge_about(tally, about, *setting)
+    else:
+        verdict = judge_as_they_came(tally, about, *setting, came)
+    guarantee = data_guarantee(problem, goal, delta, verdict, came is None)
     tally = of_values(tally, about)
     return Certificate(problem, goal, delta, tally, verdict, guarantee, notes)
 
 
+class Collected(NamedTuple):
+    """What is kept of a table."""
+
+    tally: Tally  # with sums about the pivots
+    pivots: Floats  # [N, K, D]
+    order: list[tuple[int, int]]  # groups and arms as they first came
+
+
 def tally_of(
     table: Table, problem: Problem, delta: float, checker: Checker | None = None
-) -> tuple[Tally, Floats]:
-    """Return the tally of all rows of a table, and the pivots that its sums are about, [N, K, D].
-
-    A refusal names the line.
-    """
+) -> Collected:
+    """Return the tally of all rows of a table; a refusal names the line."""
     shape, noise = problem.shape, problem.noise
     scales = noise.scales(shape.dims) if noise.has_scale else np.zeros(shape.dims)
     rule = problem.noise.boxes(shape, delta)
     tally = empty_tally(shape.groups, shape.arms, shape.dims, rule.start)
-    pivots = np.zeros_like(tally.sums)
-    body = take_values
+    found = Collected(tally, np.zeros_like(tally.sums), [])
+    pivots, body = found.pivots, take_values
     for portion in table.portions():
         if len(portion.groups) * (10 + len(rule.start)) > 20_000:  # worth a compilation
             body = take_values.compiled
@@ -394,6 +416,7 @@ def tally_of(
         for group, arm, values in replace(portion, values=oriented).by_arm():
             i, j = problem.index(group, arm)
             if not tally.counts[i, j]:
+                found.order.append((i, j))
                 pivots[i, j] = pivot_of(values[0], scales)
             before = tally.sums[i, j].copy()
             body(rule, tally, i, j, np.ascontiguousarray(values))
@@ -401,7 +424,7 @@ def tally_of(
             if checker is not None:
                 name = f"{problem.groups[i]}, {problem.arms[i][j]}"
                 checker.add(name, problem.to_user(values))
-    return tally, pivots
+    return found
 
 
 def _problem_of(table: Table, noise: Noise, items: Items | int | None = None) -> Problem:
@@ -421,9 +444,18 @@ def _problem_of(table: Table, noise: Noise, items: Items | int | None = None) ->
 
 FIXED = "groups, arms, dims, weights and delta were fixed before the values were seen"
 ALL = "no observation was left out or picked because of its value"
+AS_THEY_CAME = (
+    "given what was seen before an arm came, and its own earlier pulls, its next pull has its mean and "
+    "that noise",
+    "groups and arms may have been added because of what was seen; the table has them in the order in "
+    "which they were first pulled",
+    "dims and delta were fixed before the values were seen",
+)
 
 
-def data_guarantee(problem: Problem, goal: Goal, delta: float, verdict: Verdict) -> Guarantee:
+def data_guarantee(
+    problem: Problem, goal: Goal, delta: float, verdict: Verdict, arms_fixed: bool = True
+) -> Guarantee:
     """Return what a verdict on observations alone is worth."""
     words = decisions_statement(goal, delta)
     if verdict.pairs:
@@ -431,9 +463,9 @@ def data_guarantee(problem: Problem, goal: Goal, delta: float, verdict: Verdict)
     else:
         words += ", and all intervals hold"
     arms = SEVERAL_ARMS if verdict.pairs else SINGLE_ARMS
-    return Guarantee(
-        "proven", words, (*problem.treatment(), *problem.noise.assumptions(), *arms, FIXED, ALL)
-    )
+    if not arms_fixed:
+        return Guarantee("proven", words, (*problem.noise.assumptions(), *AS_THEY_CAME, ALL))
+    return Guarantee("proven", words, (*problem.noise.assumptions(), *arms, FIXED, ALL))
 
 
 def _word(status: int) -> str | None:

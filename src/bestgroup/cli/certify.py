@@ -41,6 +41,13 @@ def command(
     ] = None,
     delta: Delta = None,
     epsilon: Epsilon = None,
+    arms_fixed: Annotated[
+        bool,
+        typer.Option(
+            "--arms-fixed/--arms-as-they-came",
+            help="Whether groups and arms were fixed before values were seen, or added on the way.",
+        ),
+    ] = True,
     plot: Annotated[
         Path | None, typer.Option(help="Write the Pareto view (PNG, SVG, PDF).", metavar="FILE")
     ] = None,
@@ -49,7 +56,7 @@ def command(
     """Show which groups are proven in or out by data that was collected in any order."""
     if plot is not None:
         check_writable(plot)
-    found = _certify(observations, problem, noise, weights, delta, epsilon)
+    found = _certify(observations, problem, noise, weights, delta, epsilon, arms_fixed)
     if plot is not None:
         with replacing(plot) as part:
             found.plot().savefig(part, format=plot.suffix.lstrip(".") or "png")
@@ -66,6 +73,7 @@ def _certify(
     weights: str | None,
     delta: float | None,
     epsilon: float | None,
+    arms_fixed: bool,
 ) -> Certificate:
     import bestgroup as bg
 
@@ -78,16 +86,16 @@ def _certify(
             raise InvalidInput(
                 "give a problem file with --problem, or say what the noise is with --noise"
             )
-        return bg.certify(
-            observations, goal, None, 0.05 if delta is None else delta, read_noise(noise)
-        )
+        level = 0.05 if delta is None else delta
+        return bg.certify(observations, goal, None, level, read_noise(noise), arms_fixed=arms_fixed)
     if noise is not None or weights is not None:
         raise InvalidInput("--noise and --weights are for use without --problem, which has them")
     spec = bg.load_spec(problem)
     goal = spec.goal
     if epsilon is not None:
         goal = goal.with_epsilon(epsilon)
-    return bg.certify(observations, goal, spec.problem, spec.delta if delta is None else delta)
+    level = spec.delta if delta is None else delta
+    return bg.certify(observations, goal, spec.problem, level, arms_fixed=arms_fixed)
 
 
 def read_noise(text: str) -> Noise:

@@ -103,20 +103,30 @@ def judge_about(
 def judge(tally: Tally, shape: Shape, goal: Goal, noise: Noise, delta: float) -> Verdict:
     """Return what a tally proves."""
     low, high = boxes(tally, shape, noise, delta)
-    pairs = isinstance(noise, SubGaussian) and noise.arms == "independent"
-    if isinstance(goal, BestGroup):
-        return _judge_best(tally, low, high, shape, goal, noise, delta)
-    epsilon = goal.epsilons(shape.dims)
+    if not (isinstance(noise, SubGaussian) and noise.arms == "independent"):
+        return judge_boxes(low, high, goal)
     N, D = shape.groups, shape.dims
-    if pairs:
-        beats, holds = np.zeros((N, N, D), np.bool_), np.zeros((N, N, D), np.bool_)
-        body = pair_signs.compiled if N * N * D * shape.arms > 3000 else pair_signs
-        body(tally, shape.exists, noise.scales(D), epsilon, delta, beats, holds)
-    else:
-        lower, upper = low.max(axis=1), high.max(axis=1)
-        beats = lower[:, None, :] > upper[None, :, :]
-        holds = lower[:, None, :] + epsilon >= upper[None, :, :]
-    return Verdict(settle(beats, holds), low, high, beats, holds, pairs)
+    if isinstance(goal, BestGroup):
+        if D > MOST_DIMS:
+            return judge_boxes(low, high, goal)
+        first, sure, near = behind_witness(tally, shape, goal, noise, delta, low)
+        status = settle_best(sure, first if near.sum() == N - 1 else -1, goal)
+        return judge_boxes(low, high, goal)._replace(status=status, pairs=True)
+    beats, holds = np.zeros((N, N, D), np.bool_), np.zeros((N, N, D), np.bool_)
+    body = pair_signs.compiled if N * N * D * shape.arms > 3000 else pair_signs
+    body(tally, shape.exists, noise.scales(D), goal.epsilons(D), delta, beats, holds)
+    return Verdict(settle(beats, holds), low, high, beats, holds, True)
+
+
+def judge_boxes(low: Floats, high: Floats, goal: Goal) -> Verdict:
+    """Return what boxes of arms, [N, K, D] each, prove if all of them hold."""
+    lower, upper = low.max(axis=1), high.max(axis=1)
+    beats = lower[:, None, :] > upper[None, :, :]
+    if isinstance(goal, BestGroup):
+        holds = lower[:, None, :] >= upper[None, :, :]
+        return Verdict(_best_by_boxes(lower, upper, goal), low, high, beats, holds, False)
+    holds = lower[:, None, :] + goal.epsilons(low.shape[2]) >= upper[None, :, :]
+    return Verdict(settle(beats, holds), low, high, beats, holds, False)
 
 
 def boxes(tally: Tally, shape: Shape, noise: Noise, delta: float) -> tuple[Floats, Floats]:
@@ -139,27 +149,6 @@ def settle(beats: Bools, holds: Bools) -> Ints:
     return status
 
 
-def _judge_best(
-    tally: Tally,
-    low: Floats,
-    high: Floats,
-    shape: Shape,
-    goal: BestGroup,
-    noise: Noise,
-    delta: float,
-) -> Verdict:
-    joint = False
-    if isinstance(noise, SubGaussian) and noise.arms == "independent" and shape.dims <= MOST_DIMS:
-        joint = True
-        first, sure, near = behind_witness(tally, shape, goal, noise, delta, low)
-        status = settle_best(sure, first if near.sum() == shape.groups - 1 else -1, goal)
-    else:
-        status = _best_by_boxes(low, high, shape, goal)
-    lower, upper = low.max(axis=1), high.max(axis=1)
-    beats = lower[:, None, :] > upper[None, :, :]
-    return Verdict(status, low, high, beats, lower[:, None, :] >= upper[None, :, :], joint)
-
-
 def settle_best(behind: Bools, first: int, goal: BestGroup) -> Ints:
     """Return the statuses for the best group, [N]: `behind` are surely not the only best.
 
@@ -172,12 +161,11 @@ def settle_best(behind: Bools, first: int, goal: BestGroup) -> Ints:
     return status
 
 
-def _best_by_boxes(low: Floats, high: Floats, shape: Shape, goal: BestGroup) -> Ints:
-    weights = goal.weight_vector(shape.dims)
-    lower, upper = low.max(axis=1), high.max(axis=1)
+def _best_by_boxes(lower: Floats, upper: Floats, goal: BestGroup) -> Ints:
+    weights = goal.weight_vector(lower.shape[1])
     least, most = lower @ weights, upper @ weights
-    others = ~np.eye(shape.groups, dtype=bool)
-    behind = ((least[:, None] > most[None, :]) & others).any(axis=0)
+    others = ~np.eye(len(lower), dtype=bool)
+    behind = np.any((least[:, None] > most[None, :]) & others, axis=0)
     ahead = least[:, None] + goal.epsilon * weights.sum() >= most[None, :]
     best = np.flatnonzero((ahead | ~others).all(axis=1))
     first = int(best[np.argmax(least[best])]) if len(best) else -1

@@ -46,6 +46,26 @@ def test_a_hook_is_replaced_however_deep(given, expected):
     assert loop(VALUES) == loop.compiled(VALUES) == expected
 
 
+@hook
+def base(x):
+    """Return what is weighed of a number."""
+
+
+@kernel
+def square_of_base(x):
+    return base(x) * base(x)
+
+
+@kernel
+def half(x):
+    return x / 2.0
+
+
+def test_what_is_bound_may_call_hooks_too():
+    loop = bind(twice, {weight: square_of_base, base: half})
+    assert loop(VALUES) == loop.compiled(VALUES) == 7.0
+
+
 def test_an_unbound_hook_refuses_to_run():
     with pytest.raises(TypeError, match="weight is a hook"):
         twice(VALUES)

@@ -9,11 +9,11 @@ from bestgroup.algorithms import triple_elimination as te
 from bestgroup.algorithms.protocol import Setting
 from bestgroup.algorithms.te_plus import algorithm as te_plus
 from bestgroup.algorithms.te_plus.radii import radii_at
-from bestgroup.drivers.jump.clock import set_clock
+from bestgroup.drivers.jump import memory as at
 from bestgroup.drivers.jump.engine import run_many, supports
-from bestgroup.drivers.jump.memory import PRESENT, SPARE, clock_at
-from bestgroup.drivers.jump.memory import radii_at as radii_of
-from bestgroup.drivers.jump.radii import set_radii
+from bestgroup.drivers.jump.families.clocks import set_clock
+from bestgroup.drivers.jump.guards import set_radii
+from bestgroup.drivers.jump.memory import PRESENT, SPARE
 from bestgroup.errors import InvalidInput
 from bestgroup.problem.laws import Bernoulli, FullyDependent, Normal
 from bestgroup.simulation.simulate import choose_engine
@@ -218,7 +218,7 @@ def test_radii_of_a_window_are_below_all_its_rounds_and_tight():
     instance = bg.Instance([[[0.0]], [[1.0]]])
     engine = engine_for(instance, bg.ParetoGroups(0.1), bg.algorithm("te-plus"), 0.01)
     m, rule = engine.memory, engine.rule
-    below, edges, radii = radii_of(m, SPARE), np.zeros(4), np.zeros(3)
+    below, edges, radii = at.radii(m, SPARE), np.zeros(4), np.zeros(3)
     rng = np.random.default_rng(3)
     for now in [*range(140), *rng.integers(140, 5000, 60).tolist()]:
         end = now + int(rng.integers(1, 70))
@@ -240,11 +240,11 @@ def test_the_clock_of_a_round_is_where_the_algorithm_gets_one_by_one(weights):
     assert m.D == D
     clock = np.ones(D, np.int64)
     for d in range(D):
-        clock_at(m, PRESENT, d).count = 1
+        at.clock(m, PRESENT, d).count = 1
     for r in range(2, 3000):
         clock[eecb.focus_at(clock, rule)] += 1
         if r % 37 == 0 or r < 40:
             for d in range(D):
-                clock_at(m, 1, d).count = 7 * clock[d]
+                at.clock(m, 1, d).count = 7 * clock[d]
             set_clock(m, rule, 0, r, 1, 0.2)
-            assert [clock_at(m, 0, d).count for d in range(D)] == clock.tolist()
+            assert [at.clock(m, 0, d).count for d in range(D)] == clock.tolist()

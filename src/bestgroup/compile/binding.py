@@ -44,7 +44,7 @@ def bind(loop: Kernel[P, T], hooks: Mapping[Kernel[Any, Any], Kernel[Any, Any]])
 def _bound(item: Kernel[Any, Any], hooks: frozenset[tuple[Any, Any]]) -> Kernel[Any, Any]:
     for asked, given in hooks:
         if asked is item:
-            return given
+            return _bound(given, hooks)  # what is bound may call hooks, too
     body = cast(types.FunctionType, item.body)
     swapped: dict[str, Kernel[Any, Any]] = {}
     for name in body.__code__.co_names:

@@ -1,1 +1,1 @@
-"""Simulation that jumps over the rounds in which nothing can happen."""
+"""The jump engine: exact in law, by passing over rounds in which nothing can happen."""

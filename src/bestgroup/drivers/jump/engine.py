@@ -1,54 +1,59 @@
 """The jump engine: runs that are exact in law but pass over the rounds in which nothing can happen.
 
-`jump_certify` says what is taken for certain and bounds the error; `jump_walks` reveals walks
-lazily; `jump_calendar` orders the tests that may fire; the other modules join them with the margins
-of the algorithms.
+**Theory of operation.** An algorithm's outcome is a function of random walks, one for each arm and
+dim, and hangs on some hundred events: a group is rejected, an arm eliminated. Every event is a test,
+a signed margin of efficiencies, and between events a test is far from firing for nearly all rounds.
+
+1. `walks` reveals a walk only where somebody looks, each point from its exact law given all that is
+   known. So the walks have the right law, whatever decides where to look.
+2. `envelopes` bounds efficiencies over an *outer window* of rounds, from the known points at its
+   ends. A test whose margin is negative throughout cannot fire there; the others become *items* of
+   the event queue (`windows`).
+3. `guards` asks, for each item, whether it can fire in a window, given the walks at its ends. If
+   not, the window is passed over for that item. Otherwise it is halved; windows of at most 16 rounds
+   are gone through round by round. An item that is alone is followed by the two walks that it
+   compares.
+4. At the rounds at which an item may fire, the margins of the algorithm decide. `families` says,
+   for each kind of algorithm, what its items and guards are and what follows when one fires.
+5. `certificates` bounds the error: a run differs from the algorithm's only if something that was
+   taken for certain is false, which has a known probability that is added up.
+
+Nothing of an algorithm is written twice: tests are its margins, thresholds of guards come from the
+same margins. What a family writes again are the loops over its sets, for one item at a time instead
+of all; the pathwise tests (`tests/property/test_jump_paths.py`) hold them against the algorithm.
+
+**Weak points.** The sets live in `memory` during a run, not in the algorithm's state, so a change of
+what fires must be made in the algorithm and in its family. Radii must decrease and laws must be
+Gaussian. Rounding is not counted. With N groups screening costs up to N^2 comparisons a window. A
+run that finds its memory too small begins again with four times as much.
 """
 
 from __future__ import annotations
 
+import importlib
 import threading
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from bestgroup.algorithms.equal_effect import EqualEffect
-from bestgroup.algorithms.pareto_then_weigh import ParetoThenWeigh
-from bestgroup.algorithms.protocol import Algorithm, Setting
-from bestgroup.algorithms.te_plus.algorithm import TePlus
-from bestgroup.algorithms.triple_elimination import GroupElimination
-from bestgroup.algorithms.uniform import Uniform
-from bestgroup.drivers.jump.certify import doubt_for
-from bestgroup.drivers.jump.families.elimination import Results, make_results
-from bestgroup.drivers.jump.families.elimination import run_many as run_elimination
-from bestgroup.drivers.jump.families.equal_effect import run_many as run_effect
-from bestgroup.drivers.jump.families.te_plus import run_many as run_plus
-from bestgroup.drivers.jump.families.uniform import run_uniform
-from bestgroup.drivers.jump.memory import Rooms, dim_at, edges_at, logged_points, make_memory
-from bestgroup.drivers.jump.radii import FIRST_CELLS, edges_of
-from bestgroup.drivers.jump.screen import FEW
+from bestgroup.algorithms.protocol import Algorithm, Setting, kernels_of
+from bestgroup.compile.binding import bind
+from bestgroup.drivers.jump import memory as at
+from bestgroup.drivers.jump.certificates import doubt_for
+from bestgroup.drivers.jump.families import Family, JumpRuns
+from bestgroup.drivers.jump.memory import Rooms, make_memory
 from bestgroup.drivers.jump.walks import OutOfRoom
-from bestgroup.problem.arrays import Bools, Floats, Ints
+from bestgroup.drivers.jump.windows import Results, make_results
+from bestgroup.drivers.jump.windows import run_many as loop
+from bestgroup.problem.arrays import Bools, Floats
 from bestgroup.problem.instance import Instance
 from bestgroup.problem.laws import FullyDependent, Normal
 
-# An outer window is as long as the rounds before it, divided by this: shorter ones make more boxes and
-# leave fewer tests to look at.
-_PACE, _MANY_PACE = 3, 4
+_FEW, _MANY_PACE = 16, 4  # of more groups outer windows are shorter: they make more envelopes
 _MORE = 4  # times the room, when it has run out
 _SLICE = 64  # runs between two looks at the keyboard
 _SMALL = 2**18  # so many words of an engine may be kept for the next piece of work
 _LAST = threading.local()
-
-
-class JumpRuns(NamedTuple):
-    """Outcomes of runs; `distance` bounds each one's total variation distance to the exact law."""
-
-    answers: Bools  # [runs, N]
-    counts: Ints  # [runs, N, K]
-    rounds: Ints  # [runs]
-    finished: Bools  # [runs]
-    distance: Floats  # [runs]
 
 
 def supports(instance: Instance, algorithm: Algorithm) -> str | None:
@@ -79,46 +84,45 @@ def run_many(
     A run that would need more than `max_pulls` stops unfinished before the round that would pass
     it, as in the exact engine.
     """
-    if isinstance(algorithm, Uniform):
-        means, roots, _ = law_of(instance)
-        rule, keys = algorithm.rule(setting), (seed, first, count)
-        return JumpRuns(
-            *run_uniform(means, roots, algorithm, rule, keys, max_pulls), np.zeros(count)
-        )
-    return _engine_for(instance, setting, algorithm).run(seed, first, count, max_pulls)
-
-
-def _engine_for(instance: Instance, setting: Setting, algorithm: Algorithm) -> Engine:
-    """Return an engine: the last one of this thread, if it was made for these very objects.
-
-    The runs of a simulation come in pieces, and a small engine costs as much to make as a tenth of
-    a run.
-    """
+    # The runs of a simulation come in pieces, and a small engine costs as much to make as a tenth of
+    # a run: the last one of this thread is used again if it was made for these very objects.
     made = (instance, setting, algorithm)
     kept = getattr(_LAST, "kept", None)
     if kept is not None and all(a is b for a, b in zip(kept[0], made, strict=True)):
-        return kept[1]
+        return kept[1].run(seed, first, count, max_pulls)
+    rule = algorithm.rule(setting)
+    at_once = family_of(algorithm, rule).at_once
+    if at_once is not None:
+        means, root, _ = law_of(instance)
+        return at_once(means, root, algorithm, rule, (seed, first, count, max_pulls))
     engine = Engine(*made)
     _LAST.kept = (made, engine) if engine.block.size <= _SMALL else None
-    return engine
+    return engine.run(seed, first, count, max_pulls)
+
+
+def family_of(algorithm: Algorithm, rule: Any) -> Family:
+    """Return the family that an algorithm names."""
+    kernels = kernels_of(algorithm, rule)
+    assert kernels is not None, "an algorithm of which something is overridden has no family"
+    return importlib.import_module(kernels.jump).FAMILY
 
 
 class Engine:
-    """Arrays and rule of one setting, reused by all runs; `log` keeps so many revealed points."""
+    """Memory and rule of one setting, reused by all runs; `log` keeps so many revealed points."""
 
     def __init__(
         self, instance: Instance, setting: Setting, algorithm: Algorithm, log: int = 0
     ) -> None:
         self.shape, self.algorithm = instance.shape, algorithm
         self.rule: Any = algorithm.rule(setting)
+        self.family = family_of(algorithm, self.rule)
+        self.loop = bind(loop, self.family.hooks)
         self.drifts, self.factor, joint = law_of(instance)
         if not joint:
             self.drifts = self.drifts.reshape(-1, 1)
             self.factor = self.factor.sum(axis=1, keepdims=True)
-        walks, pairs = self.shape.total * self.shape.dims, 0
-        self.cells = 0  # of rounds, with a radius each
-        if isinstance(algorithm, TePlus):
-            pairs, self.cells = self.shape.groups**2 * self.shape.dims, FIRST_CELLS
+        walks, pairs = self.shape.total * self.shape.dims, self.family.pairs(self.shape)
+        self.cells = self.family.cells
         self.doubt = doubt_for(2000.0 + 500.0 * (walks + pairs))
         self.items = 2 * walks + 64 * self.shape.groups + 64 + pairs
         self.points, self.log = 6 * len(self.drifts) + 2048, log
@@ -128,23 +132,13 @@ class Engine:
         shape, rule = self.shape, self.rule
         sizes = (shape.groups, shape.arms, shape.dims)
         rooms = Rooms(self.items, self.points, self.log, 3 * self.cells)
-        self.block, m = make_memory(sizes, (self.drifts, self.factor), shape.exists, rooms)
+        self.block, m = make_memory(sizes, (self.drifts, self.factor), rooms)
         deviations = np.sqrt((self.factor**2).sum(axis=1))
-        weights = getattr(rule, "weights", np.zeros(shape.dims))
         for d in range(shape.dims):
-            dim = dim_at(m, d)
-            dim.scale, dim.epsilon = rule.scale[d], rule.epsilon[d]
-            dim.weight, dim.deviation = weights[d], deviations[d]
-        if self.cells:
-            m.paired, m.radius_factor = 1, rule.factor
-            edges = edges_of(rule.variance, tuple(rule.alphas.tolist()), self.cells)
-            for k, edge in enumerate(edges.ravel()):
-                edges_at(m, 0)[k] = edge
-        else:
-            m.radius_kind, m.radius_events, m.radius_delta, m.radius_factor = rule.radius[:4]
-        m.pace = _MANY_PACE
-        if shape.groups <= FEW:
-            m.pace = 1 if isinstance(self.algorithm, EqualEffect | GroupElimination) else _PACE
+            dim = at.dim(m, d)
+            dim.scale, dim.epsilon, dim.deviation = rule.scale[d], rule.epsilon[d], deviations[d]
+        self.family.load(m, rule, self.cells)
+        m.pace = self.family.pace(rule) if shape.groups <= _FEW else _MANY_PACE
         m.first_doubt = self.doubt
         self.memory = m
 
@@ -154,36 +148,28 @@ class Engine:
         out = make_results(count, shape.groups, shape.arms, shape.dims)
         keys, done = np.array([seed, first, max_pulls, 0], np.int64), np.zeros(1, np.int64)
         state = self.algorithm.init(self.rule)
-        loop: Any = run_elimination
-        if isinstance(self.algorithm, EqualEffect | TePlus):
-            loop = run_plus if isinstance(self.algorithm, TePlus) else run_effect
         while done[0] < count:
             keys[3] = min(count, done[0] + _SLICE)
             try:
-                loop.compiled(self.block.ctypes.data, self.rule, state, keys, out, done)
+                self.loop.compiled(self.block.ctypes.data, self.rule, state, keys, out, done)
             except OutOfRoom:
                 # The run begins again, so room grows by much at once.
-                self.items, self.points, self.cells = (
-                    _MORE * self.items,
-                    _MORE * self.points,
-                    _MORE * self.cells,
-                )
+                self.items, self.points = _MORE * self.items, _MORE * self.points
+                self.cells *= _MORE
                 self._make()
         return JumpRuns(self._answers(out), out.counts, out.rounds, out.finished, out.risk)
 
     def _answers(self, out: Results) -> Bools:
-        """Return what the algorithm answers when it has accepted these groups, [runs, N]."""
-        if not isinstance(self.algorithm, ParetoThenWeigh):
-            return out.accepted
-        answers, state = np.zeros_like(out.accepted), self.algorithm.init(self.rule)
+        """Return what the algorithm answers at the end of each run, [runs, N]."""
+        answers, start = np.zeros_like(out.accepted), self.algorithm.init(self.rule)
         for k in range(len(answers)):
-            state = state._replace(accepted=out.accepted[k], efficiency=out.efficiency[k])
+            state = self.family.final(start, out.accepted[k], out.efficiency[k])
             answers[k, list(self.algorithm.answer(state, self.rule))] = True
         return answers
 
     def logged(self) -> Floats:
         """Return the points of the last run: unit, count, sums; as far as there was room."""
-        return logged_points(self.memory)
+        return at.logged_points(self.memory)
 
 
 def law_of(instance: Instance) -> tuple[Floats, Floats, bool]:

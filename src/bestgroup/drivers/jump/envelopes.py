@@ -1,58 +1,225 @@
-"""Efficiencies of TE in the jump engine: differences over a window, and values at the rounds of a sprint.
+"""Envelopes of efficiencies over windows, and their values at the rounds of a sprint.
 
-A *cell* is a pair (group, dim). Only its *rivals* can attain its efficiency in the present outer
-window: the active arms whose mean can reach the largest lower bound of any, which is the *lead*'s.
-A resolved cell has a value instead.
+R_i^d is the largest mean over A_{i,d}. Over the outer window it lies in an *envelope* [low, high],
+from bands round the chords of known points. Only *rivals* can attain it there: the active arms whose
+mean can reach the largest lower bound of any, which is the *lead*'s. A resolved efficiency has a
+value instead, and its envelope is that value.
+
+The second half of the module is for arms that are all pulled once a round: comparisons of two
+efficiencies over a window, which follow the sums of two walks along their bridge.
 """
 
 from __future__ import annotations
 
 import math
 
-from bestgroup.compile.records import Numbers, bare
-from bestgroup.drivers.jump.memory import (
-    SPRINT,
-    Memory,
-    cell_at,
-    column_of,
-    dim_at,
-    means_at,
-    member_at,
-    point_at,
-    row_at,
-    sums,
-    unit_at,
-    unit_of,
-    values_at,
-    window_at,
+import numpy as np
+
+from bestgroup.compile.records import bare
+from bestgroup.drivers.jump import memory as at
+from bestgroup.drivers.jump.certificates import ROUNDING, add_risk, guard_risk
+from bestgroup.drivers.jump.families import (
+    NOBODY,
+    begin_sprint,
+    bounds_of,
+    forget_sprint,
+    is_stale,
+    leave_window,
+    means_of,
+    stays_under,
 )
-from bestgroup.drivers.jump.risk import add_risk
-from bestgroup.drivers.jump.stretch import reveal_stretch
-from bestgroup.drivers.jump.walks import advance, bounds, ends, reveal
+from bestgroup.drivers.jump.memory import SPRINT, Memory, Numbers
+from bestgroup.drivers.jump.walks import advance, bounds, ends, reveal, reveal_stretch
+from bestgroup.drivers.jump.windows import add_item
 
-# Kinds of items: of TE in the order of a round, then the signs of TE+.
-REJECT, RESOLVE, STALE, ACCEPT, ABOVE, NEAR, FAR = range(7)
-NOBODY, ITEM = -1, -2  # a watch that is nobody's, or that an item keeps
+NO_RIVAL, RIVAL, LOST = 0, 1, 2
 
-ROUNDING = 1e-13  # share of a mean by which a certificate stays clear of rounding
+
+@bare
+def screen_envelope(
+    m: Memory, i: int, d: int, now: int, end: int, threshold: float, stale: int
+) -> None:
+    """Set an envelope over (now, end], its rivals and lead, and items of kind `stale` for its arms.
+
+    An arm is eliminated when it is `threshold` or more below the efficiency; there are no such
+    items if `stale` is negative. The envelope is solid if no arm's bounds are wider than that. Then
+    its lower end holds to the end even if the lead is eliminated: some arm is that far above the
+    lead at that round, and its lower bound lies above the lead's.
+    """
+    env = at.envelope(m, i, d)
+    low, high, width, lead = -np.inf, -np.inf, 0.0, 0
+    for j in range(m.K):
+        member = at.member(m, i, j, d)
+        if member.active:
+            least, most = bounds_of(m, i, j, d, now, end)
+            member.low, member.high = least, most
+            width, high = max(width, most - least), max(high, most)
+            if least > low:
+                low, lead = least, j
+    rivals = 0
+    for j in range(m.K):
+        member = at.member(m, i, j, d)
+        if member.active:
+            if member.high >= low:
+                at.member(m, i, rivals, d).rival = j
+                rivals += 1
+            if stale >= 0 and is_stale(high, member.low, threshold):
+                add_item(m, stale, i, j, d, 0)
+    env.low, env.high, env.rivals, env.lead = low, high, rivals, lead
+    env.solid = 1 if width <= threshold else 0
+
+
+@bare
+def drop_rival(m: Memory, i: int, j: int, d: int) -> int:
+    """Take an eliminated arm out of the rivals, and return NO_RIVAL, RIVAL or LOST.
+
+    LOST: it was the lead and the envelope is not solid, so the window must be screened again.
+    """
+    env, kept = at.envelope(m, i, d), 0
+    for k in range(env.rivals):
+        rival = at.member(m, i, k, d).rival
+        if rival != j:
+            at.member(m, i, kept, d).rival = rival
+            kept += 1
+    if kept == env.rivals:
+        return NO_RIVAL
+    env.rivals = kept
+    if env.lead == j:
+        env.lead = _best_rival(m, i, d)
+        if not env.solid:
+            m.again = 1
+            return LOST
+    return RIVAL
+
+
+@bare
+def _best_rival(m: Memory, i: int, d: int) -> int:
+    """Return the rival with the largest lower bound over the outer window."""
+    best = at.member(m, i, 0, d).rival
+    for k in range(at.envelope(m, i, d).rivals):
+        rival = at.member(m, i, k, d).rival
+        if at.member(m, i, rival, d).low > at.member(m, i, best, d).low:
+            best = rival
+    return best
+
+
+@bare
+def fill_row(m: Memory, i: int, d: int) -> Numbers:
+    """Return an efficiency at all rounds of the sprint, made known.
+
+    A rival that stays below all values of the lead needs no point.
+    """
+    env, row, n = at.envelope(m, i, d), at.row(m, i, d), m.stop - m.start
+    if env.row == m.stretch:
+        return row
+    env.row = m.stretch
+    if not env.open:
+        for k in range(n):
+            row[k] = at.values(m, i)[d]
+        return row
+    means, least = means_of(m, i, env.lead, d), math.inf
+    for k in range(n):
+        row[k] = means[k]
+        least = min(least, means[k])
+    for r in range(env.rivals):
+        rival = at.member(m, i, r, d).rival
+        if rival == env.lead:
+            continue
+        known = at.unit(m, at.unit_of(m, i, rival, d)).stamp == m.stretch
+        if not known and stays_under(m, i, rival, d, least):
+            continue
+        means = means_of(m, i, rival, d)
+        for k in range(n):
+            row[k] = max(row[k], means[k])
+    return row
+
+
+@bare
+def note_efficiency(m: Memory, i: int, d: int, when: int) -> float:
+    """Return an efficiency at a round of the sprint, and note it."""
+    value = fill_row(m, i, d)[when - m.start - 1]
+    at.values(m, i)[d] = value
+    return value
+
+
+@bare
+def forget_rows(m: Memory) -> None:
+    """Forget the efficiencies at the rounds of a sprint: their rivals may change."""
+    for i in range(m.N):
+        for d in range(m.D):
+            at.envelope(m, i, d).row = -1
+
+
+# One clock: every arm that is read has been pulled once a round.
+
+
+@bare
+def _bounds_by_round(m: Memory, i: int, j: int, d: int, now: int, end: int) -> tuple[float, float]:
+    """Return bounds of the mean of an arm over (now, end], of which a part may have been sprinted."""
+    u, column, band = at.unit_of(m, i, j, d), at.column_of(m, d), at.dim(m, d).band
+    reveal(m, u, end)
+    if at.unit(m, u).stamp != m.stretch:
+        advance(m, u, now)
+        return bounds(m, u, column, band, now + 1, end)
+    low, high, means = np.inf, -np.inf, at.means(m, u, column)
+    for k in range(now - m.start, m.stop - m.start):
+        low, high = min(low, means[k]), max(high, means[k])
+    if end > m.stop:
+        least, most = bounds(m, u, column, band, m.stop + 1, end)
+        low, high = min(low, least), max(high, most)
+    return low, high
+
+
+@bare
+def _means_by_round(m: Memory, i: int, j: int, d: int) -> Numbers:
+    """Return the means of an arm at the rounds of the sprint, made known."""
+    u = at.unit_of(m, i, j, d)
+    reveal_stretch(m, u, m.start, m.stop)
+    return at.means(m, u, at.column_of(m, d))
+
+
+@bare
+def _stays_under(m: Memory, i: int, j: int, d: int, level: float) -> bool:
+    return keeps_below(m, at.unit_of(m, i, j, d), d, level, m.start, m.stop)
+
+
+@bare
+def _leave_window(m: Memory) -> None:
+    """Do nothing: the round is the clock."""
+
+
+@bare
+def _begin_sprint(m: Memory, rule: object) -> None:
+    """Ask more of certificates if much was risked."""
+    guard_risk(m)
+
+
+ROUND_CLOCK = {
+    bounds_of: _bounds_by_round,
+    means_of: _means_by_round,
+    stays_under: _stays_under,
+    leave_window: _leave_window,
+    begin_sprint: _begin_sprint,
+    forget_sprint: forget_rows,
+}
 
 
 @bare
 def front(m: Memory, i: int, d: int, skip: int) -> int:
-    """Return the rival, not `skip`, with the largest mean at its first known point; -1 if there is none.
+    """Return the rival, not `skip`, with the largest mean at its first known point; -1 if none.
 
     A guess at who attains the efficiency.
     """
-    cell = cell_at(m, i, d)
-    if cell.rivals == 1:
-        return member_at(m, i, 0, d).rival if member_at(m, i, 0, d).rival != skip else -1
+    env = at.envelope(m, i, d)
+    if env.rivals == 1:
+        only = at.member(m, i, 0, d).rival
+        return only if only != skip else -1
     best, most = -1, -math.inf
-    for k in range(cell.rivals):
-        rival = member_at(m, i, k, d).rival
+    for k in range(env.rivals):
+        rival = at.member(m, i, k, d).rival
         if rival != skip:
-            u = unit_of(m, i, rival, d)
-            p = point_at(m, u)
-            mean = sums(p)[column_of(m, d)] / max(p.time, 1.0)
+            point = at.point(m, at.unit_of(m, i, rival, d))
+            mean = at.sums(point)[at.column_of(m, d)] / max(point.time, 1.0)
             if mean > most:
                 best, most = rival, mean
     return best
@@ -60,13 +227,12 @@ def front(m: Memory, i: int, d: int, skip: int) -> int:
 
 @bare
 def lower_ends(m: Memory, i: int, d: int, now: int, end: int) -> tuple[float, float]:
-    """Return the sums of a cell's lead at both ends of a window, or those of the cell's value."""
-    cell = cell_at(m, i, d)
-    if not cell.open:
-        value = values_at(m, i)[d]
+    """Return sums that R_i^d times the round is at least, at both ends of a window."""
+    if not at.envelope(m, i, d).open:
+        value = at.values(m, i)[d]
         return now * value, end * value
-    u = unit_of(m, i, front(m, i, d, NOBODY), d)
-    return ends(m, u, column_of(m, d), now, end)
+    u = at.unit_of(m, i, front(m, i, d, NOBODY), d)
+    return ends(m, u, at.column_of(m, d), now, end)
 
 
 @bare
@@ -74,30 +240,29 @@ def stays_below(
     m: Memory, i: int, d: int, skip: int,
     base: tuple[float, float], moves: bool, threshold: float, now: int, end: int,
 ) -> float:  # fmt: skip
-    """Return infinity if the efficiency of a cell, without arm `skip`, surely stays below something.
+    """Return infinity if R_i^d, without arm `skip`, surely stays below something.
 
     That is, for all rounds of (now, end] it is less than `threshold` above a walk whose sums at the
-    ends of the window are `base`, and which `moves` between them, or is a constant times the count.
+    ends of the window are `base`, and which `moves` between them, or is a constant times the round.
     A rival that its known points keep low enough needs no further point. If it is not sure, a
     length of window that may be short enough.
     """
-    cell, column = cell_at(m, i, d), column_of(m, d)
+    env, column = at.envelope(m, i, d), at.column_of(m, d)
     first = base[0] + now * threshold - ROUNDING * (abs(base[0]) + now * abs(threshold))
     last = base[1] + end * threshold - ROUNDING * (abs(base[1]) + end * abs(threshold))
-    spread = dim_at(m, d).spread
-    if not cell.open:
-        value = values_at(m, i)[d]
+    spread = at.dim(m, d).spread
+    if not env.open:
+        value = at.values(m, i)[d]
         size = spread if moves else 0.0
         return reach_of(m, first - now * value, last - end * value, size, end - now)
     spread = 2.0 * spread if moves else spread
-    lead = cell.lead
-    if lead != skip:
-        one, two = ends(m, unit_of(m, i, lead, d), column, now, end)
+    if env.lead != skip:
+        one, two = ends(m, at.unit_of(m, i, env.lead, d), column, now, end)
         reach = reach_of(m, first - one, last - two, spread, end - now)
         if reach < math.inf:
             return reach
-    if cell.rivals > 1:
-        return others_stay_below(m, i, d, lead, skip, first, last, moves, now, end)
+    if env.rivals > 1:
+        return others_stay_below(m, i, d, env.lead, skip, first, last, moves, now, end)
     return math.inf
 
 
@@ -108,25 +273,24 @@ def others_stay_below(
 ) -> float:  # fmt: skip
     """Return infinity if the rivals besides two arms surely stay below a line, else a shorter length.
 
-    The line is at `first` and `last` at the ends of the window, and its difference to the count
+    The line is at `first` and `last` at the ends of the window, and its difference to the round
     times a constant is a walk if it `moves`.
     """
-    cell, column = cell_at(m, i, d), column_of(m, d)
-    spread = dim_at(m, d).spread
+    env, column = at.envelope(m, i, d), at.column_of(m, d)
+    spread = at.dim(m, d).spread
     spread = 2.0 * spread if moves else spread
     alone = last / end
     if end - now > 1:
         alone = min(alone, first / now)
         if moves:
-            alone -= dim_at(m, d).band * math.sqrt(end - now) / (now + 1)
+            alone -= at.dim(m, d).band * math.sqrt(end - now) / (now + 1)
             m.passed += 1
-    for k in range(cell.rivals):
-        rival = member_at(m, i, k, d).rival
+    for k in range(env.rivals):
+        rival = at.member(m, i, k, d).rival
         if rival != lead and rival != skip:
-            u = unit_of(m, i, rival, d)
-            if member_at(m, i, rival, d).high >= alone and not keeps_below(
-                m, u, d, alone, now, end
-            ):
+            u = at.unit_of(m, i, rival, d)
+            high = at.member(m, i, rival, d).high
+            if high >= alone and not keeps_below(m, u, d, alone, now, end):
                 one, two = ends(m, u, column, now, end)
                 reach = reach_of(m, first - one, last - two, spread, end - now)
                 if reach < math.inf:
@@ -156,56 +320,15 @@ def keeps_below(m: Memory, u: int, d: int, level: float, now: int, end: int) -> 
 
     Points are made known at ends of windows, the farthest first, as long as that may help.
     """
-    band, column = dim_at(m, d).band, column_of(m, d)
+    band, column = at.dim(m, d).band, at.column_of(m, d)
     advance(m, u, now)
     if bounds(m, u, column, band, now + 1, end)[1] < level:
         return True
-    head = point_at(m, u)
+    head = at.point(m, u)
     for top in range(m.level):
-        when = window_at(m, top).end
-        if when < point_at(m, head.next).time:
+        when = at.window(m, top).end
+        if when < at.point(m, head.next).time:
             reveal(m, u, when)
             if bounds(m, u, column, band, now + 1, end)[1] < level:
                 return True
     return False
-
-
-@bare
-def fill_row(m: Memory, i: int, d: int) -> Numbers:
-    """Make a cell known at every round of the sprint, and return the place of its efficiencies."""
-    cell, row = cell_at(m, i, d), row_at(m, i, d)
-    if cell.row == m.stretch:
-        return row
-    cell.row = m.stretch
-    n = m.stop - m.start
-    if not cell.open:
-        for k in range(n):
-            row[k] = values_at(m, i)[d]
-        return row
-    column, lead = column_of(m, d), cell.lead
-    u = unit_of(m, i, lead, d)
-    reveal_stretch(m, u, m.start, m.stop)
-    means, least = means_at(m, u, column), math.inf
-    for k in range(n):
-        row[k] = means[k]
-        least = min(least, means[k])
-    for r in range(cell.rivals):
-        rival = member_at(m, i, r, d).rival
-        if rival == lead:
-            continue
-        u = unit_of(m, i, rival, d)
-        if unit_at(m, u).stamp != m.stretch and keeps_below(m, u, d, least, m.start, m.stop):
-            continue
-        reveal_stretch(m, u, m.start, m.stop)
-        means = means_at(m, u, column)
-        for k in range(n):
-            row[k] = max(row[k], means[k])
-    return row
-
-
-@bare
-def note_efficiency(m: Memory, i: int, d: int, when: int) -> float:
-    """Return the efficiency of a cell at a round of the sprint, and note it."""
-    value = fill_row(m, i, d)[when - m.start - 1]
-    values_at(m, i)[d] = value
-    return value

@@ -1,186 +1,371 @@
-"""Items of TE as atoms: what keeps a test from firing, one pair of efficiencies at a time.
+"""Guards: pairwise comparisons that keep a test from firing, over windows and round by round.
 
-An atom says that the efficiency of one cell is less than a threshold above that of another cell in
-the same dim, or above the mean of an arm. While all atoms of an item hold, the item cannot fire:
+A *guard* says that R_i^d is less than a threshold above R_j^d, or above the mean of an arm. While
+all guards of an item hold, it cannot fire; a family says what they are, with thresholds from its
+own margins. Over a window they are certified by envelopes, then by the bridges of two walks.
 
-* REJECT of i by j, watching dim d: R_j^d is less than 2 beta above R_i^d;
-* RESOLVE of dim d of i, watching j: neither of R_i^d and R_j^d is 4 beta + epsilon above the other;
-* STALE arm j of i in dim d: R_i^d is less than 2 beta above the arm's mean;
-* ACCEPT of i, watching j on side 0 (i does not stand against j): in every dim R_i^d is less than 2
-  beta - epsilon above R_j^d; on side 1 the same with i and j exchanged.
+Near its firing an item is looked at in thousands of windows, in nearly all of which it is alone.
+Then `follow_pair` keeps the sums of the two walks that its guard compares on a ladder, a rung for
+each end of a window, and puts them into the lists of the walks only when it is done. Every end of a
+window that is known for a walk is on the stack of ends, so a walk is never known between `now` and
+the next end.
 
-Those of TE+, with its own radii:
-
-* ABOVE, the sign that j is above i in dim d: R_j^d is less than rho above R_i^d;
-* NEAR, that j does not beat i by epsilon there: R_i^d is less than rho' - epsilon above R_j^d;
-* FAR, that j does: R_j^d is less than rho + epsilon above R_i^d.
+Weak point: several live items that block each other's comparison alone (two tests that fire within
+few rounds) fall back to windows for all of them, at about ten times the cost.
 """
 
 from __future__ import annotations
 
-from bestgroup.algorithms.triple_elimination import apart_wanted
-from bestgroup.compile.records import bare
-from bestgroup.drivers.jump.blockers import beaten_by, may_reject, near_group
+import functools
+import math
+from typing import Any
+
+import numpy as np
+
+from bestgroup.algorithms.te_plus.radii import cell_end, radius_from
+from bestgroup.compile.kernel import kernel
+from bestgroup.compile.records import array, bare
+from bestgroup.drivers.jump import memory as at
+from bestgroup.drivers.jump.certificates import ROUNDING, add_risk
 from bestgroup.drivers.jump.envelopes import (
-    ABOVE,
-    ACCEPT,
-    FAR,
-    NEAR,
-    NOBODY,
-    REJECT,
-    RESOLVE,
-    STALE,
     fill_row,
+    front,
     lower_ends,
+    others_stay_below,
     stays_below,
 )
-from bestgroup.drivers.jump.memory import (
-    Memory,
-    Radii,
-    cell_at,
-    column_of,
-    dim_at,
-    group_at,
-    item_at,
-    means_at,
-    member_at,
-    unit_of,
+from bestgroup.drivers.jump.families import (
+    NOBODY,
+    candidate,
+    clears,
+    enter_window,
+    find_blocker,
+    follow,
+    guard,
+    guard_count,
+    has_blocker,
+    is_barred,
+    is_dead,
+    means_of,
 )
-from bestgroup.drivers.jump.queue import (
-    NEVER,
-)
-from bestgroup.drivers.jump.radii import level_place
-from bestgroup.drivers.jump.stretch import reveal_stretch
-from bestgroup.drivers.jump.walks import ends
+from bestgroup.drivers.jump.memory import SPARE, UNUSED, Memory, Radii
+from bestgroup.drivers.jump.walks import OutOfRoom, ends, log_value, reserve_noise, settle
+from bestgroup.drivers.jump.windows import FOUND, NEVER, NOT_ALONE, WENT, move, top_end
+from bestgroup.inference.evalues.normal import mixture_edge
+from bestgroup.inference.radii import Radius, radius_below
+from bestgroup.problem.arrays import Floats
+
+_BELOW = 1.0 - 1e-12  # a computed radius falls but for rounding
+_COARSE = 0.25  # a threshold may lag by half of what the walks move in a window
+FIRST_CELLS = 128 + 12 * 64  # cells of `cell_end` up to round 2^19
 
 
 @bare
-def is_dead(m: Memory, item: int) -> bool:
-    """Return whether the sets keep an item from ever firing."""
-    row = item_at(m, item)
-    kind, i = row.kind, row.one
-    if not group_at(m, i).active:
-        return True
-    if kind == REJECT:
-        return not group_at(m, row.two).active
-    if kind >= ABOVE:
-        d = row.three
-        return not (cell_at(m, i, d).open and cell_at(m, row.two, d).open)
-    if kind == RESOLVE:
-        return not cell_at(m, i, row.three).open
-    if kind == STALE:
-        d = row.three
-        return not (cell_at(m, i, d).open and member_at(m, i, row.two, d).active)
-    return False
+def _may_fail(m: Memory, i: int, j: int, d: int, arm: int, threshold: float) -> bool:
+    """Return whether the envelopes leave it open that a guard fails."""
+    low = at.envelope(m, j, d).low if arm == NOBODY else at.member(m, j, arm, d).low
+    return not at.envelope(m, i, d).high - low < threshold
 
 
 @bare
-def has_watch(m: Memory, item: int) -> bool:
-    """Return whether the group that an item watches, if it watches one, is in G."""
-    row = item_at(m, item)
-    kind, watch = row.kind, row.two
-    if kind in (REJECT, STALE) or kind >= ABOVE:
-        return True
-    return watch != NOBODY and group_at(m, watch).active != 0
+def _clears(m: Memory, item: int, now: int, end: int) -> bool:
+    """Return whether an item surely cannot fire in (now, end], the window on top.
 
-
-@bare
-def atoms_of(m: Memory, item: int) -> int:
-    """Return the number of atoms of an item."""
-    kind = item_at(m, item).kind
-    if kind == ACCEPT:
-        return m.D
-    return 2 if kind == RESOLVE else 1
-
-
-@bare
-def atom(m: Memory, item: int, k: int, place: Radii) -> tuple[int, int, int, int, float]:
-    """Return the upper group, the lower group, the dim, the arm if the lower one is an arm, the threshold."""
-    row = item_at(m, item)
-    kind, i, j, d = row.kind, row.one, row.two, row.three
-    if kind == ACCEPT:
-        side, d = d, k
-        threshold = 2.0 * place.beta * dim_at(m, d).scale - dim_at(m, d).epsilon
-        return (i, j, d, NOBODY, threshold) if side == 0 else (j, i, d, NOBODY, threshold)
-    scale, epsilon = dim_at(m, d).scale, dim_at(m, d).epsilon
-    if kind == STALE:
-        return i, i, d, j, place.stale * scale
-    if kind == NEAR:
-        return i, j, d, NOBODY, place.near * scale - epsilon
-    if kind == RESOLVE:
-        threshold = apart_wanted(place.beta, scale, epsilon)
-        return (j, i, d, NOBODY, threshold) if k == 0 else (i, j, d, NOBODY, threshold)
-    if kind == REJECT:
-        return j, i, d, NOBODY, 2.0 * place.beta * scale
-    return j, i, d, NOBODY, place.beta * scale + (epsilon if kind == FAR else 0.0)
-
-
-@bare
-def clears(m: Memory, item: int, now: int, end: int, place: Radii) -> bool:
-    """Return whether an item cannot fire in (now, end]; at `place` are radii below those of these rounds.
-
-    The boxes of the outer window are tried first, which costs no draw. A window much longer than
-    what the last attempt made likely is not tried.
+    The envelopes of the outer window are tried first, which costs no draw. A window much longer
+    than what the last attempt made likely is not tried.
     """
-    row = item_at(m, item)
-    if end - now > 2 * row.reach:
+    test, radii = at.item(m, item), top_radii(m)
+    if end - now > 2 * test.reach:
         return False
-    beta = place.beta
-    if not has_watch(m, item):
-        if row.kind == RESOLVE:
-            row.two = near_group(m, row.one, row.three, beta)
-        else:
-            row.two, row.three, _ = beaten_by(m, row.one, beta)
-        if row.two == NOBODY:
-            return False
-    if row.kind == REJECT and not may_reject(m, row.one, row.two, beta):
+    if not has_blocker(m, item) and not find_blocker(m, item, radii.beta):
+        return False
+    if is_barred(m, item, radii.beta):
         return True
-    for k in range(atoms_of(m, item)):
-        i, j, d, arm, threshold = atom(m, item, k, place)
-        low = cell_at(m, j, d).low if arm == NOBODY else member_at(m, j, arm, d).low
-        if cell_at(m, i, d).high - low < threshold:
+    for k in range(guard_count(m, item)):
+        i, j, d, arm, threshold = guard(m, item, k, radii)
+        if not _may_fail(m, i, j, d, arm, threshold):
             continue
         if arm == NOBODY:
-            moves, base = cell_at(m, j, d).open != 0, lower_ends(m, j, d, now, end)
+            moves, base = at.envelope(m, j, d).open != 0, lower_ends(m, j, d, now, end)
         else:
             moves = True
-            base = ends(m, unit_of(m, j, arm, d), column_of(m, d), now, end)
+            base = ends(m, at.unit_of(m, j, arm, d), at.column_of(m, d), now, end)
         reach = stays_below(m, i, d, arm, base, moves, threshold, now, end)
         if reach < NEVER:
-            row.reach = int(reach)
+            test.reach = int(reach)
             return False
-    row.reach = 4 * (end - now)
+    test.reach = 4 * (end - now)
     return True
 
 
 @bare
-def next_candidate(m: Memory, item: int, start: int) -> int:
-    """Return the first round from `start` on, in the sprint, at which an item may fire.
+def _candidate(m: Memory, item: int, start: int) -> int:
+    """Return the first round from `start` on, in the sprint, at which an item may fire, or NEVER.
 
-    A watch that has left G makes every round a candidate.
+    Without a blocker every round is a candidate.
     """
-    place = level_place(m, m.stop)
+    radii = top_radii(m)
     if start > m.stop:
         return NEVER
-    if not has_watch(m, item):
+    if not has_blocker(m, item):
         return start
-    stop = m.stop - m.start
-    found = stop
-    for k in range(atoms_of(m, item)):
-        i, j, d, arm, threshold = atom(m, item, k, place)
-        low = cell_at(m, j, d).low if arm == NOBODY else member_at(m, j, arm, d).low
-        if cell_at(m, i, d).high - low < threshold:
+    found = m.stop - m.start
+    for k in range(guard_count(m, item)):
+        i, j, d, arm, threshold = guard(m, item, k, radii)
+        if not _may_fail(m, i, j, d, arm, threshold):
             continue
         upper = fill_row(m, i, d)
-        if arm == NOBODY:
-            lower = fill_row(m, j, d)
-        else:
-            u = unit_of(m, j, arm, d)
-            reveal_stretch(m, u, m.start, m.stop)
-            lower = means_at(m, u, column_of(m, d))
-        level = threshold - 1e-13 * (abs(threshold) + abs(upper[0]) + abs(lower[0]))
+        lower = fill_row(m, j, d) if arm == NOBODY else means_of(m, j, arm, d)
+        level = threshold - ROUNDING * (abs(threshold) + abs(upper[0]) + abs(lower[0]))
         for r in range(start - m.start - 1, found):
             if upper[r] - lower[r] >= level:
                 found = r
                 break
-    return m.start + 1 + found if found < stop else NEVER
+    return m.start + 1 + found if found < m.stop - m.start else NEVER
+
+
+@bare
+def _follow_pair(m: Memory, item: int) -> int:
+    """Go on in time as long as an item is the only live one, and return what stopped it."""
+    if is_dead(m, item):
+        move(m, item, UNUSED)
+        return WENT
+    if not _choose(m, item) or not _load(m, item):
+        return NOT_ALONE
+    at.item(m, item).reach = 2**60
+    now, level, known = m.now, m.level, m.level
+    up, low, spread = m.sum_up, m.sum_low, m.spread
+    while True:
+        rung, end = at.rung(m, level), at.window(m, level).end
+        length, theta = end - now, rung.theta
+        clear = ROUNDING * (abs(rung.up) + abs(rung.low) + end * abs(theta))
+        before = low - up + now * theta - clear
+        after = rung.low - rung.up + end * theta - clear
+        if after > 0.0 and (length == 1 or (before > 0.0 and before * after > spread * length)):
+            # Not in this window: go to its end, and stop if items that were cleared up to there wait.
+            if length > 1:
+                add_risk(m, before * after / (spread * length))
+            now, up, low = end, rung.up, rung.low
+            if at.window(m, level).first >= 0:
+                _leave(m, now, (known + 1, level), up, low)
+                m.level = level
+                move(m, item, level)
+                return WENT
+            level -= 1
+            if level < known:
+                _leave(m, now, (0, 0), up, low)
+                m.level = known = level
+                if level < 0:
+                    return WENT
+                if not _load(m, item):
+                    return NOT_ALONE
+        elif length == 1:
+            _leave(m, now, (known + 1, level + 1), up, low)
+            m.level = level
+            return FOUND
+        else:
+            level += 1
+            at.window(m, level).end = now + length // 2
+            _halve(m, item, now, level, up, low)
+
+
+@bare
+def _choose(m: Memory, item: int) -> bool:
+    """Set what is compared, if only one guard of the item may fail and its dim is drawn alone."""
+    if m.columns > 1 or m.now == 0 or not has_blocker(m, item):
+        return False
+    m.guard = _only_guard(m, item)
+    if m.guard < 0:
+        return False
+    i, j, d, arm, _ = guard(m, item, m.guard, at.radii(m, SPARE))
+    m.upper = m.lower = m.champion = -1
+    if at.envelope(m, i, d).open:
+        m.champion = front(m, i, d, arm)
+        if m.champion < 0:
+            return False
+        m.upper = at.unit_of(m, i, m.champion, d)
+    if arm != NOBODY:
+        m.lower = at.unit_of(m, j, arm, d)
+    elif at.envelope(m, j, d).open:
+        m.lower = at.unit_of(m, j, front(m, j, d, NOBODY), d)
+    m.value_up, m.value_low = at.values(m, i)[d], at.values(m, j)[d]
+    m.step = at.factors(m)[d]
+    m.spread = at.dim(m, d).spread * ((m.upper >= 0) + (m.lower >= 0))
+    return m.spread > 0.0
+
+
+@bare
+def _only_guard(m: Memory, item: int) -> int:
+    """Return the only guard of an item that may fail in the outer window; -1 if there are more."""
+    radii, found = top_radii(m), -1
+    for k in range(guard_count(m, item)):
+        i, j, d, arm, threshold = guard(m, item, k, radii)
+        if _may_fail(m, i, j, d, arm, threshold):
+            if found >= 0:
+                return -1
+            found = k
+    return found
+
+
+@bare
+def _load(m: Memory, item: int) -> bool:
+    """Set the rung of the window on top from the lists; whether no other rival matters there."""
+    now, end, radii = m.now, top_end(m), top_radii(m)
+    i, _, d, arm, theta = guard(m, item, m.guard, radii)
+    up, low = now * m.value_up, now * m.value_low
+    up_end, low_end = end * m.value_up, end * m.value_low
+    if m.upper >= 0:
+        up, up_end = ends(m, m.upper, 0, now, end)
+    if m.lower >= 0:
+        low, low_end = ends(m, m.lower, 0, now, end)
+    rung = at.rung(m, m.level)
+    rung.up, rung.low, rung.theta, rung.until = up_end, low_end, theta, radii.until
+    m.sum_up, m.sum_low = up, low
+    if m.upper < 0 or at.envelope(m, i, d).rivals == 1:
+        return True
+    first = low + now * theta - ROUNDING * (abs(low) + now * abs(theta))
+    last = low_end + end * theta - ROUNDING * (abs(low_end) + end * abs(theta))
+    moves = m.lower >= 0
+    return others_stay_below(m, i, d, m.champion, arm, first, last, moves, now, end) == math.inf
+
+
+@bare
+def _halve(m: Memory, item: int, now: int, level: int, up: float, low: float) -> None:
+    """Draw the rung of a level in the middle of the window below it."""
+    middle, end = at.window(m, level).end, at.window(m, level - 1).end
+    rung, under, normals = at.rung(m, level), at.rung(m, level - 1), reserve_noise(m, 2)
+    share = (middle - now) / (end - now)
+    deviation = m.step * math.sqrt((middle - now) * (1.0 - share))
+    rung.up, rung.low = middle * m.value_up, middle * m.value_low
+    if m.upper >= 0:
+        rung.up = up + share * (under.up - up) + deviation * normals[0]
+        log_value(m, m.upper, middle, rung.up)
+    if m.lower >= 0:
+        rung.low = low + share * (under.low - low) + deviation * normals[1]
+        log_value(m, m.lower, middle, rung.low)
+    at.window(m, level).first = -1
+    at.radii(m, level).beta = 0.0
+    theta, until = under.theta, under.until
+    if _is_coarse((until - middle) * theta, (middle - now) * m.step**2):
+        set_radii(m, at.radii(m, SPARE), now, middle)
+        theta, until = guard(m, item, m.guard, at.radii(m, SPARE))[4], middle
+    rung.theta, rung.until = theta, until
+
+
+@bare
+def _leave(m: Memory, now: int, levels: tuple[int, int], up: float, low: float) -> None:
+    """Set `now`, and put both walks' points there and at the ends of some levels into their lists."""
+    m.now = now
+    if m.upper >= 0:
+        settle(m, m.upper, True, levels, up)
+    if m.lower >= 0:
+        settle(m, m.lower, False, levels, low)
+
+
+# Radii of windows: numbers below all radii of their rounds. For TE, AGE and GE they are beta, beta and
+# 2 beta; for TE+ those of `above` and `far`, of `near` and of stale arms. All are for scale 1.
+
+
+@bare
+def set_radii(m: Memory, radii: Radii, now: int, end: int) -> None:
+    """Write numbers below all radii of rounds now + 1, ..., end."""
+    radii.until = end
+    if m.paired == 0:
+        beta = _named(m, end)
+        radii.beta, radii.near, radii.stale = beta, beta, 2.0 * beta
+        return
+    # Within a cell of rounds the radius is its boundary divided by the round; at the ends of cells
+    # it falls, too.
+    cell, before = cell_of(end)
+    if 3 * cell >= m.boundary_room:
+        raise OutOfRoom()
+    earlier = cell if now >= before else cell - 1
+    radii.beta = _paired(m, 0, cell, end, earlier, before)
+    radii.near = _paired(m, 1, cell, end, earlier, before)
+    radii.stale = _paired(m, 2, cell, end, earlier, before)
+
+
+@bare
+def _named(m: Memory, end: int) -> float:
+    """Return a number below all radii of TE up to a round."""
+    kind, events, delta = m.radius_kind, m.radius_events, m.radius_delta
+    radius = Radius(kind, events, delta, m.radius_factor, array(at.boundary(m, 0), 0))
+    return radius_below(radius, end)
+
+
+@bare
+def _paired(m: Memory, k: int, cell: int, end: int, earlier: int, before: int) -> float:
+    """Return a number below the k-th radius at `end`, and at the end of an earlier cell."""
+    value = radius_from(at.boundary(m, cell)[k], m.radius_factor, end)
+    if earlier < cell:
+        value = min(value, radius_from(at.boundary(m, earlier)[k], m.radius_factor, before))
+    return _BELOW * value
+
+
+@bare
+def cell_of(r: int) -> tuple[int, int]:
+    """Return the number of the cell of round r, from 0 on, and the last round before it."""
+    if r <= 128:
+        return r - 1, r - 1
+    width, octave = 2, 0
+    while r > 128 * width:
+        width *= 2
+        octave += 1
+    k = (r - 1 - 64 * width) // width
+    return 128 + 64 * octave + k, (64 + k) * width
+
+
+@kernel
+def _fill_boundaries(variance: float, alphas: Floats, boundaries: Floats) -> None:
+    """Set the boundaries of `te_plus.radii.radii_at` for each cell of rounds, [cells, 3]."""
+    r = 1
+    for cell in range(len(boundaries)):
+        end = cell_end(r)
+        for k in range(3):
+            boundaries[cell, k] = mixture_edge(variance * end, alphas[k])
+        r = end + 1
+
+
+@functools.lru_cache(maxsize=16)
+def boundaries_of(variance: float, alphas: tuple[float, ...], cells: int) -> Floats:
+    """Return the boundaries of so many cells of rounds, [cells, 3]."""
+    boundaries = np.zeros((cells, 3))
+    _fill_boundaries.compiled(variance, np.array(alphas), boundaries)
+    return boundaries
+
+
+@bare
+def top_radii(m: Memory) -> Radii:
+    """Return the radii of the window on top, set if they were not."""
+    radii = at.radii(m, m.level)
+    if radii.beta == 0.0:
+        set_radii(m, radii, m.now, top_end(m))
+    return radii
+
+
+@bare
+def _inherit_radii(m: Memory, rule: Any) -> None:
+    """Have the window on top use the radii of the one below it, unless they are too low for it."""
+    radii, below, end = at.radii(m, m.level), at.radii(m, m.level - 1), top_end(m)
+    if _is_coarse((below.until - end) * 2.0 * below.beta, end - m.now):
+        radii.beta = 0.0
+        return
+    radii.beta, radii.near = below.beta, below.near
+    radii.stale, radii.until = below.stale, below.until
+
+
+@bare
+def _is_coarse(lag: float, variance: float) -> bool:
+    """Return whether a threshold that is low by about lag / 2, as a sum, is too low for a window.
+
+    The walks move by the root of the variance in it.
+    """
+    return lag * lag > _COARSE * variance
+
+
+PAIR_GUARDS = {
+    clears: _clears,
+    candidate: _candidate,
+    follow: _follow_pair,
+    enter_window: _inherit_radii,
+}

@@ -1,12 +1,11 @@
 """The memory of a run: tables of typed records in one block, reached from one record, `Memory`.
 
 Compiled functions hand on one pointer to it, which is five times as fast as a named tuple of
-arrays. This module alone lays out the block and computes addresses; all others name records and
-fields: `item_at(m, k).when`, `cell_at(m, i, d).low`.
+arrays. This module alone lays out the block and computes addresses; all others import it as `at`
+and name records and fields: `at.item(m, k).when`, `at.envelope(m, i, d).low`.
 
-A *cell* is a pair (group, dim), whose efficiency R_i^d is compared with others; a *unit* is what is
-revealed at once, one walk (group, arm, dim) for independent dims, one arm with a column for each
-dim otherwise; an *item* is a test of the algorithm that may fire.
+A *unit* is what is revealed at once: one walk (group, arm, dim) for independent dims, one arm with
+a column for each dim otherwise. An *item* is a test of the algorithm that may fire.
 """
 
 from __future__ import annotations
@@ -15,7 +14,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bestgroup.compile.kernel import kernel
 from bestgroup.compile.records import (
     WORD,
     Numbers,
@@ -28,7 +26,7 @@ from bestgroup.compile.records import (
     table,
     words,
 )
-from bestgroup.problem.arrays import Bools, Floats, Ints
+from bestgroup.problem.arrays import Floats, Ints
 
 SPRINT = 16  # the longest stretch of rounds that is revealed completely
 BUFFER = 256  # normals drawn ahead
@@ -53,11 +51,11 @@ class Memory:
     item_room: int
     point_room: int
     log_room: int
-    edge_room: int
+    boundary_room: int
     point_size: int
     # Addresses of tables.
     groups: int
-    cells: int
+    envelopes: int
     members: int
     arms: int
     unit_table: int
@@ -72,11 +70,12 @@ class Memory:
     radii: int
     rungs: int
     clocks: int
-    edges: int
+    boundaries: int
     points: int
     log: int
     normals: int
     stream: int
+    scratch: int
     # The walks: normals used of the buffer, first free row, first row never used, points drawn,
     # certificates besides those of points, points logged.
     drawn: int
@@ -90,18 +89,20 @@ class Memory:
     start: int
     stop: int
     # The event queue: the round that all is known up to, the innermost window, items made, the first
-    # item that waits for some blocker, the length of outer windows (rounds before it over pace).
+    # item with a blocker, the length of outer windows (rounds before it over pace).
     now: int
     level: int
     used: int
-    watchers: int
+    blocked: int
     pace: int
     # The run: pulls of arms that are done, arms that are pulled, whether the outer window must be
-    # screened anew, the round of the last event, how far EECB is.
+    # screened anew, the round of the last event, whether acceptances wait for its end, whether
+    # the run is over and how.
     retired: int
     width: int
     again: int
     round: int
+    pending: int
     ended: int
     # The comparison of two walks: the guard that it is about, the units above and below (-1 for a
     # constant), the arm above; the constants, the deviation of a step, the squared band of a step,
@@ -144,14 +145,16 @@ class Group:
     blocker: int  # of its acceptance
     side: int  # on which the blocker blocks
     cover: int  # whether it covers others as a possible rejector, or is covered
-    ones: int  # the first item about it
-    twos: int  # the first item about a pair of which it is the other one
+    own_items: int  # the first item about it
+    other_items: int  # the first item about a pair of which it is the other one
     rejector: int  # the k-th group that may have to reject others, whoever k is
+    undecided: int  # TE+: before the last round with events
+    changed: int  # TE+: whether a `near` of it was recorded since its items were looked through
 
 
 @record
-class Cell:
-    """A cell: its rivals, and bounds of its efficiency over the outer window."""
+class Envelope:
+    """The efficiency of a group in a dim: who can attain it, and bounds over the outer window."""
 
     open: int  # in D_i
     rivals: int  # arms that can attain the efficiency in the outer window
@@ -168,7 +171,7 @@ class Member:
     """An arm as a member of A_{i,d}."""
 
     active: int
-    rival: int  # the k-th rival of the cell, whoever k is
+    rival: int  # the k-th rival of the env, whoever k is
     low: float
     high: float
 
@@ -215,16 +218,16 @@ class Item:
     """A test that may fire: what it is about, when, and its neighbours in lists."""
 
     kind: int
-    one: int  # group
-    two: int  # group, or arm
-    three: int  # dim, or side
+    group: int
+    other: int  # group, or arm
+    dim: int  # or the side of a blocker
     when: int  # the round at which it may fire
     reach: int  # the length of window that may clear it
     after: int
     before: int
     list: int
-    same_one: int  # the next in the chain of its group
-    same_two: int  # the next in the chain of the other group, or of those that watch one
+    next_own: int  # the next item about its group
+    next_other: int  # the next about the other group, or the next that has a blocker
 
 
 @record
@@ -285,11 +288,11 @@ class Rooms(NamedTuple):
     items: int
     points: int
     log: int
-    edges: int
+    boundaries: int
 
 
 def make_memory(
-    sizes: tuple[int, int, int], law: tuple[Floats, Floats], exists: Bools, rooms: Rooms
+    sizes: tuple[int, int, int], law: tuple[Floats, Floats], rooms: Rooms
 ) -> tuple[Ints, Any]:
     """Return the block of memory and its `Memory`, for (N, K, D) and (drifts [U, W], factor [D, M])."""
     N, K, D = sizes
@@ -297,19 +300,33 @@ def make_memory(
     units, columns = drifts.shape
     point = words(Point) + columns
     tables = {
-        "groups": N * words(Group), "cells": N * D * words(Cell), "members": N * D * K * words(Member),
-        "arms": N * K * words(Arm), "unit_table": units * words(Unit),
-        "walks": drifts.size * words(Walk), "means": drifts.size * SPRINT, "rows": N * D * SPRINT,
-        "values": N * D, "dims": D * words(Dim), "factors": factor.size,
-        "items": rooms.items * words(Item), "windows": (DEPTH + 2) * words(Window),
-        "radii": (DEPTH + 1) * words(Radii), "rungs": DEPTH * words(Rung),
-        "clocks": (DEPTH + SPRINT + 1) * D * words(Clock), "edges": rooms.edges,
-        "points": rooms.points * point, "log": rooms.log * point, "normals": BUFFER, "stream": 4,
-    }  # fmt: skip
+        "groups": N * words(Group),
+        "envelopes": N * D * words(Envelope),
+        "members": N * D * K * words(Member),
+        "arms": N * K * words(Arm),
+        "unit_table": units * words(Unit),
+        "walks": drifts.size * words(Walk),
+        "means": drifts.size * SPRINT,
+        "rows": N * D * SPRINT,
+        "values": N * D,
+        "dims": D * words(Dim),
+        "factors": factor.size,
+        "items": rooms.items * words(Item),
+        "windows": (DEPTH + 2) * words(Window),
+        "radii": (DEPTH + 1) * words(Radii),
+        "rungs": DEPTH * words(Rung),
+        "clocks": (DEPTH + SPRINT + 1) * D * words(Clock),
+        "boundaries": rooms.boundaries,
+        "points": rooms.points * point,
+        "log": rooms.log * point,
+        "normals": BUFFER,
+        "stream": 4,
+        "scratch": SPRINT,
+    }
     block = np.zeros(words(Memory) + sum(tables.values()), np.int64)
     m = _memory(block.ctypes.data, 0)
     m.N, m.K, m.D, m.columns, m.noises, m.units = N, K, D, columns, factor.shape[1], units
-    m.item_room, m.point_room, m.log_room, m.edge_room = rooms
+    m.item_room, m.point_room, m.log_room, m.boundary_room = rooms
     m.point_size = point
     address = block.ctypes.data + WORD * words(Memory)
     for name, size in tables.items():
@@ -319,168 +336,164 @@ def make_memory(
         factors(m)[k] = value
     for w, value in enumerate(drifts.ravel()):
         _walk(m.walks, w).drift = value
-    for k, here in enumerate(exists.ravel()):
-        _arm(m.arms, k).count = 0 if here else -1
     return block, m
 
 
-_memory, _group, _cell, _member = table(Memory), table(Group), table(Cell), table(Member)
+_memory, _group, _envelope, _member = table(Memory), table(Group), table(Envelope), table(Member)
 _arm, _unit, _walk, _dim, _item = table(Arm), table(Unit), table(Walk), table(Dim), table(Item)
 _window, _radii, _rung, _clock = table(Window), table(Radii), table(Rung), table(Clock)
 _point, _logged = table(Point), table(Logged)
-sums, logged_sums = after(Point), after(Logged)  # of a point, a column each
+sums, logged_sums = after(Point), after(Logged)  # of a point, one for each column
 
 
 @bare
-def memory_at(address: int) -> Memory:
+def memory(address: int) -> Memory:
     """Return the memory in a block."""
     return _memory(address, 0)
 
 
 @bare
-def group_at(m: Memory, i: int) -> Group:
+def group(m: Memory, i: int) -> Group:
     """Return a group."""
     return _group(m.groups, i)
 
 
 @bare
-def cell_at(m: Memory, i: int, d: int) -> Cell:
-    """Return a cell."""
-    return _cell(m.cells, i * m.D + d)
+def envelope(m: Memory, i: int, d: int) -> Envelope:
+    """Return the envelope of R_i^d."""
+    return _envelope(m.envelopes, i * m.D + d)
 
 
 @bare
-def member_at(m: Memory, i: int, j: int, d: int) -> Member:
-    """Return an arm in a cell."""
+def member(m: Memory, i: int, j: int, d: int) -> Member:
+    """Return an arm in A_{i,d}."""
     return _member(m.members, (i * m.D + d) * m.K + j)
 
 
 @bare
-def arm_at(m: Memory, i: int, j: int) -> Arm:
+def arm(m: Memory, i: int, j: int) -> Arm:
     """Return an arm."""
     return _arm(m.arms, i * m.K + j)
 
 
 @bare
-def row_at(m: Memory, i: int, d: int) -> Numbers:
-    """Return the efficiencies of a cell at the rounds of a sprint."""
+def row(m: Memory, i: int, d: int) -> Numbers:
+    """Return R_i^d at the rounds of a sprint."""
     return floats(m.rows, (i * m.D + d) * SPRINT)
 
 
 @bare
-def values_at(m: Memory, i: int) -> Numbers:
-    """Return the efficiencies of a group that were last noted."""
+def values(m: Memory, i: int) -> Numbers:
+    """Return the efficiencies of a group that were last noted, [D]."""
     return floats(m.values, i * m.D)
 
 
 @bare
-def dim_at(m: Memory, d: int) -> Dim:
+def dim(m: Memory, d: int) -> Dim:
     """Return a dim."""
     return _dim(m.dims, d)
 
 
 @bare
 def factors(m: Memory) -> Numbers:
-    """Return the root of the covariance, [D, M]; for independent dims an entry a dim."""
+    """Return a root of the covariance, [D, M]; for independent dims a deviation for each."""
     return floats(m.factors, 0)
 
 
 @bare
+def unit(m: Memory, u: int) -> Unit:
+    """Return a unit."""
+    return _unit(m.unit_table, u)
+
+
+@bare
+def walk(m: Memory, u: int, column: int) -> Walk:
+    """Return a column of a unit."""
+    return _walk(m.walks, u * m.columns + column)
+
+
+@bare
+def means(m: Memory, u: int, column: int) -> Numbers:
+    """Return the means of a walk at the rounds of a sprint."""
+    return floats(m.means, (u * m.columns + column) * SPRINT)
+
+
+@bare
+def point(m: Memory, row: int) -> Point:
+    """Return a point."""
+    return _point(m.points + row * m.point_size * WORD, 0)
+
+
+@bare
+def logged(m: Memory, k: int) -> Logged:
+    """Return the k-th point of the log."""
+    return _logged(m.log + k * m.point_size * WORD, 0)
+
+
+@bare
+def item(m: Memory, k: int) -> Item:
+    """Return an item."""
+    return _item(m.items, k)
+
+
+@bare
+def window(m: Memory, level: int) -> Window:
+    """Return a window, or a list of items besides."""
+    return _window(m.windows, level)
+
+
+@bare
+def radii(m: Memory, level: int) -> Radii:
+    """Return the radii of a window."""
+    return _radii(m.radii, level)
+
+
+@bare
+def rung(m: Memory, level: int) -> Rung:
+    """Return the end of a window in a comparison of two walks."""
+    return _rung(m.rungs, level)
+
+
+@bare
+def clock(m: Memory, row: int, d: int) -> Clock:
+    """Return n^d in a row of clocks."""
+    return _clock(m.clocks, row * m.D + d)
+
+
+@bare
+def boundary(m: Memory, cell: int) -> Numbers:
+    """Return the three boundaries of a cell of rounds."""
+    return floats(m.boundaries, 3 * cell)
+
+
+@bare
+def normals(m: Memory, k: int) -> Numbers:
+    """Return the normals drawn ahead from the k-th on."""
+    return floats(m.normals, k)
+
+
+@bare
+def stream(m: Memory) -> Numbers:
+    """Return the four words of the noise."""
+    return ints(m.stream, 0)
+
+
+@bare
+def scratch(m: Memory) -> Numbers:
+    """Return numbers at the rounds of a sprint, for immediate use."""
+    return floats(m.scratch, 0)
+
+
+@bare
 def unit_of(m: Memory, i: int, j: int, d: int) -> int:
-    """Return the unit of a walk."""
-    if m.columns > 1:
-        return i * m.K + j
-    return (i * m.K + j) * m.D + d
+    """Return the number of the unit of a walk."""
+    return i * m.K + j if m.columns > 1 else (i * m.K + j) * m.D + d
 
 
 @bare
 def column_of(m: Memory, d: int) -> int:
     """Return the column of a walk within its unit."""
     return d if m.columns > 1 else 0
-
-
-@bare
-def unit_at(m: Memory, u: int) -> Unit:
-    """Return a unit."""
-    return _unit(m.unit_table, u)
-
-
-@bare
-def walk_at(m: Memory, u: int, column: int) -> Walk:
-    """Return a column of a unit."""
-    return _walk(m.walks, u * m.columns + column)
-
-
-@bare
-def means_at(m: Memory, u: int, column: int) -> Numbers:
-    """Return the means of a walk at the rounds of a sprint."""
-    return floats(m.means, (u * m.columns + column) * SPRINT)
-
-
-@bare
-def point_at(m: Memory, row: int) -> Point:
-    """Return a point."""
-    return _point(m.points + row * m.point_size * WORD, 0)
-
-
-@bare
-def logged_at(m: Memory, k: int) -> Logged:
-    """Return the k-th point of the log."""
-    return _logged(m.log + k * m.point_size * WORD, 0)
-
-
-@bare
-def item_at(m: Memory, item: int) -> Item:
-    """Return an item."""
-    return _item(m.items, item)
-
-
-@bare
-def window_at(m: Memory, level: int) -> Window:
-    """Return a window, or a list of items besides."""
-    return _window(m.windows, level)
-
-
-@bare
-def radii_at(m: Memory, level: int) -> Radii:
-    """Return the radii of a window."""
-    return _radii(m.radii, level)
-
-
-@bare
-def rung_at(m: Memory, level: int) -> Rung:
-    """Return the end of a window in a comparison of two walks."""
-    return _rung(m.rungs, level)
-
-
-@bare
-def clock_at(m: Memory, row: int, d: int) -> Clock:
-    """Return the clock of a dim, of a row of clocks."""
-    return _clock(m.clocks, row * m.D + d)
-
-
-@bare
-def edges_at(m: Memory, cell: int) -> Numbers:
-    """Return the three edges of a cell of rounds."""
-    return floats(m.edges, 3 * cell)
-
-
-@bare
-def normals_at(m: Memory, k: int) -> Numbers:
-    """Return the normals in the buffer from the k-th on."""
-    return floats(m.normals, k)
-
-
-@kernel
-def efficiencies(m: Memory) -> Floats:
-    """Return all efficiencies that were last noted, [N, D]."""
-    return array(floats(m.values, 0), m.N * m.D).reshape((m.N, m.D))
-
-
-@bare
-def stream_at(m: Memory) -> Numbers:
-    """Return the four words of the noise."""
-    return ints(m.stream, 0)
 
 
 def logged_points(m: Memory) -> Floats:

@@ -7,7 +7,7 @@ Markov property that is the exact conditional law given all known points, whatev
 look there. Dims that depend on each other are revealed together.
 
 Row u < U of the points is the first point of unit u; later points are further rows, linked by their
-numbers. Counts and numbers are floats there, exact below 2^53.
+numbers. Counts are floats there, exact below 2^53.
 """
 
 from __future__ import annotations
@@ -17,28 +17,16 @@ import math
 import numpy as np
 
 from bestgroup.compile.kernel import kernel
-from bestgroup.compile.records import Numbers, array, bare
-from bestgroup.drivers.jump.memory import (
-    BUFFER,
-    Memory,
-    Point,
-    factors,
-    logged_at,
-    logged_sums,
-    means_at,
-    normals_at,
-    point_at,
-    rung_at,
-    stream_at,
-    sums,
-    unit_at,
-    walk_at,
-    window_at,
-)
+from bestgroup.compile.records import array, bare
+from bestgroup.drivers.jump import memory as at
+from bestgroup.drivers.jump.memory import BUFFER, SPRINT, Memory, Numbers, Point
 from bestgroup.drivers.streams import fill_normals, seed_stream
 
 _KEY = 2**62  # sets the streams of this engine apart from those of single arms
 _GUARD = 1e-14  # share of a sum that rounding can move a chord by, generously
+# A bridge with n steps left: the share of the way that the next step makes, and its deviation.
+_SHARE = np.array([0.0] + [1.0 / n for n in range(1, SPRINT + 1)])
+_ROOT = np.array([0.0] + [math.sqrt((n - 1.0) / n) for n in range(1, SPRINT + 1)])
 
 
 class OutOfRoom(Exception):
@@ -49,12 +37,12 @@ class OutOfRoom(Exception):
 def reset_walks(m: Memory, seed: int, run: int) -> None:
     """Forget all points and start the noise of a run."""
     for u in range(m.units):
-        p = point_at(m, u)
+        p = at.point(m, u)
         p.time, p.next = 0.0, 0
         for c in range(m.columns):
-            sums(p)[c] = 0.0
-        unit_at(m, u).stamp = -1
-    stream = array(stream_at(m), 4).view(np.uint64)
+            at.sums(p)[c] = 0.0
+        at.unit(m, u).stamp = -1
+    stream = array(at.stream(m), 4).view(np.uint64)
     seed_stream(stream, seed, run, _KEY, 0, 0)
     m.drawn, m.free, m.fresh = BUFFER, 0, m.units
     m.revealed = m.logged = m.stretch = 0
@@ -66,27 +54,27 @@ def reserve_noise(m: Memory, count: int) -> Numbers:
     if m.drawn + count > BUFFER:
         _draw_ahead(m)
     m.drawn += count
-    return normals_at(m, m.drawn - count)
+    return at.normals(m, m.drawn - count)
 
 
 @bare
 def _draw_ahead(m: Memory) -> None:
     """Fill the buffer of normals; what was left in it is not used."""
-    stream = array(stream_at(m), 4).view(np.uint64)
-    fill_normals(stream, array(normals_at(m, 0), BUFFER), BUFFER)
+    stream = array(at.stream(m), 4).view(np.uint64)
+    fill_normals(stream, array(at.normals(m, 0), BUFFER), BUFFER)
     m.drawn = 0
 
 
 @bare
 def advance(m: Memory, u: int, now: int) -> None:
     """Forget the points of a unit before its last one up to `now`."""
-    head = point_at(m, u)
+    head = at.point(m, u)
     row = head.next
-    while row != 0 and point_at(m, row).time <= now:
-        p = point_at(m, row)
-        head.time, head.next, sums(head)[0] = p.time, p.next, sums(p)[0]
+    while row != 0 and at.point(m, row).time <= now:
+        p = at.point(m, row)
+        head.time, head.next, at.sums(head)[0] = p.time, p.next, at.sums(p)[0]
         for c in range(1, m.columns):
-            sums(head)[c] = sums(p)[c]
+            at.sums(head)[c] = at.sums(p)[c]
         p.next = m.free
         m.free = row
         row = head.next
@@ -95,10 +83,10 @@ def advance(m: Memory, u: int, now: int) -> None:
 @bare
 def reveal(m: Memory, u: int, when: int) -> None:
     """Make the point of a unit at count `when` known; it must not lie before its first row."""
-    p = point_at(m, u)
+    p = at.point(m, u)
     after = p.next
-    while after != 0 and point_at(m, after).time <= when:
-        p = point_at(m, after)
+    while after != 0 and at.point(m, after).time <= when:
+        p = at.point(m, after)
         after = p.next
     if p.time != when:
         _add_point(m, u, p, when)
@@ -108,7 +96,7 @@ def reveal(m: Memory, u: int, when: int) -> None:
 def _add_point(m: Memory, u: int, p: Point, when: int) -> None:
     """Draw the point of a unit at count `when`, between the point at `p` and the next one."""
     new = _take_row(m)
-    _draw_point(m, u, p, point_at(m, new), when)
+    _draw_point(m, u, p, at.point(m, new), when)
     p.next = new
 
 
@@ -123,34 +111,34 @@ def _draw_point(m: Memory, u: int, p: Point, q: Point, when: int) -> None:
     m.revealed += 1
     if after == 0:
         for c in range(m.columns):
-            sums(q)[c] = sums(p)[c] + steps * walk_at(m, u, c).drift
-        _add_noise(m, u, sums(q), math.sqrt(steps))
+            at.sums(q)[c] = at.sums(p)[c] + steps * at.walk(m, u, c).drift
+        _add_noise(m, u, at.sums(q), math.sqrt(steps))
     else:
-        s = point_at(m, after)
+        s = at.point(m, after)
         share = steps / (s.time - p.time)
         for c in range(m.columns):
-            sums(q)[c] = sums(p)[c] + share * (sums(s)[c] - sums(p)[c])
-        _add_noise(m, u, sums(q), math.sqrt(steps * (1.0 - share)))
+            at.sums(q)[c] = at.sums(p)[c] + share * (at.sums(s)[c] - at.sums(p)[c])
+        _add_noise(m, u, at.sums(q), math.sqrt(steps * (1.0 - share)))
     q.time, q.next = when, after
     if m.logged < m.log_room:
-        log_point(m, u, when, sums(q))
+        log_point(m, u, when, at.sums(q))
 
 
 @bare
 def insert(m: Memory, u: int, when: int, k: int) -> None:
     """Put the k-th point of a stretch of a unit, at count `when`, into its list."""
-    p = point_at(m, u)
+    p = at.point(m, u)
     after = p.next
-    while after != 0 and point_at(m, after).time <= when:
-        p = point_at(m, after)
+    while after != 0 and at.point(m, after).time <= when:
+        p = at.point(m, after)
         after = p.next
     if p.time >= when:
         return
     new = _take_row(m)
-    q = point_at(m, new)
+    q = at.point(m, new)
     q.time, q.next, p.next = when, after, new
     for c in range(m.columns):
-        sums(q)[c] = means_at(m, u, c)[k] * when
+        at.sums(q)[c] = at.means(m, u, c)[k] * when
 
 
 @bare
@@ -158,7 +146,7 @@ def _take_row(m: Memory) -> int:
     """Return an unused row."""
     row = m.free
     if row != 0:
-        m.free = point_at(m, row).next
+        m.free = at.point(m, row).next
         return row
     row = m.fresh
     if row == m.point_room:
@@ -173,34 +161,34 @@ def _add_noise(m: Memory, u: int, place: Numbers, size: float) -> None:
     columns, noises = m.columns, m.noises
     normals = reserve_noise(m, noises)
     if columns == 1:
-        place[0] += size * factors(m)[u % m.D] * normals[0]
+        place[0] += size * at.factors(m)[u % m.D] * normals[0]
         return
     for c in range(columns):
         for z in range(noises):
-            place[c] += size * factors(m)[c * noises + z] * normals[z]
+            place[c] += size * at.factors(m)[c * noises + z] * normals[z]
 
 
 @bare
 def log_point(m: Memory, u: int, when: int, place: Numbers) -> None:
     """Log a point: its unit, its count, its sums."""
-    q = logged_at(m, m.logged)
+    q = at.logged(m, m.logged)
     m.logged += 1
     q.unit, q.time = u, when
     for c in range(m.columns):
-        logged_sums(q)[c] = place[c]
+        at.logged_sums(q)[c] = place[c]
 
 
 @bare
 def bracket(m: Memory, u: int, now: int, end: int) -> None:
     """Make a unit known at both ends of a window, and forget what lies before it."""
-    head = point_at(m, u)
+    head = at.point(m, u)
     row = head.next
-    if row != 0 and point_at(m, row).time <= now:
+    if row != 0 and at.point(m, row).time <= now:
         advance(m, u, now)
         row = head.next
     if head.time != now:
         _draw_point(m, u, head, head, now)
-    if row == 0 or point_at(m, row).time != end:
+    if row == 0 or at.point(m, row).time != end:
         _add_point(m, u, head, end)
 
 
@@ -211,18 +199,18 @@ def settle(m: Memory, u: int, above: bool, levels: tuple[int, int], total: float
     These are drawn already; on the rungs, level by level, as those `above` or below. They come before all
     later points that are known.
     """
-    now, head = m.now, point_at(m, u)
+    now, head = m.now, at.point(m, u)
     advance(m, u, now)
-    head.time, sums(head)[0] = now, total
+    head.time, at.sums(head)[0] = now, total
     m.revealed += 1
     for level in range(levels[0], levels[1]):
         m.revealed += 1
         new = _take_row(m)
-        q = point_at(m, new)
-        q.time, q.next, sums(q)[0] = (
-            window_at(m, level).end,
+        q = at.point(m, new)
+        q.time, q.next, at.sums(q)[0] = (
+            at.window(m, level).end,
             head.next,
-            rung_at(m, level).up if above else rung_at(m, level).low,
+            at.rung(m, level).up if above else at.rung(m, level).low,
         )
         head.next = new
 
@@ -231,17 +219,17 @@ def settle(m: Memory, u: int, above: bool, levels: tuple[int, int], total: float
 def log_value(m: Memory, u: int, when: int, value: float) -> None:
     """Log a point of a unit with one column, if there is room."""
     if m.logged < m.log_room:
-        q = logged_at(m, m.logged)
+        q = at.logged(m, m.logged)
         m.logged += 1
-        q.unit, q.time, logged_sums(q)[0] = u, when, value
+        q.unit, q.time, at.logged_sums(q)[0] = u, when, value
 
 
 @bare
 def ends(m: Memory, u: int, c: int, now: int, end: int) -> tuple[float, float]:
     """Return the sums of a column at both ends of a window, made known first."""
     bracket(m, u, now, end)
-    head = point_at(m, u)
-    return sums(head)[c], sums(point_at(m, head.next))[c]
+    head = at.point(m, u)
+    return at.sums(head)[c], at.sums(at.point(m, head.next))[c]
 
 
 @bare
@@ -252,19 +240,19 @@ def bounds(m: Memory, u: int, c: int, band: float, first: int, last: int) -> tup
     band divided by the count are monotone in it. A point at `last` or later must be known, and one
     before `first`.
     """
-    p = point_at(m, u)
+    p = at.point(m, u)
     after = p.next
-    while after != 0 and point_at(m, after).time < first:
-        p = point_at(m, after)
+    while after != 0 and at.point(m, after).time < first:
+        p = at.point(m, after)
         after = p.next
     low, high = np.inf, -np.inf
     if p.time >= first:
-        low = high = sums(p)[c] / p.time
+        low = high = at.sums(p)[c] / p.time
         if p.time == last:
             return low, high
     while after != 0:
-        q = point_at(m, after)
-        t1, t2, s1, s2 = p.time, q.time, sums(p)[c], sums(q)[c]
+        q = at.point(m, after)
+        t1, t2, s1, s2 = p.time, q.time, at.sums(p)[c], at.sums(q)[c]
         begin, end = max(float(first), t1 + 1.0), min(float(last), t2 - 1.0)
         if begin <= end:
             slope = (s2 - s1) / (t2 - t1)
@@ -279,3 +267,62 @@ def bounds(m: Memory, u: int, c: int, band: float, first: int, last: int) -> tup
         p = q
         after = p.next
     return -np.inf, np.inf
+
+
+@bare
+def reveal_stretch(m: Memory, u: int, now: int, end: int) -> None:
+    """Make all points of a unit after `now` up to `end` known, and write its means.
+
+    No point in between may be known. Only the ends go into the list: the stretch is used up before
+    it is left.
+    """
+    if at.unit(m, u).stamp == m.stretch:
+        return
+    at.unit(m, u).stamp = m.stretch
+    bracket(m, u, now, end)
+    head = at.point(m, u)
+    last = at.point(m, head.next)
+    if m.columns > 1:
+        _stretch_jointly(m, u, now, end)
+        return
+    place = at.means(m, u, 0)
+    value, goal = at.sums(head)[0], at.sums(last)[0]
+    size, n = at.factors(m)[u % m.D], end - now
+    normals = reserve_noise(m, n - 1)
+    for k in range(n - 1):
+        value += (goal - value) * _SHARE[n - k] + _ROOT[n - k] * size * normals[k]
+        place[k] = value
+    if m.logged < m.log_room:
+        for k in range(n - 1):
+            log_value(m, u, now + k + 1, place[k])
+    place[n - 1] = goal
+    for k in range(n):
+        place[k] /= now + k + 1
+
+
+@bare
+def _stretch_jointly(m: Memory, u: int, now: int, end: int) -> None:
+    """Write the means of a unit with several columns."""
+    columns, noises, n = m.columns, m.noises, end - now
+    head = at.point(m, u)
+    last = at.point(m, head.next)
+    for k in range(n - 1):
+        normals = reserve_noise(m, noises)
+        for c in range(columns):
+            place = at.means(m, u, c)
+            value = place[k - 1] if k > 0 else at.sums(head)[c]
+            value += (at.sums(last)[c] - value) * _SHARE[n - k]
+            for z in range(noises):
+                value += at.factors(m)[c * noises + z] * _ROOT[n - k] * normals[z]
+            place[k] = value
+        if m.logged < m.log_room:
+            q = at.logged(m, m.logged)
+            m.logged += 1
+            q.unit, q.time = u, now + k + 1
+            for c in range(columns):
+                at.logged_sums(q)[c] = at.means(m, u, c)[k]
+    for c in range(columns):
+        place = at.means(m, u, c)
+        place[n - 1] = at.sums(last)[c]
+        for k in range(n):
+            place[k] /= now + k + 1

@@ -1,149 +1,85 @@
-"""TE, AGE and GE by jumps: a run in windows, halved where something may happen."""
+"""TE, AGE and GE by jumps: their tests as guarded items, and what follows when one fires.
+
+The guards of an item, each from the margin of the test:
+
+* REJECT of i by j, blocked in dim d: R_j^d is less than 2 beta above R_i^d;
+* RESOLVE of dim d of i, blocked by j: neither of R_i^d and R_j^d is 4 beta + epsilon above the other;
+* STALE arm j of i in dim d: R_i^d is less than 2 beta above the arm's mean;
+* ACCEPT of i, blocked by j on side 0 (i does not stand against j): in every dim R_i^d is less than 2
+  beta - epsilon above R_j^d; on side 1 the same with i and j exchanged.
+"""
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
-import numpy as np
+from typing import Any
 
 from bestgroup.algorithms.protocol import Rule
-from bestgroup.algorithms.triple_elimination import State, is_stuck
+from bestgroup.algorithms.triple_elimination import (
+    State,
+    apart_margin,
+    apart_wanted,
+    excess_margin_in,
+    is_stuck,
+    reject_margin_in,
+    stale_margin,
+)
 from bestgroup.compile.kernel import kernel
 from bestgroup.compile.records import bare
-from bestgroup.drivers.jump.envelopes import ACCEPT, NOBODY, REJECT, RESOLVE, STALE
-from bestgroup.drivers.jump.events import leave_out_arm, remove_group, resolve_dim
-from bestgroup.drivers.jump.guards import next_candidate
-from bestgroup.drivers.jump.memory import (
-    UNUSED,
-    Memory,
-    arm_at,
-    cell_at,
-    group_at,
-    item_at,
-    member_at,
-    memory_at,
-    values_at,
-    window_at,
+from bestgroup.drivers.jump import families
+from bestgroup.drivers.jump import memory as at
+from bestgroup.drivers.jump.envelopes import (
+    LOST,
+    NO_RIVAL,
+    ROUND_CLOCK,
+    drop_rival,
+    note_efficiency,
 )
-from bestgroup.drivers.jump.queue import (
-    NEVER,
-    move,
-    schedule,
+from bestgroup.drivers.jump.families import CAPPED, DONE, NOBODY, STUCK, Family, candidate
+from bestgroup.drivers.jump.families.blockers import (
+    ACCEPT,
+    COVERS,
+    REJECT,
+    RESOLVE,
+    STALE,
+    beaten_by,
+    block_acceptance,
+    block_resolution,
+    has_wide_envelope,
+    may_reject,
+    nearest_group,
+    screen,
 )
-from bestgroup.drivers.jump.risk import count_risk, reset_risk
-from bestgroup.drivers.jump.screen import screen
-from bestgroup.drivers.jump.sprint import earliest, fires
-from bestgroup.drivers.jump.walks import reset_walks
+from bestgroup.drivers.jump.guards import PAIR_GUARDS, set_radii
+from bestgroup.drivers.jump.memory import UNUSED, Memory, Radii
 from bestgroup.drivers.jump.windows import (
-    begin_sprint,
-    end_sprint,
-    find_candidates,
-    find_sprint,
-    forget_rows,
+    go_through,
+    move,
     outer_length,
+    reconsider,
+    schedule,
     start_window,
+    wake_blocked,
 )
 from bestgroup.inference.radii import radius_at
-from bestgroup.problem.arrays import Bools, Floats, Ints
-
-DONE, CAPPED, STUCK = 0, 1, 2
-
-
-class Results(NamedTuple):
-    """What many runs gave."""
-
-    accepted: Bools  # [runs, N]
-    counts: Ints  # [runs, N, K]
-    rounds: Ints  # [runs]
-    finished: Bools  # [runs]
-    risk: Floats  # [runs]  the probability that a certificate is wrong, or more
-    efficiency: Floats  # [runs, N, D]  as last known
-
-
-def make_results(runs: int, groups: int, arms: int, dims: int) -> Results:
-    """Return room for results."""
-    return Results(
-        np.zeros((runs, groups), np.bool_),
-        np.zeros((runs, groups, arms), np.int64),
-        np.zeros(runs, np.int64),
-        np.zeros(runs, np.bool_),
-        np.zeros(runs),
-        np.zeros((runs, groups, dims)),
-    )
 
 
 @kernel
-def run_many(address: int, rule: Rule, state: State, keys: Ints, out: Results, done: Ints) -> None:
-    """Do runs with keys (seed, first run, largest number of pulls, stop); done[0] counts them."""
-    m = memory_at(address)
-    while done[0] < keys[3]:
-        k = done[0]
-        begin(m, rule.exists, keys[0], keys[1] + k)
-        finished = run(m, rule, state, keys[2]) == DONE
-        keep_result(m, out, k, finished)
-        done[0] = k + 1
-
-
-@bare
-def keep_result(m: Memory, out: Results, k: int, finished: bool) -> None:
-    """Write the outcome of a run."""
-    N, K, D = m.N, m.K, m.D
-    out.finished[k], out.rounds[k], out.risk[k] = finished, m.round, count_risk(m)
-    for i in range(N):
-        out.accepted[k, i] = group_at(m, i).accepted != 0
-        for j in range(K):
-            out.counts[k, i, j] = max(0, arm_at(m, i, j).count)
-        for d in range(D):
-            out.efficiency[k, i, d] = values_at(m, i)[d]
-
-
-@kernel
-def begin(m: Memory, existing: Bools, seed: int, index: int) -> None:
-    """Set everything to the start of a run."""
-    N, K, D = m.N, m.K, m.D
-    reset_walks(m, seed, index)
-    m.retired = m.width = m.again = m.round = m.used = 0
-    reset_risk(m)
-    for i in range(N):
-        group = group_at(m, i)
-        group.active, group.accepted, group.blocker = 1, 0, NOBODY
-        group.cover = 0
-        for d in range(D):
-            cell = cell_at(m, i, d)
-            cell.open, cell.blocker, cell.row = 1, NOBODY, -1
-        for j in range(K):
-            exists = 1 if existing[i, j] else 0
-            arm_at(m, i, j).count = exists - 1
-            m.width += exists
-            for d in range(D):
-                member_at(m, i, j, d).active = exists
-
-
-@kernel
-def run(m: Memory, rule: Rule, state: State, limit: int) -> int:
-    """Do one run and return how it ended."""
-    m.now = 0
-    now = m.now
-    while anybody(m):
+def _run(m: Memory, rule: Rule, state: State, limit: int) -> int:
+    now = 0
+    while m.ended == 0:
         end = now + outer_length(m, now)
         if m.width > 0:
             end = min(end, (limit - m.retired) // m.width)
             if end <= now:
                 return close(m, now, CAPPED)
-        elif write_state(m, state) and is_stuck(state, rule):
+        elif _write_state(m, state) and is_stuck(state, rule):
             return close(m, now, STUCK)
-        open_window(m, rule, now, end)
+        start_window(m, now, end)
+        set_radii(m, at.radii(m, 0), now, end)
+        screen(m, rule, state, now, end)
+        go_through(m, rule, state)
         now = end
     return DONE
-
-
-@bare
-def anybody(m: Memory) -> bool:
-    """Return whether a group is undecided."""
-    for i in range(m.N):
-        if group_at(m, i).active:
-            return True
-    return False
 
 
 @bare
@@ -152,88 +88,322 @@ def close(m: Memory, now: int, code: int) -> int:
     m.round = now
     for i in range(m.N):
         for j in range(m.K):
-            if arm_at(m, i, j).count == 0:
-                arm_at(m, i, j).count = now
+            if at.arm(m, i, j).count == 0:
+                at.arm(m, i, j).count = now
     return code
 
 
 @kernel
-def write_state(m: Memory, state: State) -> bool:
+def _write_state(m: Memory, state: State) -> bool:
     """Copy G, D_i and R to a state of the algorithm; returns True."""
-    N, D = state.efficiency.shape
-    for i in range(N):
-        state.groups[i] = group_at(m, i).active != 0
-        for d in range(D):
-            state.dims[i, d] = cell_at(m, i, d).open != 0
-            state.efficiency[i, d] = values_at(m, i)[d]
+    for i in range(m.N):
+        state.groups[i] = at.group(m, i).active != 0
+        for d in range(m.D):
+            state.dims[i, d] = at.envelope(m, i, d).open != 0
+            state.efficiency[i, d] = at.values(m, i)[d]
     return True
 
 
-@kernel
-def open_window(m: Memory, rule: Rule, now: int, end: int) -> None:
-    """Go through an outer window."""
-    start_window(m, now, end)
-    screen(m, rule, now, end)
-    while find_sprint(m):
-        sprint(m, rule)
-        if not anybody(m):
-            return
+# Guards.
 
 
-@kernel
-def sprint(m: Memory, rule: Rule) -> None:
-    """Go through a short window round by round; then all items are cleared up to its end."""
-    begin_sprint(m)
-    pending = NEVER
-    while True:
-        item = earliest(m)
-        when = item_at(m, item).when if item >= 0 else NEVER
-        if when > pending:
-            _accept_pending(m, pending)
-            pending = NEVER
-        elif m.again and when > m.round:
-            _screen_again(m, rule, m.round)
-        elif when > m.stop:
-            break
-        elif fires(m, rule, item, when, radius_at(rule.radius, when)):
-            m.round = when
-            if item_at(m, item).kind == ACCEPT:
-                pending = when
-            _fire(m, item, when)
-        else:
-            schedule(m, item, next_candidate(m, item, when + 1))
-    end_sprint(m)
+@bare
+def _is_dead(m: Memory, item: int) -> bool:
+    test = at.item(m, item)
+    i, d = test.group, test.dim
+    if not at.group(m, i).active:
+        return True
+    if test.kind == REJECT:
+        return not at.group(m, test.other).active
+    if test.kind == RESOLVE:
+        return not at.envelope(m, i, d).open
+    if test.kind == STALE:
+        return not (at.envelope(m, i, d).open and at.member(m, i, test.other, d).active)
+    return False
+
+
+@bare
+def _has_blocker(m: Memory, item: int) -> bool:
+    test = at.item(m, item)
+    if test.kind in (REJECT, STALE):
+        return True
+    return test.other != NOBODY and at.group(m, test.other).active != 0
+
+
+@bare
+def _find_blocker(m: Memory, item: int, beta: float) -> bool:
+    test = at.item(m, item)
+    if test.kind == RESOLVE:
+        test.other = nearest_group(m, test.group, test.dim, beta)
+    else:
+        test.other, test.dim, _ = beaten_by(m, test.group, beta)
+    return test.other != NOBODY
+
+
+@bare
+def _is_barred(m: Memory, item: int, beta: float) -> bool:
+    test = at.item(m, item)
+    return test.kind == REJECT and not may_reject(m, test.group, test.other, beta)
+
+
+@bare
+def _guard_count(m: Memory, item: int) -> int:
+    kind = at.item(m, item).kind
+    if kind == ACCEPT:
+        return m.D
+    return 2 if kind == RESOLVE else 1
+
+
+@bare
+def _guard(m: Memory, item: int, k: int, radii: Radii) -> tuple[int, int, int, int, float]:
+    """Return (i, j, d, arm, threshold) of a guard: its margin at equal efficiencies, negated."""
+    test, beta = at.item(m, item), radii.beta
+    kind, i, j, d = test.kind, test.group, test.other, test.dim
+    if kind == ACCEPT:
+        side, d = d, k
+        dim = at.dim(m, d)
+        threshold = -excess_margin_in(0.0, 0.0, beta, dim.scale, dim.epsilon)
+        return (i, j, d, NOBODY, threshold) if side == 0 else (j, i, d, NOBODY, threshold)
+    dim = at.dim(m, d)
+    if kind == STALE:
+        return i, i, d, j, -stale_margin(0.0, 0.0, beta, dim.scale)
+    if kind == RESOLVE:
+        wanted = apart_wanted(beta, dim.scale, dim.epsilon)
+        threshold = -apart_margin(0.0, 0.0, 0.0, 0.0, wanted)
+        return (j, i, d, NOBODY, threshold) if k == 0 else (i, j, d, NOBODY, threshold)
+    return j, i, d, NOBODY, -reject_margin_in(0.0, 0.0, beta, dim.scale)
+
+
+@bare
+def _reads(m: Memory, item: int, d: int) -> bool:
+    test = at.item(m, item)
+    return test.kind == REJECT or test.kind == ACCEPT or test.dim == d
+
+
+@bare
+def is_stale(high: float, low: float, threshold: float) -> bool:
+    """Return whether an arm with a mean of `low` leaves a dim of efficiency `high`."""
+    return stale_margin(high, low, 0.5 * threshold, 1.0) >= 0.0
+
+
+# Judgements, by the margins of the algorithm at one round.
+
+
+@bare
+def _judge(m: Memory, rule: Rule, state: State, item: int, when: int) -> None:
+    if _fires(m, item, when, radius_at(rule.radius, when)):
+        m.round = when
+        _fire(m, item, when)
+    else:
+        schedule(m, item, candidate(m, item, when + 1))
+
+
+@bare
+def _fires(m: Memory, item: int, when: int, beta: float) -> bool:
+    """Return whether an item fires at a round; if not, what blocks it there is its blocker now."""
+    test = at.item(m, item)
+    if test.kind == REJECT:
+        return _rejects(m, item, when, beta)
+    if test.kind == RESOLVE:
+        return _resolves(m, item, when, beta)
+    if test.kind == STALE:
+        i, d, k = test.group, test.dim, when - m.start - 1
+        mean = at.means(m, at.unit_of(m, i, test.other, d), at.column_of(m, d))[k]
+        return stale_margin(at.row(m, i, d)[k], mean, beta, at.dim(m, d).scale) >= 0.0
+    return _accepts(m, item, when, beta)
+
+
+@bare
+def _rejects(m: Memory, item: int, when: int, beta: float) -> bool:
+    test = at.item(m, item)
+    for step in range(m.D):
+        d = (test.dim + step) % m.D
+        own, other = (
+            note_efficiency(m, test.group, d, when),
+            note_efficiency(m, test.other, d, when),
+        )
+        if reject_margin_in(own, other, beta, at.dim(m, d).scale) < 0.0:
+            test.dim = d
+            return False
+    return True
+
+
+@bare
+def _resolves(m: Memory, item: int, when: int, beta: float) -> bool:
+    test = at.item(m, item)
+    i, d = test.group, test.dim
+    own, dim = note_efficiency(m, i, d, when), at.dim(m, d)
+    wanted = apart_wanted(beta, dim.scale, dim.epsilon)
+    for j in range(m.N):
+        if not at.group(m, j).active or j == i:
+            continue
+        env = at.envelope(m, j, d)
+        if apart_margin(own, own, env.high, env.low, wanted) >= 0.0:
+            continue  # apart anywhere in the envelope of j
+        other = note_efficiency(m, j, d, when)
+        if apart_margin(own, own, other, other, wanted) < 0.0:
+            test.other = j
+            return False
+    return True
+
+
+@bare
+def _accepts(m: Memory, item: int, when: int, beta: float) -> bool:
+    test = at.item(m, item)
+    i = test.group
+    for d in range(m.D):
+        note_efficiency(m, i, d, when)
+    for j in range(m.N):
+        if not at.group(m, j).active or j == i or _separate(m, i, j, beta):
+            continue
+        for d in range(m.D):
+            note_efficiency(m, j, d, when)
+        for side in range(2):
+            one, two = (i, j) if side == 0 else (j, i)
+            if not _stands(m, one, two, beta):
+                test.other, test.dim = j, side
+                return False
+    return True
+
+
+@bare
+def _stands(m: Memory, i: int, j: int, beta: float) -> bool:
+    """Return whether i, both noted, is not beaten by j."""
+    for d in range(m.D):
+        own, other, dim = at.values(m, i)[d], at.values(m, j)[d], at.dim(m, d)
+        if excess_margin_in(own, other, beta, dim.scale, dim.epsilon) >= 0.0:
+            return True
+    return False
+
+
+@bare
+def _separate(m: Memory, i: int, j: int, beta: float) -> bool:
+    """Return whether j blocks i, which is noted, on neither side, anywhere in j's envelope."""
+    above, below = False, False
+    for d in range(m.D):
+        dim, own, env = at.dim(m, d), at.values(m, i)[d], at.envelope(m, j, d)
+        above = above or excess_margin_in(own, env.high, beta, dim.scale, dim.epsilon) >= 0.0
+        below = below or excess_margin_in(env.low, own, beta, dim.scale, dim.epsilon) >= 0.0
+    return above and below
+
+
+# What follows.
 
 
 @bare
 def _fire(m: Memory, item: int, when: int) -> None:
     """Change the sets as the algorithm does when this test fires."""
-    row = item_at(m, item)
-    kind, i, j, d = row.kind, row.one, row.two, row.three
+    test = at.item(m, item)
+    kind, i, j, d = test.kind, test.group, test.other, test.dim
     move(m, item, UNUSED)
     if kind == REJECT:
-        remove_group(m, i, when, when)
+        _remove_group(m, i, when, when)
     elif kind == RESOLVE:
-        resolve_dim(m, i, d, when)
+        _resolve_dim(m, i, d, when)
     elif kind == STALE:
-        leave_out_arm(m, i, j, d, when)
+        eliminate_arm(m, i, j, d, when)
     else:
-        group_at(m, i).accepted = 1
+        at.group(m, i).accepted = m.pending = 1
 
 
 @bare
-def _accept_pending(m: Memory, when: int) -> None:
-    """Take the groups accepted at a round out of G, all at once."""
+def _end_round(m: Memory) -> bool:
+    """Take the groups accepted in the round out of G, all at once; whether there are any."""
+    if m.pending == 0:
+        return False
+    m.pending = 0
     for i in range(m.N):
-        if group_at(m, i).accepted and group_at(m, i).active:
-            remove_group(m, i, when, when + 1)
+        if at.group(m, i).accepted and at.group(m, i).active:
+            _remove_group(m, i, m.round, m.round + 1)
+    return True
 
 
 @bare
-def _screen_again(m: Memory, rule: Rule, when: int) -> None:
-    """Screen the rest of the outer window anew, within a sprint."""
-    m.again = 0
-    if when < window_at(m, 0).end:
-        forget_rows(m)
-        screen(m, rule, when, window_at(m, 0).end)
-        find_candidates(m, when + 1)
+def retire_arms(m: Memory, i: int, when: int) -> None:
+    """Set the counts of the arms of a group that are not pulled after round `when`."""
+    for j in range(m.K):
+        arm = at.arm(m, i, j)
+        if arm.count != 0:
+            continue
+        pulled = False
+        for d in range(m.D):
+            pulled = pulled or (
+                at.envelope(m, i, d).open != 0 and at.member(m, i, j, d).active != 0
+            )
+        if not pulled or not at.group(m, i).active:
+            arm.count = when
+            m.retired += when
+            m.width -= 1
+
+
+@bare
+def _remove_group(m: Memory, i: int, when: int, look: int) -> None:
+    """Take a group out of G; what it blocked is looked at again from round `look` on."""
+    at.group(m, i).active = 0
+    retire_arms(m, i, when)
+    wake_blocked(m, i, look)
+    beta = at.radii(m, 0).beta
+    if at.group(m, i).cover == COVERS and (look > when or has_wide_envelope(m, beta)):
+        m.again = 1
+    left = 0
+    for g in range(m.N):
+        if at.group(m, g).active:
+            left += 1
+            for d in range(m.D):
+                env = at.envelope(m, g, d)
+                if env.open and env.blocker == i:
+                    block_resolution(m, g, d, beta, look)
+            if at.group(m, g).blocker == i:
+                block_acceptance(m, g, beta, look)
+    m.ended = 1 if left == 0 else 0
+
+
+@bare
+def _resolve_dim(m: Memory, i: int, d: int, when: int) -> None:
+    """Take a dim out of D_i; its efficiency keeps the value of this round."""
+    env, row, value = at.envelope(m, i, d), at.row(m, i, d), at.values(m, i)[d]
+    env.open = 0
+    env.low = env.high = value
+    if env.row == m.stretch:
+        for k in range(when - m.start, m.stop - m.start):
+            row[k] = value
+    retire_arms(m, i, when)
+    reconsider(m, i, d, when)
+
+
+@bare
+def eliminate_arm(m: Memory, i: int, j: int, d: int, when: int) -> None:
+    """Take an arm out of A_{i,d}; if it was a rival, what reads R_i^d is looked at again."""
+    at.member(m, i, j, d).active = 0
+    retire_arms(m, i, when)
+    code = drop_rival(m, i, j, d)
+    if code != NO_RIVAL and code != LOST:
+        at.envelope(m, i, d).row = -1
+        reconsider(m, i, d, when)
+
+
+def _load(m: Memory, rule: Any, cells: int) -> None:
+    """Write the radius."""
+    m.radius_kind, m.radius_events, m.radius_delta, m.radius_factor = rule.radius[:4]
+
+
+FAMILY = Family(
+    hooks={
+        **PAIR_GUARDS,
+        **ROUND_CLOCK,
+        families.run: _run,
+        families.screen: screen,
+        families.is_dead: _is_dead,
+        families.judge: _judge,
+        families.end_round: _end_round,
+        families.reads: _reads,
+        families.is_stale: is_stale,
+        families.guard_count: _guard_count,
+        families.guard: _guard,
+        families.has_blocker: _has_blocker,
+        families.find_blocker: _find_blocker,
+        families.is_barred: _is_barred,
+    },
+    load=_load,
+    pace=lambda rule: 3 if rule.options.arms else 1,
+)

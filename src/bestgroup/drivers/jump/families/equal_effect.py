@@ -1,128 +1,89 @@
-"""EECB by jumps: a run in windows of rounds, halved where something may happen."""
+"""EECB by jumps: sums of efficiencies instead of pairs, arms on the clocks of their dims.
+
+* BEATEN, that group j is worth more than i by the threshold 2 sum_d w^d beta(n^d);
+* STALE arm j of i in dim d: R_i^d is 2 beta(n^d) above the arm's mean;
+* LEADER, that i is good enough against all others; one that it is not good enough against blocks it.
+
+A test of worths is a test of sums over dims, so its certificate is that for sums of bridges
+(`certificates`), not a comparison of two walks; that is why EECB gains less than TE.
+"""
 
 from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
 
 from bestgroup.algorithms import equal_effect as eecb
 from bestgroup.algorithms.protocol import Rule
 from bestgroup.compile.kernel import kernel
 from bestgroup.compile.records import bare
-from bestgroup.drivers.jump.clock import (
+from bestgroup.drivers.jump import families
+from bestgroup.drivers.jump import memory as at
+from bestgroup.drivers.jump.certificates import ROUNDING
+from bestgroup.drivers.jump.envelopes import drop_rival, fill_row, note_efficiency, screen_envelope
+from bestgroup.drivers.jump.families import CAPPED, DONE, NOBODY, Family, means_of
+from bestgroup.drivers.jump.families.clocks import (
+    EFFECT_CLOCK,
+    arm_apart,
     copy_clock,
     count_at,
+    keep_points,
     next_clock,
     pulls_at,
-    set_clock,
-)
-from bestgroup.drivers.jump.families.elimination import CAPPED, DONE, Results
-from bestgroup.drivers.jump.families.equal_effect_events import (
-    LED,
-    RUNNING,
-    active_groups,
-    clears,
-    find_candidates,
-    fire,
-    screen_again,
-)
-from bestgroup.drivers.jump.families.equal_effect_screen import (
-    screen,
-)
-from bestgroup.drivers.jump.families.equal_effect_sprint import (
-    fires,
-    is_dead,
-    next_candidate,
     row_of,
+    set_clock,
+    worth_apart,
 )
-from bestgroup.drivers.jump.memory import (
-    PRESENT,
-    SPRINT,
-    UNUSED,
-    Memory,
-    arm_at,
-    cell_at,
-    clock_at,
-    group_at,
-    item_at,
-    member_at,
-    memory_at,
-    window_at,
-)
-from bestgroup.drivers.jump.queue import (
+from bestgroup.drivers.jump.memory import PRESENT, UNUSED, Memory
+from bestgroup.drivers.jump.windows import (
     NEVER,
-    end_window,
-    first_live,
-    halve_window,
+    NOT_ALONE,
+    add_blocked,
+    add_pair,
+    clear_items,
+    go_through,
     move,
+    reconsider,
     schedule,
-    top_end,
+    start_window,
+    wake_blocked,
 )
-from bestgroup.drivers.jump.risk import count_risk, guard_risk, reset_risk
-from bestgroup.drivers.jump.walks import reset_walks
-from bestgroup.drivers.jump.windows import end_sprint
-from bestgroup.problem.arrays import Ints
+from bestgroup.inference.radii import radius_at
+
+BEATEN, STALE, LEADER = range(3)  # kinds of items, in the order of a round
+DECIDED, LED = 1, 2  # how a run is over
 
 
 @kernel
-def run_many(
-    address: int, rule: Rule, state: eecb.State, keys: Ints, out: Results, done: Ints
-) -> None:
-    """Do runs with keys (seed, first run, largest number of pulls, stop); done[0] counts them."""
-    m = memory_at(address)
-    N, K = m.N, m.K
-    while done[0] < keys[3]:
-        k = done[0]
-        begin(m, rule, keys[0], keys[1] + k)
-        out.finished[k] = run(m, rule, state, keys[2]) == DONE
-        out.rounds[k] = m.round
-        out.risk[k] = count_risk(m)
-        for i in range(N):
-            out.accepted[k, i] = group_at(m, i).active != 0
-            for j in range(K):
-                out.counts[k, i, j] = arm_at(m, i, j).own
-        done[0] = k + 1
-
-
-@kernel
-def begin(m: Memory, rule: Rule, seed: int, index: int) -> None:
-    """Set everything to the start of a run."""
-    N, K, D = m.N, m.K, m.D
-    reset_walks(m, seed, index)
-    reset_risk(m)
-    m.again = m.round = m.ended = 0
-    for d in range(D):
-        clock_at(m, PRESENT, d).count = 0
-    for i in range(N):
-        group_at(m, i).active = 1
-        for d in range(D):
-            cell_at(m, i, d).row = -1
-            for j in range(K):
-                member_at(m, i, j, d).active = 1 if rule.exists[i, j] else 0
-        for j in range(K):
-            arm_at(m, i, j).own = 0
-
-
-@kernel
-def run(m: Memory, rule: Rule, state: eecb.State, limit: int) -> int:
-    """Do one run and return how it ended."""
-    m.now = 0
-    now = m.now
-    while True:
+def _run(m: Memory, rule: Rule, state: eecb.State, limit: int) -> int:
+    now, code = 0, -1
+    for d in range(m.D):
+        at.clock(m, PRESENT, d).count = 0
+    while code < 0:
         end = _reachable(m, rule, now, limit)
         if end == now:
             _close(m, PRESENT)
-            m.round = now
-            return CAPPED
-        if active_groups(m) == 1:
+            m.round, code = now, CAPPED
+        elif _active_groups(m) == 1:
             _close(m, 0)
-            m.round = 1
-            return DONE
-        open_window(m, rule, state, now, end)
-        if m.ended != RUNNING:
-            return _finish(m, rule, state, limit)
-        copy_clock(m, 0, PRESENT)
-        now = end
+            m.round, code = 1, DONE
+        else:
+            start_window(m, now, end)
+            _screen(m, rule, state, now, end)
+            go_through(m, rule, state)
+            if m.ended != 0:
+                code = _finish(m, rule, state, limit)
+            copy_clock(m, 0, PRESENT)
+            now = end
+    for i in range(m.N):
+        at.group(m, i).accepted = at.group(m, i).active
+        for j in range(m.K):
+            at.arm(m, i, j).count = at.arm(m, i, j).own
+    return code
 
 
-@kernel
+@bare
 def _reachable(m: Memory, rule: Rule, now: int, limit: int) -> int:
     """Return the end of the next outer window, whose pulls stay within the limit; sets its clock."""
     end = now + max(1, now // m.pace)
@@ -130,9 +91,8 @@ def _reachable(m: Memory, rule: Rule, now: int, limit: int) -> int:
         if end == 1:
             next_clock(m, rule, 0, PRESENT)
         else:
-            copy_clock(m, PRESENT, 0)
             for d in range(m.D):
-                clock_at(m, 0, d).count = int(clock_at(m, 0, d).count * (end / now))
+                at.clock(m, 0, d).count = int(at.clock(m, PRESENT, d).count * (end / now))
             set_clock(m, rule, 0, end, 0, 1.0)
         if pulls_at(m, 0) <= limit:
             return end
@@ -142,118 +102,376 @@ def _reachable(m: Memory, rule: Rule, now: int, limit: int) -> int:
 
 
 @bare
+def _active_groups(m: Memory) -> int:
+    """Return |G|."""
+    count = 0
+    for i in range(m.N):
+        count += at.group(m, i).active
+    return count
+
+
+@bare
 def _close(m: Memory, row: int) -> None:
     """Set the counts of all arms of active groups to those at a clock."""
     for i in range(m.N):
-        if group_at(m, i).active:
+        if at.group(m, i).active:
             for j in range(m.K):
-                arm_at(m, i, j).own = count_at(m, i, j, row)
+                at.arm(m, i, j).own = count_at(m, i, j, row)
 
 
-@kernel
+@bare
 def _finish(m: Memory, rule: Rule, state: eecb.State, limit: int) -> int:
     """Pull the last batch of the group that is left, unless it is spared."""
     row, total = row_of(m, m.round), 0
     _close(m, row)
     if m.ended == LED or rule.options.early:
         return DONE
-    for d in range(m.D):
-        state.clock[d] = clock_at(m, row, d).count
+    _set_state_clock(m, state, row)
     focus = eecb.focus_at(state.clock, rule)
     for i in range(m.N):
         for j in range(m.K):
-            total += arm_at(m, i, j).own
-            if _is_pulled(m, state, i, j, focus):
-                total += 1
+            total += at.arm(m, i, j).own + _last_pulls(m, state, i, j, focus)
     if total > limit:
         return CAPPED
     for i in range(m.N):
         for j in range(m.K):
-            if _is_pulled(m, state, i, j, focus):
-                arm_at(m, i, j).own += 1
+            at.arm(m, i, j).own += _last_pulls(m, state, i, j, focus)
     m.round += 1
     return DONE
 
 
-@kernel
-def _is_pulled(m: Memory, state: eecb.State, i: int, j: int, focus: int) -> bool:
-    """Return whether an arm is in the batch of the focus."""
-    active = group_at(m, i).active != 0 and member_at(m, i, j, focus).active != 0
-    return active and arm_at(m, i, j).own == state.clock[focus]
-
-
-@kernel
-def open_window(m: Memory, rule: Rule, state: eecb.State, now: int, end: int) -> None:
-    """Go through an outer window, whose clock is in row 0."""
-    m.now, m.level, window_at(m, 0).end = now, 0, end
-    guard_risk(m)
-    screen(m, PRESENT, 0)
-    while m.level >= 0:
-        now, end = m.now, top_end(m)
-        if first_live(m) >= 0:
-            _clear_live(m, now, end)
-        if first_live(m) < 0:
-            copy_clock(m, m.level, PRESENT)
-            end_window(m)
-        elif end - now > SPRINT:
-            halve_window(m)
-            middle = top_end(m)
-            share = (middle - now) / (end - now)
-            set_clock(m, rule, m.level, middle, m.level - 1, share)
-        else:
-            sprint(m, rule, state, now, end)
-            if m.ended != RUNNING:
-                return
+@bare
+def _last_pulls(m: Memory, state: eecb.State, i: int, j: int, focus: int) -> int:
+    """Return 1 if an arm is in the batch of the focus, else 0."""
+    active = at.group(m, i).active != 0 and at.member(m, i, j, focus).active != 0
+    return 1 if active and at.arm(m, i, j).own == state.clock[focus] else 0
 
 
 @bare
-def _clear_live(m: Memory, now: int, end: int) -> None:
-    """Move the live items that cannot fire up to `end` to its list."""
-    item = first_live(m)
-    while item >= 0:
-        after = item_at(m, item).after
-        if is_dead(m, item):
-            move(m, item, UNUSED)
-        elif clears(m, item, end - now):
-            move(m, item, m.level)
-        item = after
+def _set_state_clock(m: Memory, state: eecb.State, row: int) -> None:
+    for d in range(m.D):
+        state.clock[d] = at.clock(m, row, d).count
 
 
-@kernel
-def sprint(m: Memory, rule: Rule, state: eecb.State, now: int, end: int) -> None:
-    """Go through a short window round by round; then all items are cleared up to its end."""
-    m.stretch += 1
-    m.start, m.stop = now, end
-    for k in range(end - now):
-        next_clock(m, rule, PRESENT + 1 + k, PRESENT + k)
-    find_candidates(m, now + 1)
-    while True:
-        item = earliest(m)
-        when = item_at(m, item).when if item >= 0 else NEVER
-        if when > m.round and m.ended != RUNNING:
-            return
-        if m.again and when > m.round:
-            screen_again(m)
-        elif when > end:
-            break
-        elif fires(m, rule, state, item, when):
-            m.round = when
-            fire(m, state, item, when)
-        else:
-            schedule(m, item, next_candidate(m, item, when + 1))
-    end_sprint(m)
+# Items, and what keeps them from firing.
 
 
 @bare
-def earliest(m: Memory) -> int:
-    """Return the live item that may fire first, in the order of rounds and phases, or -1."""
-    item, best, round_, kind = first_live(m), -1, NEVER, 0
-    while item >= 0:
-        row = item_at(m, item)
-        after = row.after
-        if is_dead(m, item):
-            move(m, item, UNUSED)
-        elif row.when < round_ or (row.when == round_ < NEVER and row.kind < kind):
-            best, round_, kind = item, row.when, row.kind
-        item = after
+def _screen(m: Memory, rule: Rule, state: eecb.State, now: int, end: int) -> None:
+    clear_items(m)
+    threshold, top = _threshold_below(m, 0), -np.inf
+    for i in range(m.N):
+        if at.group(m, i).active:
+            for d in range(m.D):
+                screen_envelope(m, i, d, now, end, 2.0 * at.clock(m, 0, d).radius, STALE)
+            top = max(top, _high_worth(m, i))
+    for i in range(m.N):
+        if not at.group(m, i).active:
+            continue
+        low = _low_worth(m, i)
+        if eecb.beaten_margin(low, top, threshold) > 0.0:
+            for j in range(m.N):
+                if at.group(m, j).active and j != i:
+                    if eecb.beaten_margin(low, _high_worth(m, j), threshold) > 0.0:
+                        add_pair(m, BEATEN, i, j, 0)
+        if at.dim(m, 0).epsilon > 0.0:
+            add_blocked(m, LEADER, i, NOBODY, 0, 0)
+
+
+@bare
+def _low_worth(m: Memory, i: int) -> float:
+    """Return R_i . w at the lower ends of the envelopes."""
+    total = 0.0
+    for d in range(m.D):
+        total += at.dim(m, d).weight * at.envelope(m, i, d).low
+    return total
+
+
+@bare
+def _high_worth(m: Memory, i: int) -> float:
+    """Return R_i . w at the upper ends of the envelopes."""
+    total = 0.0
+    for d in range(m.D):
+        total += at.dim(m, d).weight * at.envelope(m, i, d).high
+    return total
+
+
+@bare
+def _threshold_below(m: Memory, row: int) -> float:
+    """Return a number below 2 sum_d w^d beta(n^d) at a clock and before it."""
+    total = 0.0
+    for d in range(m.D):
+        total += at.dim(m, d).weight * at.clock(m, row, d).radius
+    return 2.0 * total
+
+
+@bare
+def _slack(m: Memory) -> float:
+    """Return epsilon ||w||_1."""
+    total = 0.0
+    for d in range(m.D):
+        total += at.dim(m, d).epsilon * at.dim(m, d).weight
+    return total
+
+
+@bare
+def _level_below(m: Memory, item: int, row: int) -> float:
+    """Return a number below what a test compares with at a clock: its margin at equals, negated."""
+    test = at.item(m, item)
+    if test.kind == STALE:
+        return -eecb.stale_margin(0.0, 0.0, at.clock(m, row, test.dim).radius, 1.0)
+    if test.kind == BEATEN:
+        return -eecb.beaten_margin(0.0, 0.0, _threshold_below(m, row))
+    return -eecb.lead_margin(0.0, 0.0, _slack(m), _threshold_below(m, row))
+
+
+@bare
+def _pair_of(m: Memory, item: int) -> tuple[int, int]:
+    """Return the group that would be worth more, and the other one."""
+    test = at.item(m, item)
+    return (test.other, test.group) if test.kind == BEATEN else (test.group, test.other)
+
+
+@bare
+def _is_dead(m: Memory, item: int) -> bool:
+    test = at.item(m, item)
+    if not at.group(m, test.group).active:
+        return True
+    if test.kind == STALE:
+        return not at.member(m, test.group, test.other, test.dim).active
+    return test.kind == BEATEN and not at.group(m, test.other).active
+
+
+@bare
+def _lacks_blocker(m: Memory, item: int) -> bool:
+    """Return whether an item has had no blocker, or its blocker has left G."""
+    test = at.item(m, item)
+    gone = test.other == NOBODY or not at.group(m, test.other).active
+    return test.kind == LEADER and gone
+
+
+@bare
+def _clears(m: Memory, item: int, now: int, end: int) -> bool:
+    """Return whether an item surely cannot fire in (now, end], the window on top.
+
+    The envelopes of the outer window are tried first, which costs no draw. A window much longer
+    than what the last attempt made likely is not tried.
+    """
+    test, length = at.item(m, item), end - now
+    if length > 2 * test.reach:
+        return False
+    level, i, d = _level_below(m, item, m.level), test.group, test.dim
+    if test.kind == STALE:
+        if at.envelope(m, i, d).high - at.member(m, i, test.other, d).low < level:
+            return True
+        room, band = arm_apart(m, i, test.other, d, level, m.level)
+    else:
+        if _lacks_blocker(m, item):
+            test.other = _most_worth(m, i)
+        one, two = _pair_of(m, item)
+        if _high_worth(m, one) - _low_worth(m, two) < level:
+            return True
+        room, band = worth_apart(m, one, two, level, m.level)
+    if room > band:
+        test.reach = 4 * length
+        return True
+    share = (room / band) ** 2 if room > 0.0 else 0.0
+    test.reach = int(length * max(share, 0.5))
+    return False
+
+
+@bare
+def _most_worth(m: Memory, i: int) -> int:
+    """Return the other active group that seems to be worth most."""
+    best, most = NOBODY, 0.0
+    for j in range(m.N):
+        if at.group(m, j).active and j != i:
+            middle = _low_worth(m, j) + _high_worth(m, j)
+            if best == NOBODY or middle > most:
+                best, most = j, middle
     return best
+
+
+@bare
+def _candidate(m: Memory, item: int, start: int) -> int:
+    if start > m.stop:
+        return NEVER
+    if at.item(m, item).kind == STALE:
+        return _stale_candidate(m, item, start)
+    if _lacks_blocker(m, item):
+        return start
+    one, two = _pair_of(m, item)
+    level = _level_below(m, item, row_of(m, m.stop))
+    if _high_worth(m, one) - _low_worth(m, two) < level - ROUNDING * abs(level):
+        return NEVER
+    for d in range(m.D):
+        fill_row(m, one, d)
+        fill_row(m, two, d)
+    for when in range(start, m.stop + 1):
+        k, apart, size = when - m.start - 1, 0.0, 0.0
+        for d in range(m.D):
+            upper, lower, weight = at.row(m, one, d)[k], at.row(m, two, d)[k], at.dim(m, d).weight
+            apart += weight * (upper - lower)
+            size += weight * (abs(upper) + abs(lower))
+        level = _level_below(m, item, row_of(m, when))
+        if apart >= level - ROUNDING * (abs(level) + size):
+            return when
+    return NEVER
+
+
+@bare
+def _stale_candidate(m: Memory, item: int, start: int) -> int:
+    test = at.item(m, item)
+    i, j, d = test.group, test.other, test.dim
+    high, level = at.envelope(m, i, d).high, _level_below(m, item, row_of(m, m.stop))
+    if high - at.member(m, i, j, d).low < level - ROUNDING * abs(high):
+        return NEVER
+    row, means = fill_row(m, i, d), means_of(m, i, j, d)
+    for when in range(start, m.stop + 1):
+        best, mean = row[when - m.start - 1], means[when - m.start - 1]
+        level = _level_below(m, item, row_of(m, when))
+        if best - mean >= level - ROUNDING * (level + abs(best) + abs(mean)):
+            return when
+    return NEVER
+
+
+@bare
+def _is_stale(high: float, low: float, threshold: float) -> bool:
+    return eecb.stale_margin(low, high, 0.5 * threshold, 1.0) > 0.0
+
+
+@bare
+def _reads(m: Memory, item: int, d: int) -> bool:
+    """Return whether an item about a group reads it, whatever the dim."""
+    return not _is_dead(m, item)
+
+
+@bare
+def _follow(m: Memory, item: int) -> int:
+    """Return NOT_ALONE: sums are not followed pair by pair."""
+    return NOT_ALONE
+
+
+@bare
+def _end_round(m: Memory) -> bool:
+    """Return False: nothing waits for the end of a round."""
+    return False
+
+
+# Judgements, by the margins of the algorithm at one round.
+
+
+@bare
+def _judge(m: Memory, rule: Rule, state: eecb.State, item: int, when: int) -> None:
+    if _fires(m, rule, state, item, when):
+        m.round = when
+        _fire(m, state, item, when)
+    else:
+        schedule(m, item, _candidate(m, item, when + 1))
+
+
+@bare
+def _note_group(m: Memory, state: eecb.State, i: int, when: int) -> None:
+    """Note the efficiencies of a group at a round of the sprint, in the state, too."""
+    for d in range(m.D):
+        state.efficiency[i, d] = note_efficiency(m, i, d, when)
+
+
+@bare
+def _fires(m: Memory, rule: Rule, state: eecb.State, item: int, when: int) -> bool:
+    """Return whether an item fires at a round; if not, what blocks a leader there is its blocker."""
+    test, row, R = at.item(m, item), row_of(m, when), state.efficiency
+    i, j, d = test.group, test.other, test.dim
+    _set_state_clock(m, state, row)
+    _note_group(m, state, i, when)
+    if test.kind == STALE:
+        mean = means_of(m, i, j, d)[when - m.start - 1]
+        beta = radius_at(rule.radius, state.clock[d])
+        return eecb.stale_margin(mean, R[i, d], beta, rule.scale[d]) > 0.0
+    state.threshold[0] = eecb.threshold_at(state.clock, rule)
+    if test.kind == BEATEN:
+        _note_group(m, state, j, when)
+        own, other = eecb.worth(R, i, rule), eecb.worth(R, j, rule)
+        return eecb.beaten_margin(own, other, state.threshold[0]) > 0.0
+    for g in range(m.N):
+        state.groups[g] = at.group(m, g).active != 0
+        if state.groups[g] and g != i:
+            _note_group(m, state, g, when)
+            own, other = eecb.worth(R, i, rule), eecb.worth(R, g, rule)
+            if not eecb.lead_margin(own, other, _slack(m), state.threshold[0]) > 0.0:
+                test.other = g
+                return False
+    return eecb.left(state.groups) > 1 and eecb.has_leader(state, rule)
+
+
+@bare
+def _fire(m: Memory, state: eecb.State, item: int, when: int) -> None:
+    """Change the sets as EECB does when this test fires."""
+    test = at.item(m, item)
+    kind, i = test.kind, test.group
+    move(m, item, UNUSED)
+    if kind == STALE:
+        _eliminate_arm(m, i, test.other, test.dim, when)
+    elif kind == BEATEN:
+        _remove_group(m, i, when)
+        if _active_groups(m) == 1:
+            m.ended = DECIDED
+    else:
+        for g in range(m.N):
+            if at.group(m, g).active and not state.groups[g]:
+                _remove_group(m, g, when)
+        m.ended = LED
+
+
+@bare
+def _remove_group(m: Memory, i: int, when: int) -> None:
+    """Take a group out of G; leaders that it blocked are looked at again in the same round."""
+    for j in range(m.K):
+        at.arm(m, i, j).own = count_at(m, i, j, row_of(m, when))
+        for d in range(m.D):
+            at.member(m, i, j, d).active = 0
+    at.group(m, i).active = 0
+    wake_blocked(m, i, when)
+
+
+@bare
+def _eliminate_arm(m: Memory, i: int, j: int, d: int, when: int) -> None:
+    """Take an arm out of A_d; its clock may slow down, so what reads its group is looked at again."""
+    keep_points(m, i, j)
+    at.arm(m, i, j).own = count_at(m, i, j, row_of(m, when))
+    at.member(m, i, j, d).active = 0
+    drop_rival(m, i, j, d)
+    for e in range(m.D):
+        at.envelope(m, i, e).row = -1
+    reconsider(m, i, d, when)
+
+
+def _load(m: Memory, rule: Rule, cells: int) -> None:
+    """Write the weights."""
+    for d in range(m.D):
+        at.dim(m, d).weight = rule.weights[d]
+
+
+def _final(state: Any, accepted: Any, efficiency: Any) -> Any:
+    """Return the state at the end of a run."""
+    return state._replace(groups=accepted)
+
+
+FAMILY = Family(
+    hooks={
+        **EFFECT_CLOCK,
+        families.run: _run,
+        families.screen: _screen,
+        families.is_dead: _is_dead,
+        families.clears: _clears,
+        families.candidate: _candidate,
+        families.judge: _judge,
+        families.end_round: _end_round,
+        families.reads: _reads,
+        families.is_stale: _is_stale,
+        families.follow: _follow,
+    },
+    load=_load,
+    pace=lambda rule: 1,
+    final=_final,
+)

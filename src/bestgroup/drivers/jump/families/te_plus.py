@@ -1,9 +1,14 @@
-"""TE+ by jumps: its signs and stale arms as items, its sets as the algorithm keeps them.
+"""TE+ by jumps: its signs and stale arms as guarded items, its sets as the algorithm keeps them.
 
-The windows, the walks and the certificates are those of TE. A sign (i, j, d) is an item while it is
-unrecorded and both groups are active in d; nothing else of a pair is ever read. All items that may
-fire at a round are judged by what was recorded before it; then the algorithm's own `reject`,
-`accept` and `refresh_activity` do the rest.
+A sign (i, j, d) is an item while it is unrecorded and both groups are active in d; nothing else of
+a pair is ever read. Its guard is the comparison that it is about:
+
+* ABOVE, that j is above i in dim d: R_j^d is less than rho above R_i^d;
+* NEAR, that j does not beat i by epsilon there: R_i^d is less than rho' - epsilon above R_j^d;
+* FAR, that j does: R_j^d is less than rho + epsilon above R_i^d.
+
+All items that may fire at a round are judged by what was recorded before it; then the algorithm's
+own `reject`, `accept` and `refresh_activity` do the rest.
 """
 
 from __future__ import annotations
@@ -23,193 +28,194 @@ from bestgroup.algorithms.te_plus.algorithm import (
 from bestgroup.algorithms.te_plus.radii import PairRule, radius_from
 from bestgroup.compile.kernel import kernel
 from bestgroup.compile.records import bare
-from bestgroup.drivers.jump.envelopes import ABOVE, FAR, NEAR, STALE, note_efficiency
-from bestgroup.drivers.jump.events import leave_out_arm, retire_arms
-from bestgroup.drivers.jump.families.elimination import (
-    CAPPED,
-    DONE,
-    Results,
-    begin,
-    close,
-    keep_result,
+from bestgroup.drivers.jump import families
+from bestgroup.drivers.jump import memory as at
+from bestgroup.drivers.jump.envelopes import ROUND_CLOCK, note_efficiency, screen_envelope
+from bestgroup.drivers.jump.families import CAPPED, DONE, NOBODY, Family, candidate
+from bestgroup.drivers.jump.families.elimination import close, eliminate_arm, retire_arms
+from bestgroup.drivers.jump.guards import (
+    FIRST_CELLS,
+    PAIR_GUARDS,
+    boundaries_of,
+    cell_of,
+    set_radii,
 )
-from bestgroup.drivers.jump.guards import next_candidate
-from bestgroup.drivers.jump.memory import (
-    LIVE,
-    UNUSED,
-    Memory,
-    cell_at,
-    column_of,
-    dim_at,
-    edges_at,
-    group_at,
-    item_at,
-    means_at,
-    memory_at,
-    radii_at,
-    unit_of,
-    window_at,
-)
-from bestgroup.drivers.jump.queue import (
-    NEVER,
+from bestgroup.drivers.jump.memory import LIVE, UNUSED, Memory, Radii
+from bestgroup.drivers.jump.windows import (
     add_pair,
     clear_items,
     first_live,
+    go_through,
     move,
-    schedule,
-)
-from bestgroup.drivers.jump.radii import cell_of
-from bestgroup.drivers.jump.screen import screen_cell
-from bestgroup.drivers.jump.sprint import earliest
-from bestgroup.drivers.jump.windows import (
-    begin_sprint,
-    end_sprint,
-    find_candidates,
-    find_sprint,
-    forget_rows,
     outer_length,
+    schedule,
     start_window,
 )
-from bestgroup.problem.arrays import Ints
+
+STALE, ABOVE, NEAR, FAR = range(4)  # kinds of items
 
 
 @kernel
-def run_many(
-    address: int, rule: PairRule, state: State, keys: Ints, out: Results, done: Ints
-) -> None:
-    """Do runs with keys (seed, first run, largest number of pulls, stop); done[0] counts them."""
-    m = memory_at(address)
-    while done[0] < keys[3]:
-        k = done[0]
-        begin(m, rule.exists, keys[0], keys[1] + k)
-        restart(state, rule)
-        for i in range(len(state.groups)):
-            group_at(m, i).blocker, group_at(m, i).cover = 1, 0
-        finished = run(m, state, keys[2]) == DONE
-        for i in range(len(state.accepted)):
-            group_at(m, i).accepted = 1 if state.accepted[i] else 0
-        keep_result(m, out, k, finished)
-        done[0] = k + 1
-
-
-@kernel
-def run(m: Memory, state: State, limit: int) -> int:
-    """Do one run and return how it ended."""
-    now = 0
-    while state.groups.any():
+def _run(m: Memory, rule: PairRule, state: State, limit: int) -> int:
+    restart(state, rule)
+    for i in range(m.N):
+        at.group(m, i).undecided, at.group(m, i).changed = 1, 0
+    now, code = 0, DONE
+    m.ended = 0 if state.groups.any() else 1
+    while m.ended == 0 and code == DONE:
         end = min(now + outer_length(m, now), (limit - m.retired) // m.width)
         if end <= now:
-            return close(m, now, CAPPED)
-        start_window(m, now, end)
-        screen(m, state, now, end)
-        while state.groups.any() and find_sprint(m):
-            sprint(m, state)
-        now = end
-    return DONE
+            code = close(m, now, CAPPED)
+        else:
+            start_window(m, now, end)
+            set_radii(m, at.radii(m, 0), now, end)
+            _screen(m, rule, state, now, end)
+            go_through(m, rule, state)
+            now = end
+    for i in range(m.N):
+        at.group(m, i).accepted = 1 if state.accepted[i] else 0
+    return code
 
 
-@kernel
-def screen(m: Memory, state: State, now: int, end: int) -> None:
-    """Set the boxes over (now, end] and make an item of every sign and arm that may change there."""
-    N, D = state.dims.shape
+@bare
+def _screen(m: Memory, rule: PairRule, state: State, now: int, end: int) -> None:
+    """Set envelopes over (now, end] and make an item of every sign and arm that may change there."""
     clear_items(m)
-    for i in range(N):
-        for d in range(D):
+    for i in range(m.N):
+        for d in range(m.D):
             if state.dims[i, d]:
-                screen_cell(m, i, d, now, end, radii_at(m, 0).stale, True)
-    for i in range(N):
+                threshold = at.radii(m, 0).stale * at.dim(m, d).scale
+                screen_envelope(m, i, d, now, end, threshold, STALE)
+    for i in range(m.N):
         if state.groups[i]:
-            for j in range(N):
+            for j in range(m.N):
                 if j != i:
                     _screen_pair(m, state, i, j)
 
 
 @bare
 def _screen_pair(m: Memory, state: State, i: int, j: int) -> None:
-    """Make items of the signs of i against j that may be recorded in the boxes."""
-    place, open_pair = radii_at(m, 0), is_open(state, i, j)
+    """Make items of the signs of i against j that may be recorded in the envelopes."""
+    radii, open_pair = at.radii(m, 0), is_open(state, i, j)
     for d in range(m.D):
         if state.dims[i, d] and state.dims[j, d]:
-            own, other = cell_at(m, i, d), cell_at(m, j, d)
-            scale, epsilon = dim_at(m, d).scale, dim_at(m, d).epsilon
+            own, other, dim = at.envelope(m, i, d), at.envelope(m, j, d), at.dim(m, d)
             behind, ahead = other.high - own.low, own.high - other.low
-            rho = place.beta * scale
+            rho = radii.beta * dim.scale
             if not state.above[j, i, d] and above_margin(behind, rho) >= 0.0:
                 add_pair(m, ABOVE, i, j, d)
-            if open_pair and near_margin(ahead, place.near * scale, epsilon) >= 0.0:
+            if open_pair and near_margin(ahead, radii.near * dim.scale, dim.epsilon) >= 0.0:
                 add_pair(m, NEAR, i, j, d)
-            if open_pair and not state.far[j, i, d] and far_margin(behind, rho, epsilon) >= 0.0:
-                add_pair(m, FAR, i, j, d)
-
-
-@kernel
-def sprint(m: Memory, state: State) -> None:
-    """Go through a short window round by round; then all items are cleared up to its end."""
-    begin_sprint(m)
-    while True:
-        item = earliest(m)
-        when = item_at(m, item).when if item >= 0 else NEVER
-        if m.again and when > m.round:
-            m.again = 0
-            if m.round < window_at(m, 0).end:
-                forget_rows(m)
-                screen(m, state, m.round, window_at(m, 0).end)
-                find_candidates(m, m.round + 1)
-        elif when > m.stop:
-            break
-        elif _judge(m, when):
-            m.round = when
-            _decide(m, state, _record(m, state, when))
-            _carry_over(m, state, when)
-    end_sprint(m)
+            if open_pair and not state.far[j, i, d]:
+                if far_margin(behind, rho, dim.epsilon) >= 0.0:
+                    add_pair(m, FAR, i, j, d)
 
 
 @bare
-def _judge(m: Memory, when: int) -> bool:
-    """Return whether any item fires at a round; those that do not are looked for further on."""
+def _is_dead(m: Memory, item: int) -> bool:
+    test = at.item(m, item)
+    i, j, d = test.group, test.other, test.dim
+    if test.kind == STALE:
+        return not (at.envelope(m, i, d).open and at.member(m, i, j, d).active)
+    return not (at.envelope(m, i, d).open and at.envelope(m, j, d).open)
+
+
+@bare
+def _one(m: Memory, item: int) -> int:
+    """Return 1: an item has one guard."""
+    return 1
+
+
+@bare
+def _always(m: Memory, item: int) -> bool:
+    """Return True: an item is about two groups, whatever becomes of others."""
+    return True
+
+
+@bare
+def _never(m: Memory, item: int, beta: float) -> bool:
+    """Return False: there is no blocker besides the guard."""
+    return False
+
+
+@bare
+def _nothing(m: Memory) -> bool:
+    """Return False: a round is decided as a whole."""
+    return False
+
+
+@bare
+def _reads(m: Memory, item: int, d: int) -> bool:
+    return at.item(m, item).dim == d
+
+
+@bare
+def _is_stale(high: float, low: float, threshold: float) -> bool:
+    return stale_margin(high, low, threshold) >= 0.0
+
+
+@bare
+def _guard(m: Memory, item: int, k: int, radii: Radii) -> tuple[int, int, int, int, float]:
+    """Return (i, j, d, arm, threshold) of the guard: its margin at equal efficiencies, negated."""
+    test, dim = at.item(m, item), at.dim(m, at.item(m, item).dim)
+    i, j, d = test.group, test.other, test.dim
+    if test.kind == STALE:
+        return i, i, d, j, -stale_margin(0.0, 0.0, radii.stale * dim.scale)
+    if test.kind == NEAR:
+        return i, j, d, NOBODY, -near_margin(0.0, radii.near * dim.scale, dim.epsilon)
+    if test.kind == FAR:
+        return j, i, d, NOBODY, -far_margin(0.0, radii.beta * dim.scale, dim.epsilon)
+    return j, i, d, NOBODY, -above_margin(0.0, radii.beta * dim.scale)
+
+
+@bare
+def _judge(m: Memory, rule: PairRule, state: State, item: int, when: int) -> None:
+    """Judge all items that may fire at a round, and decide the round if any does."""
     fired, item = False, first_live(m)
     while item >= 0:
-        row = item_at(m, item)
-        after = row.after
-        if row.when == when:
+        test = at.item(m, item)
+        after = test.after
+        if test.when == when:
             if _fires(m, item, when):
                 fired = True
             else:
-                schedule(m, item, next_candidate(m, item, when + 1))
+                schedule(m, item, candidate(m, item, when + 1))
         item = after
-    return fired
+    if fired:
+        m.round = when
+        _decide(m, state, _record(m, state, when))
+        _carry_over(m, state, when)
 
 
 @bare
 def _fires(m: Memory, item: int, when: int) -> bool:
     """Return whether an item fires at a round."""
-    row = item_at(m, item)
-    kind, i, j, d = row.kind, row.one, row.two, row.three
-    edges = edges_at(m, cell_of(when)[0])
-    scale, epsilon = dim_at(m, d).scale, dim_at(m, d).epsilon
+    test = at.item(m, item)
+    i, j, d = test.group, test.other, test.dim
+    boundary, dim = at.boundary(m, cell_of(when)[0]), at.dim(m, d)
     own = note_efficiency(m, i, d, when)
-    if kind == STALE:
-        mean = means_at(m, unit_of(m, i, j, d), column_of(m, d))[when - m.start - 1]
-        return stale_margin(own, mean, radius_from(edges[2], m.radius_factor, when) * scale) >= 0.0
+    if test.kind == STALE:
+        mean = at.means(m, at.unit_of(m, i, j, d), at.column_of(m, d))[when - m.start - 1]
+        rho = radius_from(boundary[2], m.radius_factor, when) * dim.scale
+        return stale_margin(own, mean, rho) >= 0.0
     other = note_efficiency(m, j, d, when)
-    if kind == NEAR:
-        rho = radius_from(edges[1], m.radius_factor, when) * scale
-        return near_margin(own - other, rho, epsilon) >= 0.0
-    rho = radius_from(edges[0], m.radius_factor, when) * scale
-    if kind == FAR:
-        return far_margin(other - own, rho, epsilon) >= 0.0
+    if test.kind == NEAR:
+        rho = radius_from(boundary[1], m.radius_factor, when) * dim.scale
+        return near_margin(own - other, rho, dim.epsilon) >= 0.0
+    rho = radius_from(boundary[0], m.radius_factor, when) * dim.scale
+    if test.kind == FAR:
+        return far_margin(other - own, rho, dim.epsilon) >= 0.0
     return above_margin(other - own, rho) >= 0.0
 
 
 @bare
 def _record(m: Memory, state: State, when: int) -> int:
-    """Record the signs that fired at a round, leave out stale arms; returns 1 a bit for each kind."""
+    """Record the signs that fired at a round, eliminate stale arms; returns a bit for each kind."""
     kinds, item = 0, first_live(m)
     while item >= 0:
-        row = item_at(m, item)
-        after = row.after
-        if row.when == when:
-            kind, i, j, d = row.kind, row.one, row.two, row.three
+        test = at.item(m, item)
+        after, kind, i, j, d = test.after, test.kind, test.group, test.other, test.dim
+        if test.when == when:
             kinds |= 1 << kind
             if kind == STALE:
                 state.arms[i, j, d] = False
@@ -221,53 +227,93 @@ def _record(m: Memory, state: State, when: int) -> int:
                 state.far[j, i, d] = True
             elif kind == NEAR:
                 state.near[i, j, d] = True
-                group_at(m, i).cover = 1
+                at.group(m, i).changed = 1
         item = after
     return kinds
 
 
-@kernel
+@bare
+def _undecided(state: State) -> int:
+    count = 0
+    for i in range(len(state.groups)):
+        if state.groups[i]:
+            count += 1
+    return count
+
+
+@bare
 def _decide(m: Memory, state: State, kinds: int) -> None:
-    """Do what follows from signs of these kinds: only `above` rejects, only `near` and rejections accept."""
-    undecided = state.groups.sum()
+    """Do what follows from signs of these kinds: `above` rejects, `near` and rejections accept."""
+    before = _undecided(state)
     if kinds & (1 << ABOVE):
         reject(state)
-    if kinds & (1 << NEAR) or state.groups.sum() < undecided:
+    if kinds & (1 << NEAR) or _undecided(state) < before:
         accept(state)
-    if kinds & (1 << NEAR | 1 << FAR) or state.groups.sum() < undecided:
+    if kinds & (1 << NEAR | 1 << FAR) or _undecided(state) < before:
         refresh_activity(state)
+    m.ended = 1 if _undecided(state) == 0 else 0
 
 
 @bare
 def _carry_over(m: Memory, state: State, when: int) -> None:
-    """Let cells, counts and items follow the sets after a round."""
-    N, D = state.dims.shape
-    for i in range(N):
-        group = group_at(m, i)
-        for d in range(D):
+    """Let envelopes, counts and items follow the sets after a round."""
+    for i in range(m.N):
+        group = at.group(m, i)
+        for d in range(m.D):
             if not state.dims[i, d]:
-                cell_at(m, i, d).open = 0
+                at.envelope(m, i, d).open = 0
         retire_arms(m, i, when)
-        if group.blocker and not state.groups[i]:
-            group.blocker, group.cover = 0, 1
-            _drop(m, state, group_at(m, i).twos, False)
-        if group.cover:
-            group.cover = 0
-            _drop(m, state, group_at(m, i).ones, True)
+        if group.undecided and not state.groups[i]:
+            group.undecided, group.changed = 0, 1
+            _drop(m, state, group.other_items, False)
+        if group.changed:
+            group.changed = 0
+            _drop(m, state, group.own_items, True)
     for item in range(m.used):
-        row = item_at(m, item)
-        if row.list == LIVE and row.kind == STALE and row.when == when:
+        test = at.item(m, item)
+        if test.list == LIVE and test.kind == STALE and test.when == when:
             move(m, item, UNUSED)
-            leave_out_arm(m, row.one, row.two, row.three, when)
+            eliminate_arm(m, test.group, test.other, test.dim, when)
 
 
 @bare
 def _drop(m: Memory, state: State, item: int, own: bool) -> None:
-    """Drop the signs of a chain that cannot be recorded any more; those of closed cells die anyway."""
+    """Drop the signs of a chain that cannot be recorded any more; those of closed dims die anyway."""
     while item >= 0:
-        row = item_at(m, item)
-        kind, i, j = row.kind, row.one, row.two
-        if kind != STALE and row.list != UNUSED:
-            if not state.groups[i] or (kind != ABOVE and not is_open(state, i, j)):
+        test = at.item(m, item)
+        if test.kind != STALE and test.list != UNUSED:
+            settled = test.kind != ABOVE and not is_open(state, test.group, test.other)
+            if not state.groups[test.group] or settled:
                 move(m, item, UNUSED)
-        item = row.same_one if own else row.same_two
+        item = test.next_own if own else test.next_other
+
+
+def _load(m: Memory, rule: PairRule, cells: int) -> None:
+    """Write the radii."""
+    m.paired, m.radius_factor = 1, rule.factor
+    boundaries = boundaries_of(rule.variance, tuple(rule.alphas.tolist()), cells)
+    for k, boundary in enumerate(boundaries.ravel()):
+        at.boundary(m, 0)[k] = boundary
+
+
+FAMILY = Family(
+    hooks={
+        **PAIR_GUARDS,
+        **ROUND_CLOCK,
+        families.run: _run,
+        families.screen: _screen,
+        families.is_dead: _is_dead,
+        families.judge: _judge,
+        families.end_round: _nothing,
+        families.reads: _reads,
+        families.is_stale: _is_stale,
+        families.guard_count: _one,
+        families.guard: _guard,
+        families.has_blocker: _always,
+        families.find_blocker: _never,
+        families.is_barred: _never,
+    },
+    load=_load,
+    pairs=lambda shape: shape.groups**2 * shape.dims,
+    cells=FIRST_CELLS,
+)

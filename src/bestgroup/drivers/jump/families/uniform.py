@@ -1,43 +1,43 @@
-"""Uniform sampling by jumps: the sums of all pulls of an arm are drawn at once."""
+"""Algorithms with one plan by jumps: the sums of all pulls of an arm are drawn at once.
+
+The sum of n pulls is n mu + sqrt(n) F z, with F F^T the covariance and z standard normal: the exact
+law, so the distance to it is 0.
+"""
 
 from __future__ import annotations
 
-import math
+from typing import Any
 
 import numpy as np
 
-from bestgroup.algorithms.uniform import Uniform, UniformRule, step
+from bestgroup.algorithms.protocol import Algorithm, bodies
+from bestgroup.drivers.jump.families import Family, JumpRuns
 from bestgroup.inference.tally import Tally
-from bestgroup.problem.arrays import Bools, Floats, Ints
+from bestgroup.problem.arrays import Floats
 
 _KEY = 0x756E6973  # sets these streams apart from any other use of the seed
 
 
-def run_uniform(
-    means: Floats,
-    roots: Floats,
-    algorithm: Uniform,
-    rule: UniformRule,
-    keys: tuple[int, int, int],
-    max_pulls: int,
-) -> tuple[Bools, Ints, Ints, Bools]:
-    """Return answers, counts, rounds and which runs finished, for keys (seed, first run, runs).
-
-    The sum of n pulls is n mu + sqrt(n) F z, with F F^T the covariance, `roots` [D, M], and z
-    standard normal: the exact law.
-    """
-    seed, first, runs = keys
+def _run_at_once(
+    means: Floats, root: Floats, algorithm: Algorithm, rule: Any, keys: tuple[int, int, int, int]
+) -> JumpRuns:
+    """Return runs with keys (seed, first run, runs, largest number of pulls), for means [N K, D]."""
+    seed, first, runs, limit = keys
+    plan, step = bodies(algorithm, rule, compiled=True)
     N, K = rule.exists.shape
-    answers, counts = np.zeros((runs, N), np.bool_), np.zeros((runs, N, K), np.int64)
-    finished = rule.pulls * int(rule.exists.sum()) <= max_pulls
-    if finished:
-        counts[:] = np.where(rule.exists, rule.pulls, 0)
+    empty = Tally(np.zeros((N, K), np.int64), np.zeros((N, K, means.shape[1])))
+    pulls = plan(algorithm.init(rule), empty, rule)
+    finished = int(pulls.sum()) <= limit
+    counts, answers = np.zeros((runs, N, K), np.int64), np.zeros((runs, N), np.bool_)
     for k in range(runs if finished else 0):
-        rng = np.random.default_rng([_KEY, seed, first + k])
-        noise = rng.standard_normal((N * K, roots.shape[1])) @ roots.T
-        sums = rule.pulls * means + math.sqrt(rule.pulls) * noise
-        state = algorithm.init(rule)
-        step.compiled(state, Tally(counts[k], sums.reshape(N, K, -1)), rule)
-        answers[k] = state.accepted
+        counts[k] = pulls
+        rng, n = np.random.default_rng([_KEY, seed, first + k]), pulls.reshape(-1, 1)
+        noise = rng.standard_normal((N * K, root.shape[1])) @ root.T
+        sums = n * means + np.sqrt(n) * noise
+        state = step(algorithm.init(rule), Tally(counts[k], sums.reshape(N, K, -1)), rule)
+        answers[k, list(algorithm.answer(state, rule))] = True
     rounds = np.full(runs, 1 if finished else 0, np.int64)
-    return answers, counts, rounds, np.full(runs, finished)
+    return JumpRuns(answers, counts, rounds, np.full(runs, finished), np.zeros(runs))
+
+
+FAMILY = Family(at_once=_run_at_once)

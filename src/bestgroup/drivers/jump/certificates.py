@@ -37,16 +37,24 @@ their number; that bounds the total variation distance to the exact law. Counted
 revealed point, the two bands of the two gaps that it makes. Of a comparison of two walks its own
 probability counts, which is nearly always far less than what is asked: so p0 may be larger there by
 a factor exp(LOOSER). Once a run has risked half of the tolerance, p0 is less for what follows
-(`jump_risk`). Rounding (normals with 53 bits, sums in double precision) is not counted.
+(`guard_risk`). Rounding (normals with 53 bits, sums in double precision) is not counted.
 """
 
 from __future__ import annotations
 
 import math
 
+from bestgroup.compile.records import bare
+from bestgroup.drivers.jump import memory as at
+from bestgroup.drivers.jump.memory import Memory
+
 TOLERANCE = 1e-9  # the bound on the total variation distance that a run is meant to keep
+ROUNDING = 1e-13  # share of a mean by which a certificate stays clear of rounding
 LOOSER = 7.0  # L is less by this in comparisons of two walks
 _SPARE = 8.0  # a run may use so many times the predicted number of certificates
+_SURE = 1.3  # what is so many times as sure as asked is counted as if it were just that sure
+_STEP = 3.0  # L is more by this after each part of the tolerance that was spent
+_PART = 0.25 * TOLERANCE
 
 
 def doubt_for(certificates: float) -> float:
@@ -56,3 +64,55 @@ def doubt_for(certificates: float) -> float:
     32.0
     """
     return math.log(_SPARE * max(certificates, 1.0) / TOLERANCE)
+
+
+@bare
+def reset_risk(m: Memory) -> None:
+    """Begin a run."""
+    m.passed = m.counted = 0
+    m.spent = 0.0
+    _ask(m, m.first_doubt)
+
+
+@bare
+def guard_risk(m: Memory) -> None:
+    """Ask more of certificates if half of the tolerance is spent, and again for each quarter."""
+    parts = int(count_risk(m) / _PART)
+    doubt = m.first_doubt + _STEP * max(0, parts - 1)
+    if doubt > m.doubt:
+        _ask(m, doubt)
+
+
+@bare
+def count_risk(m: Memory) -> float:
+    """Return the probability that a certificate so far was wrong, or more.
+
+    Of each revealed point it counts the two bands of the two gaps that it makes.
+    """
+    certificates = 4 * m.columns * m.revealed + m.passed
+    m.spent += (certificates - m.counted) * m.band_risk
+    m.counted = certificates
+    return m.spent
+
+
+@bare
+def _ask(m: Memory, doubt: float) -> None:
+    """Set L: exp(-L) is what a band may risk; a comparison of a pair may risk more."""
+    D = m.D
+    pairs = doubt - LOOSER
+    m.doubt, m.band_risk = doubt, math.exp(-doubt)
+    m.pair_doubt, m.sure_risk = pairs, math.exp(-_SURE * pairs)
+    m.lift = math.sqrt(math.pi / (4.0 * doubt))
+    for d in range(D):
+        deviation = at.dim(m, d).deviation
+        at.dim(m, d).band = deviation * math.sqrt(doubt / 2.0)
+        at.dim(m, d).spread = deviation * deviation * (pairs / 2.0)
+
+
+@bare
+def add_risk(m: Memory, times: float) -> None:
+    """Count the probability exp(-times L) that a comparison of a pair is wrong, or more."""
+    if times < _SURE:
+        m.spent += math.exp(-m.pair_doubt * times)
+    else:
+        m.spent += m.sure_risk

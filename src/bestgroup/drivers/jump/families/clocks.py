@@ -1,0 +1,420 @@
+"""Arms on the clocks of EECB: their counts, and envelopes of their means between two clocks.
+
+n^d is a function of the round alone. Each round adds 1 to the n^d with the largest effect w^d
+beta(n^d), the first of equals. Effects decrease, so after r - 1 rounds the effects that were used
+are the r - 1 largest of all (d, n): the clock of a round is the vector with the right sum of which
+no unused effect comes before a used one. It is solved for near its neighbours and then put right
+one by one. An arm has been pulled max(n^d over the dims it is active in) times, or as often as it
+was when it was last eliminated from a dim, if that is more.
+
+Clocks are kept in rows: one for the end of each window, PRESENT for now, then one for each round of
+a sprint. Over a window the count of an arm goes from one number to another, and known points may
+lie between. Its mean is bounded there by the least and the largest chord, a number `spread` with s
+sqrt(L / 2) `spread` the band of one bridge divided by its count, and `rise`, the same summed over
+its bridges, for the expectation of the largest of them (see `certificates`).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from bestgroup.algorithms.protocol import Rule
+from bestgroup.compile.kernel import kernel
+from bestgroup.compile.records import bare
+from bestgroup.drivers.jump import memory as at
+from bestgroup.drivers.jump.certificates import ROUNDING
+from bestgroup.drivers.jump.envelopes import front
+from bestgroup.drivers.jump.families import (
+    NOBODY,
+    begin_sprint,
+    bounds_of,
+    enter_window,
+    forget_sprint,
+    leave_window,
+    means_of,
+    stays_under,
+)
+from bestgroup.drivers.jump.memory import PRESENT, Memory, Numbers
+from bestgroup.drivers.jump.walks import advance, bounds, insert, reveal, reveal_stretch
+from bestgroup.drivers.jump.windows import top_end
+from bestgroup.inference.radii import radius_at, radius_below
+
+_TRIES = 30
+
+
+@bare
+def row_of(m: Memory, when: int) -> int:
+    """Return the row of the clock at a round of the sprint."""
+    return PRESENT + when - m.start
+
+
+@bare
+def count_at(m: Memory, i: int, j: int, row: int) -> int:
+    """Return how often an arm has been pulled at a clock, with the sets of now."""
+    count = at.arm(m, i, j).own
+    for d in range(m.D):
+        if at.member(m, i, j, d).active:
+            count = max(count, at.clock(m, row, d).count)
+    return count
+
+
+@bare
+def pulls_at(m: Memory, row: int) -> int:
+    """Return the pulls of all arms at a clock."""
+    total = 0
+    for i in range(m.N):
+        for j in range(m.K):
+            total += count_at(m, i, j, row)
+    return total
+
+
+@kernel
+def effect_of(rule: Rule, d: int, n: int) -> float:
+    """Return w^d beta(n), as EECB compares it."""
+    return rule.weights[d] * rule.scale[d] * radius_at(rule.radius, n)
+
+
+@bare
+def set_clock(m: Memory, rule: Rule, row: int, when: int, near: int, share: float) -> None:
+    """Set a clock to that of round `when`; its guess lies `share` of the way from now to `near`."""
+    for d in range(m.D):
+        now, far = at.clock(m, PRESENT, d).count, at.clock(m, near, d).count
+        at.clock(m, row, d).count = max(1, now + int(share * (far - now)))
+    total = when - 1 + m.D
+    _approach(m, rule, row, total)
+    _put_right(m, rule, row, total)
+    _set_radii(m, rule, row)
+
+
+@bare
+def _approach(m: Memory, rule: Rule, row: int, total: int) -> None:
+    """Move a clock close to that with this sum whose effects are alike: beta(n) is about n^(-1/2)."""
+    for _ in range(_TRIES):
+        missing, weighted, widths = float(total), 0.0, 0.0
+        for d in range(m.D):
+            clock = at.clock(m, row, d)
+            clock.radius = effect_of(rule, d, clock.count)
+            missing -= clock.count
+            weighted += 2.0 * clock.count
+            widths += 2.0 * clock.count / clock.radius
+        level, moved = (weighted - missing) / widths, 0
+        for d in range(m.D):
+            clock = at.clock(m, row, d)
+            n = clock.count
+            step = 2.0 * n * (1.0 - level / clock.radius)
+            there = max(1, n + round(min(max(step, -0.5 * n), 2.0 * n + 2.0)))
+            moved = max(moved, abs(there - n))
+            clock.count = there
+        if moved <= 1:
+            return
+
+
+@bare
+def _put_right(m: Memory, rule: Rule, row: int, total: int) -> None:
+    """Move a clock to the one with this sum of which no unused effect comes before a used one."""
+    missing = total
+    for d in range(m.D):
+        missing -= at.clock(m, row, d).count
+    while True:
+        first, most, last, least = -1, -1.0, -1, math.inf
+        for d in range(m.D):
+            n = at.clock(m, row, d).count
+            unused = effect_of(rule, d, n)
+            if unused > most:
+                first, most = d, unused
+            if n > 1:
+                used = effect_of(rule, d, n - 1)
+                if used <= least:
+                    last, least = d, used
+        wrong = last >= 0 and (most > least or (most == least and first < last))
+        if missing > 0 or (missing == 0 and wrong):
+            at.clock(m, row, first).count += 1
+            missing -= 1
+        elif missing < 0:
+            at.clock(m, row, last).count -= 1
+            missing += 1
+        else:
+            return
+
+
+@bare
+def next_clock(m: Memory, rule: Rule, row: int, before: int) -> None:
+    """Set a clock to that of the round after another one's."""
+    focus, most = 0, -1.0
+    for d in range(m.D):
+        n = at.clock(m, before, d).count
+        at.clock(m, row, d).count = n
+        if n == 0:
+            focus = -1
+        elif focus >= 0 and effect_of(rule, d, n) > most:
+            focus, most = d, effect_of(rule, d, n)
+    for d in range(m.D):
+        if focus < 0 or d == focus:
+            at.clock(m, row, d).count += 1
+    _set_radii(m, rule, row)
+
+
+@bare
+def _set_radii(m: Memory, rule: Rule, row: int) -> None:
+    """Set numbers below the radii at a clock and before it, times the scales."""
+    for d in range(m.D):
+        clock = at.clock(m, row, d)
+        clock.radius = rule.scale[d] * radius_below(rule.radius, max(1, clock.count))
+
+
+@bare
+def copy_clock(m: Memory, source: int, target: int) -> None:
+    """Copy a clock with its radii."""
+    for d in range(m.D):
+        one, two = at.clock(m, source, d), at.clock(m, target, d)
+        two.count, two.radius = one.count, one.radius
+
+
+# Arms over a window.
+
+
+@bare
+def _bracket(m: Memory, u: int, first: int, last: int) -> None:
+    """Make a unit known at both counts, and forget what lies before the first."""
+    head = at.point(m, u)
+    advance(m, u, first)
+    if head.time != first:
+        reveal(m, u, first)
+        advance(m, u, first)
+    if last > first and (head.next == 0 or at.point(m, head.next).time != last):
+        reveal(m, u, last)
+
+
+@bare
+def _chords(m: Memory, i: int, j: int, d: int, end: int) -> tuple[float, float, float, float]:
+    """Return the least and the largest chord, the spread and the rise of an arm up to a clock."""
+    u, c = at.unit_of(m, i, j, d), at.column_of(m, d)
+    first, last = count_at(m, i, j, PRESENT), count_at(m, i, j, end)
+    _bracket(m, u, first, last)
+    p = at.point(m, u)
+    low, high, spread, rise = np.inf, -np.inf, 0.0, 0.0
+    if first > 0:
+        low = high = at.sums(p)[c] / first
+    while p.time < last:
+        q = at.point(m, p.next)
+        mean = at.sums(q)[c] / q.time
+        low, high = min(low, mean), max(high, mean)
+        steps = q.time - p.time
+        if steps > 1.0:
+            share = math.sqrt(steps) / (p.time + 1.0)
+            spread = max(spread, share)
+            rise += share
+        p = q
+    return low, high, spread, rise
+
+
+@bare
+def _upper_chords(
+    m: Memory, i: int, d: int, skip: int, end: int
+) -> tuple[float, float, float, int]:
+    """Return the largest chord, the spread, the rise, and the number of arms of an efficiency.
+
+    The arm `skip` does not count. A rival that its known points keep below the chord of another arm
+    is no further considered: it is as good as that number.
+    """
+    env = at.envelope(m, i, d)
+    high, spread, rise, arms = -np.inf, 0.0, 0.0, 0
+    if env.lead != skip:
+        _, high, spread, rise = _chords(m, i, env.lead, d, end)
+        arms = 1
+    for k in range(env.rivals):
+        rival = at.member(m, i, k, d).rival
+        if rival in (env.lead, skip):
+            continue
+        if arms > 0 and _stays_under_until(m, i, rival, d, high, end):
+            continue
+        _, most, wide, rising = _chords(m, i, rival, d, end)
+        high, spread, rise = max(high, most), max(spread, wide), max(rise, rising)
+        arms += 1
+    return high, spread, rise, max(arms, 1)
+
+
+@bare
+def _stays_under_until(m: Memory, i: int, j: int, d: int, level: float, end: int) -> bool:
+    """Return whether the mean of an arm surely stays below a level up to the clock in row `end`.
+
+    Points are made known at ends of windows, the farthest first, as long as that may help.
+    """
+    u, column, band = at.unit_of(m, i, j, d), at.column_of(m, d), at.dim(m, d).band
+    first, last = count_at(m, i, j, PRESENT), count_at(m, i, j, end)
+    advance(m, u, first)
+    if bounds(m, u, column, band, max(1, first), last)[1] < level:
+        return True
+    for row in range(m.level):
+        when, after = count_at(m, i, j, row), at.point(m, u).next
+        if when > first and (after == 0 or when < at.point(m, after).time):
+            reveal(m, u, when)
+            if bounds(m, u, column, band, max(1, first), last)[1] < level:
+                return True
+    return False
+
+
+@bare
+def worth_apart(m: Memory, i: int, j: int, level: float, end: int) -> tuple[float, float]:
+    """Return the room of R_i . w - R_j . w below a level from now on, and the band that it needs.
+
+    The walks of a group depend on each other if dims do; otherwise their variances add up.
+    """
+    joint = m.columns > 1
+    total, size, squares, rises, arms = 0.0, 0.0, 0.0, 0.0, 1
+    for side in range(2):
+        plain = 0.0
+        for d in range(m.D):
+            weight = at.dim(m, d).weight
+            factor = weight * at.dim(m, d).band
+            if side == 0:
+                chord, spread, rise, many = _upper_chords(m, i, d, NOBODY, end)
+                total += weight * chord
+                arms *= many
+            else:
+                chord, _, spread, rise = _chords(m, j, front(m, j, d, NOBODY), d, end)
+                total -= weight * chord
+            size += weight * abs(chord)
+            rises += factor * rise
+            plain += factor * spread
+            squares += 0.0 if joint else (factor * spread) ** 2
+        squares += plain * plain if joint else 0.0
+    m.passed += arms
+    room = level - total - ROUNDING * (abs(level) + size)
+    return room, math.sqrt(squares) + m.lift * rises
+
+
+@bare
+def arm_apart(m: Memory, i: int, j: int, d: int, level: float, end: int) -> tuple[float, float]:
+    """Return the room of R_i^d - mean of arm j below a level from now on, and the band it needs."""
+    chord, spread, rise, arms = _upper_chords(m, i, d, j, end)
+    if chord == -np.inf:  # the arm is alone
+        return np.inf, 0.0
+    low, _, wide, rising = _chords(m, i, j, d, end)
+    band = math.sqrt(spread * spread + wide * wide) + m.lift * (rise + rising)
+    m.passed += arms
+    room = level - (chord - low) - ROUNDING * (abs(level) + abs(chord) + abs(low))
+    return room, at.dim(m, d).band * band
+
+
+# Arms in a sprint.
+
+
+@bare
+def _sprint_arm(m: Memory, i: int, j: int, d: int) -> int:
+    """Make an arm known at every count of the sprint, and return its unit."""
+    u = at.unit_of(m, i, j, d)
+    unit = at.unit(m, u)
+    if unit.stamp == m.stretch:
+        return u
+    first, last = count_at(m, i, j, PRESENT), count_at(m, i, j, row_of(m, m.stop))
+    _bracket(m, u, first, last)
+    head = at.point(m, u)
+    unit.base = first
+    for c in range(m.columns):
+        at.walk(m, u, c).base_mean = at.sums(head)[c] / max(1, first)
+    if last == first:
+        unit.stamp = m.stretch
+    elif at.point(m, head.next).time == last:
+        reveal_stretch(m, u, first, last)
+    else:  # points between are known already: the clock of the arm was faster before
+        unit.stamp = m.stretch
+        for count in range(first + 1, last):
+            reveal(m, u, count)
+        p = head
+        for k in range(last - first):
+            p = at.point(m, p.next)
+            for c in range(m.columns):
+                at.means(m, u, c)[k] = at.sums(p)[c] / p.time
+    return u
+
+
+@bare
+def _mean_at(m: Memory, u: int, c: int, count: int) -> float:
+    """Return the mean of a sprinted unit at a count."""
+    k = count - at.unit(m, u).base
+    return at.walk(m, u, c).base_mean if k == 0 else at.means(m, u, c)[k - 1]
+
+
+@bare
+def _means_by_clock(m: Memory, i: int, j: int, d: int) -> Numbers:
+    u, c, means = _sprint_arm(m, i, j, d), at.column_of(m, d), at.scratch(m)
+    for k in range(m.stop - m.start):
+        means[k] = _mean_at(m, u, c, count_at(m, i, j, PRESENT + 1 + k))
+    return means
+
+
+@bare
+def keep_points(m: Memory, i: int, j: int) -> None:
+    """Put all sprinted points of an arm into its list: its clock will slow down."""
+    last = count_at(m, i, j, row_of(m, m.stop))
+    for d in range(m.D):
+        u = at.unit_of(m, i, j, d)
+        unit = at.unit(m, u)
+        if unit.stamp == m.stretch and (d == 0 or m.columns == 1):
+            for k in range(last - unit.base):
+                insert(m, u, unit.base + k + 1, k)
+
+
+@bare
+def _bounds_by_clock(m: Memory, i: int, j: int, d: int, now: int, end: int) -> tuple[float, float]:
+    """Return bounds of the mean of an arm from a round on to the end of the outer window.
+
+    They hold for all counts between, so they outlive whatever is eliminated in it.
+    """
+    u, column, band = at.unit_of(m, i, j, d), at.column_of(m, d), at.dim(m, d).band
+    first, last = count_at(m, i, j, PRESENT + now - m.now), count_at(m, i, j, 0)
+    reveal(m, u, last)
+    advance(m, u, count_at(m, i, j, PRESENT))
+    return bounds(m, u, column, band, max(1, first), last)
+
+
+@bare
+def _stays_under(m: Memory, i: int, j: int, d: int, level: float) -> bool:
+    return _stays_under_until(m, i, j, d, level, row_of(m, m.stop))
+
+
+@bare
+def _enter_window(m: Memory, rule: Rule) -> None:
+    """Set the clock of the window on top, the first half of the one below."""
+    end = at.window(m, m.level - 1).end
+    share = (top_end(m) - m.now) / (end - m.now)
+    set_clock(m, rule, m.level, top_end(m), m.level - 1, share)
+
+
+@bare
+def _leave_window(m: Memory) -> None:
+    """Go to the clock of the window on top."""
+    copy_clock(m, m.level, PRESENT)
+
+
+@bare
+def _begin_sprint(m: Memory, rule: Rule) -> None:
+    """Set the clocks of the rounds of a sprint."""
+    for k in range(m.stop - m.start):
+        next_clock(m, rule, PRESENT + 1 + k, PRESENT + k)
+
+
+@bare
+def _forget_sprint(m: Memory) -> None:
+    """Keep the points of a sprint, and forget the efficiencies."""
+    for i in range(m.N):
+        if at.group(m, i).active:
+            for j in range(m.K):
+                keep_points(m, i, j)
+            for d in range(m.D):
+                at.envelope(m, i, d).row = -1
+
+
+EFFECT_CLOCK: dict[Any, Any] = {
+    bounds_of: _bounds_by_clock,
+    means_of: _means_by_clock,
+    stays_under: _stays_under,
+    enter_window: _enter_window,
+    leave_window: _leave_window,
+    begin_sprint: _begin_sprint,
+    forget_sprint: _forget_sprint,
+}

@@ -228,6 +228,10 @@ class Algorithm:
         """Return the group by which a rejected one was proven to be beaten; None if unknown."""
         return None
 
+    def remaining(self, state: Any, rule: Any) -> float | None:
+        """Return about how many more pulls the run takes by the algorithm's own reckoning."""
+        return None
+
     def options(self) -> dict[str, Any]:
         """Return the options that this object was made with."""
         return {field.name: getattr(self, field.name) for field in fields(self)}

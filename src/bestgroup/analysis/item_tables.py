@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -21,7 +20,7 @@ from bestgroup.files.observations import Table
 from bestgroup.inference.certificate.items import ItemTable
 from bestgroup.problem.arrays import Floats
 from bestgroup.problem.items import Items, digest_order
-from bestgroup.problem.problem import Problem
+from bestgroup.problem.problem import Problem, value_ends
 
 Cells = dict[tuple[int, int], dict[str, list[Floats]]]
 
@@ -107,7 +106,7 @@ def item_table(
                 used += items.repeats * len(unit)
             group.append(np.array(passed).reshape(-1, D))
         values.append(group)
-    low, high = _ends(problem)
+    low, high = value_ends(problem)
     table = ItemTable(values, sizes, low, high, float(sizes.max(initial=1.0)))
     check_differences(values, problem)
     notes = []
@@ -157,15 +156,6 @@ def _cell(found: list[Floats], items: Items, item: str, arm: str) -> Floats:
             f"{len(found)} times (bg.Items(repeats=...) averages repeats)"
         )
     return found[0] if len(found) == 1 else np.mean(found, axis=0)
-
-
-def _ends(problem: Problem) -> tuple[Floats, Floats]:
-    """Return the ends of the range of each decided dim, as the algorithms see it."""
-    noise: Any = problem.noise
-    D = problem.shape.dims
-    if hasattr(noise, "ends"):
-        return noise.ends(D)
-    return np.zeros(D), np.ones(D)
 
 
 def check_differences(values: list[list[Floats]], problem: Problem) -> None:

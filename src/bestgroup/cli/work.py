@@ -25,7 +25,9 @@ def command(
     ] = None,
     command: Annotated[
         str | None,
-        typer.Option(help="Evaluator: a command with {group}, {arm}, {seed}.", metavar="LINE"),
+        typer.Option(
+            help="Evaluator: a command with {group}, {arm}, {seed}, {item}.", metavar="LINE"
+        ),
     ] = None,
     jobs: Annotated[int, typer.Option(help="Evaluations at a time.", min=1, max=256)] = 1,
     batch: Annotated[int, typer.Option(help="Tickets in one request.", min=1, max=10000)] = 1,

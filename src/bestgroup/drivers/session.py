@@ -18,7 +18,7 @@ from bestgroup.algorithms.protocol import Algorithm, Setting, bodies
 from bestgroup.drivers.stack import Stack
 from bestgroup.errors import InvalidInput, TicketError
 from bestgroup.inference.confidence_sequences.boxes import take_values
-from bestgroup.inference.tally import Tally, empty_tally
+from bestgroup.inference.tally import Tally, empty_tally, with_room
 from bestgroup.problem.arrays import Floats, Ints, numbers
 from bestgroup.problem.goals import BestGroup, Goal, ParetoGroups
 from bestgroup.problem.noise import SubGaussian
@@ -175,11 +175,12 @@ class Conductor:
         """Yield (group, arm, first, end, stop): the plan wants [first, end), ahead [end, stop)."""
         if self.done or self.stuck:
             return
-        counts = self._tally.counts
+        counts, items = self._tally.counts, self.setting.items
         for i, j in self._planned:
             first = int(counts[i, j])
             end = first + int(self._plan[i, j])
-            yield i, j, first, end, end + self.horizon
+            stop = end + self.horizon
+            yield i, j, first, end, stop if not items or not items.count else min(stop, items.count)
 
     def missing(self, group: int, arm: int, first: int, stop: int) -> list[tuple[int, int]]:
         """Return the stretches [a, b) of [first, stop) that are not told."""
@@ -260,7 +261,33 @@ class Conductor:
         if not (old == self._plan).all():  # rounds mostly plan what the last one did
             self._planned = np.argwhere(self._plan).tolist()
 
+    def value_on(self, group: int, arm: int, position: int) -> Floats | None:
+        """Return the value of an arm on an item, by its position in the order; None if untold."""
+        if position < self._tally.counts[group, arm]:
+            return self._tally.extra[group, arm, :, position]
+        return self._stacks[group][arm].value(position)
+
+    def check_differences(self, group: int, arm: int, index: int, block: Floats) -> None:
+        """Refuse values [n, D] on shared items that are further from another arm's than declared."""
+        items = self.setting.items
+        if items is None:
+            return
+        reach = np.array(items.reach) * (1 + 1e-9)
+        for i, size in enumerate(self.setting.shape.sizes):
+            for j in range(size):
+                for k, row in enumerate(block):
+                    other = None if (i, j) == (group, arm) else self.value_on(i, j, index + k)
+                    if other is not None and (np.abs(row - other) > reach).any():
+                        most = ", ".join(f"{r:g}" for r in items.reach)
+                        raise InvalidInput(
+                            f"arm {arm} of group {group} and arm {j} of group {i} differ on an item "
+                            f"by {np.abs(row - other).max():g}; at most {most} was declared, on which "
+                            "every proof here rests"
+                        )
+
     def _consume(self, goal: Ints) -> None:
+        if self.setting.items is not None and goal.max() > self._tally.extra.shape[3]:
+            self._tally = with_room(self._tally, 2 * int(goal.max()))
         counts, sums = self._tally.counts, self._tally.sums
         if self._planned and not counts.any():
             self._set_origin()

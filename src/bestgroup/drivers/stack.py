@@ -79,6 +79,12 @@ class Stack:
             self._extend()
         return fresh
 
+    def value(self, index: int) -> Floats | None:
+        """Return one pull if it is told and not forgotten."""
+        row = index - self._base
+        known = 0 <= row < len(self._known) and self._known[row]
+        return self._values[row] if known else None
+
     def rows(self, first: int, stop: int) -> Floats:
         """Return pulls first, ..., stop - 1, which are told and not forgotten."""
         return self._values[first - self._base : stop - self._base]

@@ -6,6 +6,8 @@ Every refusal is one sentence that begins with the key; `spec` puts the file's n
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
@@ -16,6 +18,7 @@ from bestgroup.errors import InvalidInput
 from bestgroup.files.schema import NoiseTable, Tables, key_of
 from bestgroup.problem.arrays import Floats
 from bestgroup.problem.goals import Goal, goal_from_dict
+from bestgroup.problem.items import Items
 from bestgroup.problem.laws import Bernoulli, Beta, FullyDependent, Law, Normal
 from bestgroup.problem.noise import Bernoulli as NoiseBernoulli
 from bestgroup.problem.noise import Bounded, Gaussian, Noise, SubGaussian
@@ -118,7 +121,7 @@ def read_algorithm(tables: Tables, setting: Setting) -> Algorithm:
 
 _NOISE_KEYS = {
     "subgaussian": ("scale",),
-    "bounded": ("low", "high", "method"),
+    "bounded": ("low", "high", "method", "difference"),
     "gaussian": (),
     "bernoulli": (),
 }
@@ -133,10 +136,10 @@ def read_noise(tables: Tables, dims: Sequence[Dim]) -> Noise:
                 "noise: is missing; it can be left out only if every decided dim has low and high"
             )
         table = NoiseTable(kind="bounded")
-    for key in ("scale", "low", "high", "method"):
+    for key in ("scale", "low", "high", "method", "difference"):
         if getattr(table, key) is not None and key not in _NOISE_KEYS[table.kind]:
             raise InvalidInput(f"noise.{key}: the kind {table.kind!r} has none")
-    shared = (table.dependence, table.arms)
+    shared = (table.dependence,) if table.arms is None else (table.dependence, table.arms)
     if table.kind == "subgaussian":
         if table.scale is None:
             raise InvalidInput("noise.scale: is missing")
@@ -147,7 +150,42 @@ def read_noise(tables: Tables, dims: Sequence[Dim]) -> Noise:
     if table.kind == "bernoulli":
         return NoiseBernoulli(*shared)
     low, high = (_range_end(table, dims, end) for end in ("low", "high"))
-    return named("noise", lambda: Bounded(low, high, table.method or "betting", *shared))  # type: ignore[arg-type]
+    made = named("noise", lambda: Bounded(low, high, table.method or "betting", *shared))  # type: ignore[arg-type]
+    if table.difference is None:
+        return made
+    most = values_by_dim(table.difference, dims, "noise.difference")
+    most = tuple(most) if isinstance(most, list) else float(most)
+    return named("noise.difference", lambda: replace(made, difference=most))
+
+
+def read_items(tables: Tables, folder: Path) -> Items | None:
+    """Return the items that all arms are scored on; their names may stand in a file, one a line."""
+    table = tables.items
+    if table is None:
+        return None
+    names = table.names
+    if table.file is not None:
+        if names is not None:
+            raise InvalidInput("items: give names or file, not both")
+        try:
+            names = (folder / table.file).read_text(encoding="utf-8").split("\n")
+        except (OSError, UnicodeDecodeError) as error:
+            raise InvalidInput(f"items.file: {table.file} cannot be read: {error}") from None
+        names = [name.strip() for name in names if name.strip()]
+    floor = table.floor
+    if isinstance(floor, list):
+        raise InvalidInput("items.floor: must be a number or a table by dim")
+    return named(
+        "items",
+        lambda: Items(
+            count=table.count,
+            target=table.target,
+            names=None if names is None else tuple(names),
+            clusters=None if table.clusters is None else tuple(table.clusters),
+            repeats=table.repeats,
+            floor=floor,  # type: ignore[arg-type]
+        ),
+    )
 
 
 def _range_end(table: NoiseTable, dims: Sequence[Dim], end: str) -> float | list[float]:

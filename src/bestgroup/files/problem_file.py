@@ -19,6 +19,9 @@
     [groups]
     "bundle A" = ["a1", "a2"]
     [cost]                         # optional: a number an arm, or a table of them by group
+    [items]                        # optional: all arms are scored on the same items
+    count = 797                    # none for an endless stream; target = "pool" or "population"
+    file = "items.txt"             # optional: their names, one a line; or names = [...]
     [evaluate]                     # optional: python = "module:function", or command = "..."
     [law]                          # optional: normal, fully-dependent, bernoulli, beta; scale or cov
     [means]                        # for simulation and theory: a row of numbers an arm
@@ -43,11 +46,13 @@ from bestgroup.algorithms.protocol import Algorithm, Setting
 from bestgroup.algorithms.selection import pick
 from bestgroup.errors import InvalidInput
 from bestgroup.files.parts import (
+    named,
     read_algorithm,
     read_costs,
     read_dims,
     read_evaluator,
     read_goal,
+    read_items,
     read_law,
     read_means,
     read_noise,
@@ -56,6 +61,7 @@ from bestgroup.files.schema import Tables, read_tables
 from bestgroup.problem.arrays import Floats
 from bestgroup.problem.goals import Goal
 from bestgroup.problem.instance import Instance
+from bestgroup.problem.items import Items
 from bestgroup.problem.laws import Bernoulli, Law
 from bestgroup.problem.noise import Noise
 from bestgroup.problem.problem import Dim, Problem
@@ -80,6 +86,7 @@ class Spec:
     evaluate: dict[str, str] = field(default_factory=dict)  # {"python": ...} or {"command": ...}
     means: tuple[Floats, ...] | None = None  # [K_i, D] a group, decided dims, as in the file
     why: str | None = None  # why "auto" picked the algorithm
+    items: Items | None = None  # that all arms are scored on
 
     @property
     def decided(self) -> tuple[Dim, ...]:
@@ -99,6 +106,7 @@ class Spec:
                 group: dict(zip(arms, row, strict=True))
                 for group, arms, row in zip(self.groups, self.arms, self.costs, strict=True)
             },
+            items=self.items,
         )
 
     def instance(self) -> Instance:
@@ -146,12 +154,17 @@ def _build(path: Path, tables: Tables) -> Spec:
     decided = tuple(dim for dim in dims if dim.direction != "watch")
     goal = read_goal(tables, dims)
     noise = read_noise(tables, dims)
+    items, shared = read_items(tables, path.parent), None
+    if items is not None:
+        noise = named("items", noise.on_shared_items)
+        reach = named("items", lambda: noise.reaches(len(decided)))
+        shared = items.shared(reach.tolist())
     if not tables.groups:
         raise InvalidInput("groups: must hold at least one group; got none")
     if "" in tables.groups:
         raise InvalidInput("groups: a group's name must not be empty")
     sizes = tuple(len(arms) for arms in tables.groups.values())
-    setting = Setting(Shape(sizes, len(decided)), goal, noise, tables.delta)
+    setting = Setting(Shape(sizes, len(decided)), goal, noise, tables.delta, None, shared)
     return Spec(
         path=path,
         name=tables.name or path.stem,
@@ -167,4 +180,5 @@ def _build(path: Path, tables: Tables) -> Spec:
         evaluate=read_evaluator(tables),
         means=read_means(tables, dims, decided),
         why=pick(setting, tables.options.get("batch"))[1] if tables.algorithm == "auto" else None,
+        items=items,
     )

@@ -180,9 +180,22 @@ class NoiseTable(_Table):
     scale: ByDim | None = None
     low: ByDim | None = None
     high: ByDim | None = None
+    difference: ByDim | None = None
     method: Literal["betting", "bernstein"] | None = None
     dependence: Literal["arbitrary", "independent"] = "arbitrary"
-    arms: Literal["arbitrary", "independent"] = "independent"
+    arms: Literal["arbitrary", "independent"] | None = None
+
+
+class ItemsTable(_Table):
+    """The items that all arms are scored on."""
+
+    count: int | None = None
+    target: Literal["pool", "population", "stream"] | None = None
+    names: Annotated[list[str], PlainValidator(_arm_names)] | None = None
+    file: Text | None = None  # a text file with a name a line
+    clusters: list[str] | None = None
+    repeats: int = 1
+    floor: ByDim | None = None
 
 
 class LawTable(_Table):
@@ -212,6 +225,7 @@ class Tables(_Table):
     noise: NoiseTable | None = None
     groups: dict[str, Annotated[list[str], PlainValidator(_arm_names)]]
     cost: dict[str, Annotated[float | dict[str, float], PlainValidator(_cost)]] = {}
+    items: ItemsTable | None = None
     evaluate: EvaluateTable | None = None
     law: LawTable | None = None
     means: dict[str, Matrix] | None = None
@@ -221,6 +235,7 @@ _TABLES = {
     "goal": GoalTable,
     "noise": NoiseTable,
     "law": LawTable,
+    "items": ItemsTable,
     "evaluate": EvaluateTable,
 }
 

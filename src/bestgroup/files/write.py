@@ -69,6 +69,8 @@ def spec_text(
     tables.append(("noise", noise))
     groups = dict(zip(problem.groups, problem.arms, strict=True))
     tables.append(("groups", {group: list(arms) for group, arms in groups.items()}))
+    if problem.items is not None:
+        tables.append(("items", problem.items.to_dict()))
     if evaluate:
         tables.append(("evaluate", dict(evaluate)))
     if means is not None:

@@ -11,8 +11,10 @@ item of that order: no arm skips an item. What is asked for is named by `target`
 from __future__ import annotations
 
 import hashlib
+import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from bestgroup.errors import InvalidInput
@@ -164,6 +166,20 @@ def check_items(items: Any) -> Items | None:
     if isinstance(items, int) and not isinstance(items, bool):
         return Items(items)
     raise InvalidInput(f"items must be bg.Items(...) or their number; got {items!r}")
+
+
+@lru_cache(maxsize=16)
+def drawn_order(seed: int, count: int) -> tuple[int, ...]:
+    """Return the order in which a study takes its items: a random one, fixed by the study's seed.
+
+    >>> drawn_order(1, 4)
+    (1, 3, 0, 2)
+    """
+    keys = [
+        hashlib.blake2b(struct.pack("<qq", seed, k), digest_size=16, person=b"items").digest()
+        for k in range(count)
+    ]
+    return tuple(sorted(range(count), key=keys.__getitem__))
 
 
 def digest_order(names: Sequence[str]) -> list[int]:

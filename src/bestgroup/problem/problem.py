@@ -268,6 +268,13 @@ class Problem:
         return f"Problem({len(self.groups)} groups, {arms} arms, dims: {dims}, {self.noise})"
 
 
+def value_ends(problem: Problem) -> tuple[Floats, Floats]:
+    """Return the least and the largest value of each decided dim of a problem with a range, [D]."""
+    noise: Any = problem.noise
+    D = problem.shape.dims
+    return noise.ends(D) if hasattr(noise, "ends") else (np.zeros(D), np.ones(D))
+
+
 def arm_costs(
     groups: Mapping[str, Sequence[str]],
     given: Mapping[str, Any] | None,

@@ -45,6 +45,9 @@ class ProblemBody(_Body):
         None, description="may be left out where every decided dim has a range: bounded then"
     )
     costs: dict[str, Any] | None = None
+    items: dict[str, Any] | None = Field(
+        None, description="where arms are scored on the same items: count, target, names, floor"
+    )
 
 
 class CreateBody(_Body):
@@ -101,6 +104,8 @@ class TicketOut(TicketBody):
     expires: float
     seed: int
     seeds: list[int] = Field(description="one a pull")
+    item: str | None = Field(None, description="what the first pull is scored on")
+    items: list[str] | None = Field(None, description="one a pull, where arms share items")
 
 
 class Asked(BaseModel):

@@ -1,9 +1,11 @@
 """Evaluators: the user's function or command that measures an arm once.
 
 A function is called as `evaluate(group, arm, seed)`, or `evaluate(group, arm)` if it takes two
-arguments; it may be `async`. It returns one number, a sequence with one for each dim, or a dict by
-dim. A command is a line with the placeholders {group}, {arm} and {seed}, run without a shell; it
-prints numbers or JSON on its last line.
+arguments; where arms share items as `evaluate(group, arm, item)`, or `evaluate(group, arm, item, seed)`.
+It may be `async`. It returns one number, a sequence with one for each dim, or a dict by
+dim. A command is a line with the placeholders {group}, {arm}, {seed} and {item}, run without a shell;
+it prints numbers or JSON on its last line. `evaluate_many(group, arm, items)` or (group, arm, items,
+seeds) scores an arm on several items in one call and returns a row for each.
 
 With a timeout a plain function runs in a process of its own, which is ended when the time is up:
 nothing else stops a function that hangs.
@@ -20,20 +22,36 @@ import shlex
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from bestgroup.errors import EvaluationFailed, InvalidInput
 from bestgroup.problem.arrays import Floats
 from bestgroup.problem.problem import Problem
+from bestgroup.studies.ticket import pull_seed
+
+
+class Pull(NamedTuple):
+    """One evaluation: its seed and, where arms share items, the item."""
+
+    seed: int
+    item: str | None = None
 
 
 class Evaluator:
     """Calls a function or command with a timeout; safe to use from several threads."""
 
-    def __init__(self, evaluate: Callable[..., Any] | str, timeout: float | None = None) -> None:
+    def __init__(
+        self,
+        evaluate: Callable[..., Any] | str,
+        timeout: float | None = None,
+        *,
+        items: bool = False,
+        many: bool = False,
+    ) -> None:
+        self.items, self.many = items, many
         if timeout is not None and not 0 < timeout < float("inf"):
             raise InvalidInput(f"timeout must be a positive number of seconds; got {timeout!r}")
         self._timeout = timeout
@@ -46,33 +64,40 @@ class Evaluator:
         if not callable(evaluate):
             raise InvalidInput(f"evaluate must be a function or a command; got {evaluate!r}")
         self._function = evaluate
-        self._wants_seed = takes_seed(evaluate)
+        self._wants_seed = takes_seed(evaluate, items or many)
         if inspect.iscoroutinefunction(evaluate):
             self._call = self._coroutine
         else:
             self._call = self._plain if timeout is None else self._in_child
 
-    def __call__(self, group: str, arm: str, seed: int) -> Any:
+    def __call__(self, group: str, arm: str, seed: Any, item: Any = None) -> Any:
         """Return what the evaluator gives; EvaluationFailed if it raises, hangs or fails to start."""
-        return self._call(group, arm, seed)
+        return self._call(group, arm, seed, item)
+
+    def on_items(self) -> None:
+        """Call a function with the item from now on: arms are scored on the same ones."""
+        self.items = True
+        if hasattr(self, "_function"):
+            self._wants_seed = takes_seed(self._function, True)
 
     def close(self) -> None:
         """End the processes of functions with a timeout."""
         for child in self._all:
             child.end()
 
-    def _arguments(self, group: str, arm: str, seed: int) -> tuple[Any, ...]:
-        return (group, arm, seed) if self._wants_seed else (group, arm)
+    def _arguments(self, group: str, arm: str, seed: Any, item: Any) -> tuple[Any, ...]:
+        place = (group, arm, item) if self.items or self.many else (group, arm)
+        return (*place, seed) if self._wants_seed else place
 
-    def _plain(self, group: str, arm: str, seed: int) -> Any:
+    def _plain(self, group: str, arm: str, seed: Any, item: Any) -> Any:
         try:
-            return self._function(*self._arguments(group, arm, seed))
+            return self._function(*self._arguments(group, arm, seed, item))
         except Exception as error:
             raise EvaluationFailed(_words(error)) from error
 
-    def _coroutine(self, group: str, arm: str, seed: int) -> Any:
+    def _coroutine(self, group: str, arm: str, seed: Any, item: Any) -> Any:
         async def run() -> Any:
-            call = self._function(*self._arguments(group, arm, seed))
+            call = self._function(*self._arguments(group, arm, seed, item))
             return await asyncio.wait_for(call, self._timeout)
 
         try:
@@ -82,16 +107,16 @@ class Evaluator:
         except Exception as error:
             raise EvaluationFailed(_words(error)) from error
 
-    def _in_child(self, group: str, arm: str, seed: int) -> Any:
+    def _in_child(self, group: str, arm: str, seed: Any, item: Any) -> Any:
         child = getattr(self._children, "own", None)
         if child is None or not child.alive:
             child = self._children.own = _Child(self._function)
             self._all.append(child)
         assert self._timeout is not None
-        return child.call(self._arguments(group, arm, seed), self._timeout)
+        return child.call(self._arguments(group, arm, seed, item), self._timeout)
 
-    def _command(self, group: str, arm: str, seed: int) -> Any:
-        words = [_fill(part, group, arm, seed) for part in self._parts]
+    def _command(self, group: str, arm: str, seed: Any, item: Any) -> Any:
+        words = [_fill(part, group, arm, seed, item) for part in self._parts]
         try:
             done = subprocess.run(
                 words, capture_output=True, text=True, timeout=self._timeout, check=False
@@ -219,30 +244,67 @@ def split_command(line: str) -> list[str]:
     try:
         words = shlex.split(line)
         for word in words:
-            _fill(word, "", "", 0)
+            _fill(word, "", "", 0, "")
     except (ValueError, KeyError, IndexError) as error:
         raise InvalidInput(
-            f"the command must hold only the placeholders {{group}}, {{arm}}, {{seed}}: {error}"
+            f"the command must hold only the placeholders {{group}}, {{arm}}, {{seed}}, {{item}}: "
+            f"{error}"
         ) from None
     if not words:
         raise InvalidInput("the command must not be empty")
     return words
 
 
-def _fill(word: str, group: str, arm: str, seed: int) -> str:
-    return word.format(group=group, arm=arm, seed=seed)
+def _fill(word: str, group: str, arm: str, seed: int, item: str | None) -> str:
+    return word.format(group=group, arm=arm, seed=seed, item="" if item is None else item)
 
 
-def takes_seed(function: Callable[..., Any]) -> bool:
-    """Return whether a function takes a third argument."""
+def takes_seed(function: Callable[..., Any], items: bool = False) -> bool:
+    """Return whether a function takes a third argument; where arms share items, a fourth."""
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):
         return True
     places = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
-    if len(places) < 2 and not any(p.kind == p.VAR_POSITIONAL for p in parameters):
-        raise InvalidInput("an evaluator must take (group, arm) or (group, arm, seed)")
-    return len(places) >= 3 or any(p.kind == p.VAR_POSITIONAL for p in parameters)
+    own = ("group", "arm", "item") if items else ("group", "arm")
+    rest = any(p.kind == p.VAR_POSITIONAL for p in parameters)
+    if len(places) < len(own) and not rest:
+        short = ", ".join(own)
+        raise InvalidInput(f"an evaluator must take ({short}) or ({short}, seed)")
+    return len(places) > len(own) or rest
+
+
+def measure(
+    evaluate: Callable[..., Any], problem: Problem, group: str, arm: str, pulls: Sequence[Pull]
+) -> list[Floats]:
+    """Return a row of values for each pull of an arm, by one call for all or by one for each.
+
+    Repeats on an item are averaged. An item that the arm cannot do has the floor's values, if a
+    floor is declared.
+    """
+    if getattr(evaluate, "many", False):
+        items, seeds = [pull.item for pull in pulls], [pull.seed for pull in pulls]
+        found = evaluate(group, arm, seeds, items)
+        if not hasattr(found, "__len__") or len(found) != len(pulls):
+            raise EvaluationFailed(f"it must give a row for each of the {len(pulls)} items")
+        return [row_of(row, problem) for row in found]
+    repeats = 1 if problem.items is None else problem.items.repeats
+    rows = []
+    for pull in pulls:
+        again = [pull.seed, *(pull_seed(pull.seed, -2, -2, k) for k in range(1, repeats))]
+        shared = () if pull.item is None else (pull.item,)
+        own = [row_of(evaluate(group, arm, seed, *shared), problem) for seed in again]
+        rows.append(own[0] if repeats == 1 else np.mean(own, axis=0))
+    return rows
+
+
+def floor_rows(problem: Problem, count: int) -> list[Floats] | None:
+    """Return what counts for items that an arm cannot do; None if no floor is declared."""
+    items = problem.items
+    if items is None or items.floor is None:
+        return None
+    row = np.array(items.floor_values([dim.name for dim in problem.dims]))
+    return [problem.check_values(row)[0]] * count
 
 
 def read_output(text: str) -> Any:

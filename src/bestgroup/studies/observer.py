@@ -15,13 +15,15 @@ import numpy as np
 
 from bestgroup.inference.certificate.explain import Explainer, Explanation
 from bestgroup.inference.certificate.forecast import pulls_needed
+from bestgroup.inference.certificate.items import ItemTable, judge_items
 from bestgroup.inference.certificate.judge import Verdict, judge_about
-from bestgroup.inference.confidence_sequences.boxes import take_values
+from bestgroup.inference.confidence_sequences.boxes import kept_values, take_values
 from bestgroup.inference.pivots import add_deviations, of_values, pivot_of
-from bestgroup.inference.tally import Tally, empty_tally
+from bestgroup.inference.tally import Tally, empty_tally, with_room
 from bestgroup.problem.arrays import Floats, Ints
 from bestgroup.problem.goals import BestGroup, ParetoGroups
 from bestgroup.problem.noise import SubGaussian
+from bestgroup.problem.problem import value_ends
 from bestgroup.studies.spec import StudySpec
 from bestgroup.studies.storage.base import Block, Store
 
@@ -106,6 +108,8 @@ class Observer:
         problem, shape = spec.problem, spec.problem.shape
         self._spec = spec
         self._rule = problem.noise.boxes(shape, spec.delta)
+        if problem.items is not None:  # differences on common items are judged: values are kept
+            self._rule = kept_values(shape.dims, problem.items.count or 256)
         self._tally = empty_tally(shape.groups, shape.arms, shape.dims, self._rule.start)
         self._pivots = np.zeros_like(self._tally.sums)
         noise = problem.noise
@@ -154,6 +158,8 @@ class Observer:
             tally.counts[arm] += len(values)
             tally.sums[arm] += (values - self._pivots[arm]).sum(axis=0)
             return
+        if self._spec.problem.items is not None:
+            tally = self._tally = with_room(tally, int(tally.counts[arm]) + len(values))
         self._work += len(values) * extra
         body = take_values.compiled if self._work > 20_000 else take_values
         before = tally.sums[arm].copy()
@@ -169,8 +175,27 @@ class Observer:
         pairs = shape.groups * shape.total * shape.dims
         if isinstance(noise, SubGaussian) and pairs > MOST_PAIRS:
             noise = replace(noise, arms="arbitrary")
+        if spec.problem.shared is not None:
+            verdict = self._on_items(tally)
+            return Picture(spec, self.observed, of_values(tally, self._pivots), verdict)
         with np.errstate(all="ignore"):
             verdict = judge_about(tally, self._pivots, shape, spec.goal, noise, spec.delta)
             made = Picture(spec, self.observed, of_values(tally, self._pivots), verdict)
             _ = made.intervals, made.forecast  # made here, where nobody waits
         return made
+
+    def _on_items(self, tally: Tally) -> Verdict:
+        """Return what differences on common items prove."""
+        problem, shared = self._spec.problem, self._spec.problem.shared
+        assert shared is not None
+        shape = problem.shape
+        values = [
+            [
+                np.ascontiguousarray(tally.extra[i, j, :, : tally.counts[i, j]].T)
+                for j in range(size)
+            ]
+            for i, size in enumerate(shape.sizes)
+        ]
+        units = np.ones(shared.count or int(tally.counts.max(initial=0)))
+        table = ItemTable(values, units, *value_ends(problem), 1.0)
+        return judge_items(table, shape, self._spec.goal, shared, self._spec.delta)

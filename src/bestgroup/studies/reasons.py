@@ -65,6 +65,8 @@ def foresee(spec: StudySpec, conductor: Conductor) -> float | None:
     if conductor.done:
         return 0.0
     moment, shape = conductor.moment(), spec.problem.shape
+    if conductor.setting.items is not None:
+        return conductor.algorithm.remaining(moment.state, conductor.rule)
     if not (moment.counts[shape.exists] > 0).all():
         return None
     tally = Tally(moment.counts, moment.sums, moment.extra)

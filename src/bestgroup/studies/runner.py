@@ -16,7 +16,7 @@ from bestgroup.problem.status import Status
 from bestgroup.studies.checkpoint import pack, unpack
 from bestgroup.studies.spec import StudySpec
 from bestgroup.studies.storage.base import Session
-from bestgroup.studies.storage.records import Block, Entry, Head, Slot
+from bestgroup.studies.storage.records import Block, Entry, Head, Slot, Tell
 
 CHUNK = 20_000  # blocks read at a time
 SNAPSHOT_AFTER = 0.05  # seconds of stepping that a later process must not repeat
@@ -68,6 +68,17 @@ class Stage:
             self._seen = max(self._seen, blocks[-1].number)
             numbers = ()
         return conductor
+
+    def oriented(self, values: Floats) -> Floats:
+        """Return values [n, all dims] as the algorithm sees them."""
+        return self.spec.problem.to_internal(values)
+
+    def check_differences(self, session: Session, tells: Sequence[Tell]) -> None:
+        """Refuse values that are further from another arm's on the same item than declared."""
+        conductor = self.sync(session)
+        for tell in tells:
+            rows = self.oriented(tell.values)
+            conductor.check_differences(tell.group, tell.arm, tell.first, rows)
 
     def view(self, session: Session) -> Conductor:
         """Return the conductor as the log has it, for readers."""

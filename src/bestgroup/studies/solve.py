@@ -11,7 +11,7 @@ import contextlib
 import threading
 import time
 import uuid
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ from bestgroup.problem.arrays import positive_int
 from bestgroup.problem.goals import Goal
 from bestgroup.problem.problem import Problem
 from bestgroup.studies.catalog import Study, create_study, delete_study, load_study
-from bestgroup.studies.evaluators import Evaluator, row_of
+from bestgroup.studies.evaluators import Evaluator, Pull, floor_rows, measure
 from bestgroup.studies.report import Answer, Explanation
 from bestgroup.studies.solve_progress import SolveProgress
 from bestgroup.studies.ticket import Ticket
@@ -44,6 +44,8 @@ class Options:
     rate: float | None = None  # evaluations a second, at most
     budget: int | None = None  # evaluations in all, those before this call included
     progress: bool | None = None  # a bar; by default at a terminal
+    per_arm: int | None = None  # evaluations of one arm at a time, at most
+    together: int = 64  # items in one call of evaluate_many, at most
 
 
 @dataclass(frozen=True)
@@ -76,9 +78,11 @@ class Solution:
 def solve(
     problem: Problem,
     goal: Goal,
-    evaluate: Callable[..., Any] | str,
+    evaluate: Callable[..., Any] | str | None = None,
     delta: float = 0.05,
     *,
+    evaluate_many: Callable[..., Any] | None = None,
+    known: Any = None,
     storage: str | None = None,
     name: str | None = None,
     algorithm: str | Algorithm = "auto",
@@ -92,7 +96,13 @@ def solve(
     {group}, {arm} and {seed}. With `storage` the study is kept, and the same call goes on where it
     was. `batch` is how many pulls are planned at a time, by default one for each worker. `options`
     are `workers`, `timeout` and `retries` of an evaluation, `rate` (evaluations a second at most),
-    `budget` (evaluations in all) and `progress`.
+    `budget` (evaluations in all), `per_arm` (evaluations of one arm at a time) and `progress`.
+
+    Where arms share items, `evaluate` is a function of (group, arm, item[, seed]) or a command with
+    {item}; `evaluate_many(group, arm, items[, seeds])` takes its place for evaluators that score
+    several items at once, up to `together`. `known` is a table (group, arm, item, dims) of what was
+    evaluated before: it is taken up at no cost when an arm comes to the item. The order of the items
+    is drawn from the seed without looking at it.
 
     >>> import bestgroup as bg
     >>> problem = bg.Problem({"A": ["a"], "B": ["b"]}, {"score": "max"}, bg.SubGaussian(1.0))
@@ -103,11 +113,13 @@ def solve(
     settings = _checked(options)
     if batch is None and settings.workers > 1:
         batch = settings.workers  # a plan of one pull would keep one worker busy
-    evaluator = Evaluator(evaluate, settings.timeout)
+    evaluator = _evaluator(problem, evaluate, evaluate_many, settings)
     label = name or ("solve" if storage else f"solve {uuid.uuid4()}")
     study = _open(label, problem, goal, delta, storage, algorithm, batch, seed)
     begun = time.monotonic()
     try:
+        if known is not None and study.status(forecast=False).state == "running":
+            study.import_observations(known)
         _Loop(study, evaluator, settings).run()
         seconds = time.monotonic() - begun
         why = {group: study.explain(group) for group in problem.groups}
@@ -118,6 +130,18 @@ def solve(
             _forget(study)
 
 
+def _evaluator(problem: Problem, one: Any, many: Any, settings: Options) -> Evaluator:
+    if (one is None) == (many is None):
+        raise InvalidInput("solve needs evaluate or evaluate_many, and not both")
+    if many is None:
+        return Evaluator(one, settings.timeout, items=problem.items is not None)
+    if problem.items is None or isinstance(many, str):
+        raise InvalidInput("evaluate_many is a function for problems whose arms share items")
+    if problem.items.repeats > 1:
+        raise InvalidInput("evaluate_many gives one row an item; average repeats inside it")
+    return Evaluator(many, settings.timeout, many=True)
+
+
 def _checked(options: dict[str, Any]) -> Options:
     known = Options.__dataclass_fields__
     for key in options:
@@ -125,6 +149,9 @@ def _checked(options: dict[str, Any]) -> Options:
             raise InvalidInput(f"solve has no option {key!r}; those are {', '.join(known)}")
     settings = Options(**options)
     positive_int(settings.workers, "workers")
+    positive_int(settings.together, "together")
+    if settings.per_arm is not None:
+        positive_int(settings.per_arm, "per_arm")
     if settings.budget is not None:
         positive_int(settings.budget, "budget")
     if (
@@ -222,7 +249,8 @@ class _Loop:
             want = min(want, self.settings.budget - self.spent - len(self.queue) - running)
         if want > 0:
             self._flush()
-            tickets = self.study.ask(want, lease=_LEASE)
+            size = self.settings.together if self.evaluator.many else 1
+            tickets = self.study.ask(want, size, lease=_LEASE)
             self.held.update(dict.fromkeys(tickets))
             self.queue.extend((ticket, 0) for ticket in tickets)
         if self.queue or running:
@@ -242,9 +270,7 @@ class _Loop:
                 ticket, tries = self.queue.popleft()
                 self._gate.pass_through()
                 try:
-                    value = row_of(
-                        self.evaluator(ticket.group, ticket.arm, ticket.seed), self.study.problem
-                    )
+                    value = self._measured(ticket)
                 except EvaluationFailed as error:
                     self._again(ticket, tries, error)
                     continue
@@ -260,8 +286,12 @@ class _Loop:
         pool = ThreadPoolExecutor(self.settings.workers, "evaluator")
         try:
             while self._fill(len(running)) or running:
-                while self.queue and len(running) < self.settings.workers:
-                    ticket, tries = self.queue.popleft()
+                while len(running) < self.settings.workers:
+                    at = self._next(running)
+                    if at is None:
+                        break
+                    ticket, tries = self.queue[at]
+                    del self.queue[at]
                     running[pool.submit(self._evaluate, ticket)] = (ticket, tries)
                 if not running:
                     continue
@@ -279,7 +309,24 @@ class _Loop:
 
     def _evaluate(self, ticket: Ticket) -> Any:
         self._gate.pass_through()
-        return row_of(self.evaluator(ticket.group, ticket.arm, ticket.seed), self.study.problem)
+        return self._measured(ticket)
+
+    def _measured(self, ticket: Ticket) -> Any:
+        """Return the values of a ticket's pulls."""
+        seeds, items = ticket.seeds, ticket.items or (None,) * ticket.repeats
+        pulls = [Pull(seed, item) for seed, item in zip(seeds, items, strict=True)]
+        return measure(self.evaluator, self.study.problem, ticket.group, ticket.arm, pulls)
+
+    def _next(self, running: dict[Future[Any], tuple[Ticket, int]]) -> int | None:
+        """Return the place in the queue of a ticket that may start now."""
+        most = self.settings.per_arm
+        if most is None:
+            return 0 if self.queue else None
+        busy = Counter((ticket.group, ticket.arm) for ticket, _ in running.values())
+        for k, (ticket, _) in enumerate(self.queue):
+            if busy[ticket.group, ticket.arm] < most:
+                return k
+        return None
 
     def _again(self, ticket: Ticket, tries: int, error: EvaluationFailed) -> None:
         """Try the ticket again with its seed, or give up."""
@@ -288,12 +335,16 @@ class _Loop:
             self.queue.appendleft((ticket, tries + 1))
             return
         self._flush()
+        floor = floor_rows(self.study.problem, ticket.repeats)
+        if floor is not None:
+            self.ready.append((ticket, floor))
+            return
         self.held.pop(ticket, None)
         self.study.fail(ticket, str(error))
         times = "once" if tries == 0 else f"{tries + 1} times"
         raise EvaluationFailed(
-            f"the evaluator failed {times} for the arm {ticket.arm!r} of {ticket.group!r} (seed "
-            f"{ticket.seed}): {error}; the study pauses: mend it and run again"
+            f"the evaluator failed {times} for the arm {ticket.arm!r} of {ticket.group!r} "
+            f"({_place(ticket)}): {error}; the study pauses: mend it and run again"
         )
 
     def _flush(self) -> None:
@@ -303,6 +354,13 @@ class _Loop:
             self.spent += self.study.tell_many(pairs)
             for ticket, _ in pairs:
                 self.held.pop(ticket, None)
+
+
+def _place(ticket: Ticket) -> str:
+    """Return where an evaluation failed; an arm that cannot do an item goes no further."""
+    if ticket.item is None:
+        return f"seed {ticket.seed}"
+    return f"item {ticket.item!r}, which blocks the arm; a floor lets it go on"
 
 
 class _Gate:

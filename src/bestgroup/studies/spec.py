@@ -12,6 +12,7 @@ from bestgroup.algorithms.registry import algorithm as make_algorithm
 from bestgroup.algorithms.selection import pick
 from bestgroup.errors import InvalidInput, StoreError
 from bestgroup.problem.goals import Goal, goal_from_dict
+from bestgroup.problem.items import drawn_order
 from bestgroup.problem.problem import Problem
 
 
@@ -33,6 +34,13 @@ class StudySpec:
     def setting(self) -> Setting:
         """Return what the algorithm may know."""
         return Setting.of(self.problem, self.goal, self.delta)
+
+    def item_numbers(self, first: int, stop: int) -> tuple[int, ...]:
+        """Return the items of pulls first, ..., stop - 1 of every arm, by their numbers."""
+        items = self.problem.items
+        if items is None or items.count is None:
+            return tuple(range(first, stop))
+        return drawn_order(self.seed, items.count)[first:stop]
 
     def check_library(self) -> None:
         """Raise StoreError unless this library made the study."""

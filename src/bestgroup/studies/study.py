@@ -213,7 +213,9 @@ class Study:
     def import_observations(self, source: Any) -> int:
         """Take observations made elsewhere: a CSV or Parquet file, a data frame, or rows.
 
-        Columns group, arm and one for each dim. The rows of an arm are taken in their order, as its
+        Columns group, arm and one for each dim; where arms share items, also item: such rows are taken
+        up when their arm comes to the item, at no cost. The order of the items must not have been
+        drawn by looking at them. Otherwise the rows of an arm are taken in their order, as its
         next pulls that nobody has a lease on. They must not have been chosen by their outcome. The
         same table again changes nothing. Returns the number of new observations.
         """
@@ -231,14 +233,14 @@ class Study:
         """Return all observations as a pandas data frame: group, arm, index and the dims."""
         from bestgroup.studies.table import to_frame
 
-        return to_frame(self.problem, self._store.read(self._key, lambda s: s.blocks(0)))
+        return to_frame(self.spec, self._store.read(self._key, lambda s: s.blocks(0)))
 
     def export(self, path: Any) -> int:
         """Write all observations to a .csv or .parquet file; returns the number of rows."""
         from bestgroup.studies.table import write_table
 
         blocks = self._store.read(self._key, lambda session: session.blocks(0))
-        return write_table(self.problem, blocks, path)
+        return write_table(self.spec, blocks, path)
 
     def add_group(self, *_: Any, **__: Any) -> None:
         """Refuse: the groups of a study are fixed."""
@@ -274,6 +276,8 @@ class Study:
         self.spec.check_library()
 
         def work(session: Session) -> int:
+            if getattr(self.problem.noise, "difference", None) is not None:
+                self._stage.check_differences(session, tells)
             fresh = session.record(tells)
             if fresh and session.head.state == "running" and not session.waiting():
                 self._stage.move(session)
@@ -312,6 +316,8 @@ class Study:
 
     def _ticket(self, slot: Slot) -> Ticket:
         problem, place = self.problem, (self.spec.seed, slot.group, slot.arm)
+        items = problem.items
+        numbers = () if items is None else self.spec.item_numbers(slot.first, slot.stop)
         return Ticket(
             study=self.name,
             group=problem.groups[slot.group],
@@ -321,6 +327,8 @@ class Study:
             owner=slot.owner,
             expires=slot.expires,
             place=place,
+            items=() if items is None else tuple(items.name(number) for number in numbers),
+            numbers=numbers,
         )
 
     def _block(self, values: Any) -> Floats:

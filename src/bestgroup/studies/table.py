@@ -10,11 +10,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from bestgroup.drivers.session import Conductor
 from bestgroup.errors import InvalidInput
 from bestgroup.files.observations import Table
 from bestgroup.problem.arrays import Floats
 from bestgroup.problem.problem import Problem
 from bestgroup.studies.runner import Stage
+from bestgroup.studies.spec import StudySpec
 from bestgroup.studies.storage.base import Session
 from bestgroup.studies.storage.records import Block, Slot, Tell
 
@@ -27,11 +29,16 @@ class Rows(NamedTuple):
     values: dict[tuple[int, int], Floats]  # [n, all dims]
     size: int
     digest: str  # of all rows in their order
+    items: dict[tuple[int, int], list[str]]  # what each row was scored on, where arms share items
 
 
 def read_rows(source: Any, problem: Problem) -> Rows:
     """Return the checked rows of a table; InvalidInput names the line of the first mistake."""
     table = Table(source, [dim.name for dim in problem.dims])
+    shared = problem.items is not None
+    if shared and not table.has_items:
+        raise InvalidInput(f"{table.name}: arms share items, so there must be a column 'item'")
+    items: dict[tuple[int, int], list[str]] = {}
     hasher = hashlib.blake2b(digest_size=16)
     found: dict[tuple[int, int], list[Floats]] = {}
     count = 0
@@ -43,10 +50,14 @@ def read_rows(source: Any, problem: Problem) -> Rows:
         places = np.array([problem.index(group, arm) for group, arm in arms], np.float64)
         hasher.update(np.column_stack([places, portion.values]).tobytes())
         count += len(places)
+        if shared and portion.items is not None:
+            hasher.update("\0".join(portion.items).encode())
+            for group, arm, item in zip(portion.groups, portion.arms, portion.items, strict=True):
+                items.setdefault(problem.index(group, arm), []).append(item)
     if not count:
         raise InvalidInput(f"{table.name} holds no observations")
     values = {arm: np.concatenate(parts) for arm, parts in found.items()}
-    return Rows(values, count, hasher.hexdigest())
+    return Rows(values, count, hasher.hexdigest(), items)
 
 
 def import_rows(session: Session, stage: Stage, table: Rows) -> int:
@@ -61,27 +72,88 @@ def import_rows(session: Session, stage: Stage, table: Rows) -> int:
     new: list[Slot] = []
     for (i, j), values in table.values.items():
         slots = session.slots(i, j)
+        if table.items:
+            parts, values = _by_item(stage, conductor, (i, j), table)
+            _write_parts(tells, (i, j), parts, values)
+            _cut_slots(slots, parts, old, new)
+            continue
         held = sorted((s.first, s.stop) for s in slots if s.owner and s.expires > session.now)
         parts = _places(conductor.missing(i, j, 0, 2**62), held, len(values))
-        at = 0
-        for first, stop in parts:
-            for start in range(first, stop, PORTION):
-                size = min(PORTION, stop - start)
-                tells.append(Tell(i, j, start, values[at : at + size]))
-                at += size
-        for slot in slots:
-            left = [(slot.first, slot.stop)]
-            for part in parts:
-                left = _without(left, [part])
-            if left != [(slot.first, slot.stop)]:
-                old.append(slot)
-                new += [slot.part(a, b) for a, b in left]
+        _write_parts(tells, (i, j), parts, values)
+        _cut_slots(slots, parts, old, new)
+    if getattr(stage.spec.problem.noise, "difference", None) is not None:
+        stage.check_differences(session, tells)
     session.swap(old, new)
     session.append(tells)
     session.add_import(table.digest, table.size)
     if not session.waiting():
         stage.move(session)
-    return table.size
+    return sum(len(tell.values) for tell in tells)
+
+
+def _write_parts(
+    tells: list[Tell], arm: tuple[int, int], parts: Sequence[tuple[int, int]], values: Floats
+) -> None:
+    """Add the values of an arm's pulls in these stretches, one after the other."""
+    at = 0
+    for first, stop in parts:
+        for start in range(first, stop, PORTION):
+            size = min(PORTION, stop - start)
+            tells.append(Tell(*arm, start, values[at : at + size]))
+            at += size
+
+
+def _cut_slots(
+    slots: Sequence[Slot], parts: Sequence[tuple[int, int]], old: list[Slot], new: list[Slot]
+) -> None:
+    """Take what is told now out of what is handed out."""
+    for slot in slots:
+        left = [(slot.first, slot.stop)]
+        for part in parts:
+            left = _without(left, [part])
+        if left != [(slot.first, slot.stop)]:
+            old.append(slot)
+            new += [slot.part(a, b) for a, b in left]
+
+
+def _by_item(
+    stage: Stage, conductor: Conductor, arm: tuple[int, int], table: Rows
+) -> tuple[list[tuple[int, int]], Floats]:
+    """Return where an arm's rows stand in the order of the items, and their values in that order.
+
+    Rows on items that are told already are left out; with other values they are refused.
+    """
+    spec, problem = stage.spec, stage.spec.problem
+    assert problem.items is not None
+    names, values = table.items[arm], table.values[arm]
+    numbers = [problem.items.index(name) for name in names]
+    if len(set(numbers)) < len(numbers):
+        twice = next(name for k, name in enumerate(names) if name in names[:k])
+        raise InvalidInput(
+            f"the arm {problem.arms[arm[0]][arm[1]]!r} has the item {twice!r} twice; an arm is scored "
+            "once on an item"
+        )
+    places = {number: place for place, number in enumerate(spec.item_numbers(0, max(numbers) + 1))}
+    if problem.items.count is not None:
+        every = spec.item_numbers(0, problem.items.count)
+        places = {number: place for place, number in enumerate(every)}
+    found = sorted((places[number], row) for row, number in enumerate(numbers))
+    fresh = []
+    for place, row in found:
+        told = conductor.value_on(*arm, place)
+        if told is None:
+            fresh.append((place, row))
+        elif (stage.oriented(values[row : row + 1])[0] != told).any():
+            raise InvalidInput(
+                f"the arm {problem.arms[arm[0]][arm[1]]!r} was told other values on {names[row]!r}"
+            )
+    parts: list[tuple[int, int]] = []
+    for place, _ in fresh:
+        if parts and parts[-1][1] == place:
+            parts[-1] = (parts[-1][0], place + 1)
+        else:
+            parts.append((place, place + 1))
+    return parts, values[[row for _, row in fresh]]
 
 
 def _places(
@@ -119,8 +191,9 @@ def _without(
     return result
 
 
-def _columns(problem: Problem, blocks: Sequence[Block]) -> dict[str, Any]:
+def _columns(spec: StudySpec, blocks: Sequence[Block]) -> dict[str, Any]:
     """Return all observations by group, arm and index, a column each."""
+    problem = spec.problem
     ordered = sorted(blocks, key=lambda block: (block.group, block.arm, block.first))
     sizes = [len(block.values) for block in ordered]
     dims = len(problem.dims)
@@ -132,26 +205,36 @@ def _columns(problem: Problem, blocks: Sequence[Block]) -> dict[str, Any]:
         "group": groups,
         "arm": arms,
         "index": np.concatenate(index) if index else np.zeros(0, np.int64),
+        **_items_column(spec, ordered),
         **{dim.name: values[:, d] for d, dim in enumerate(problem.dims)},
     }
 
 
-def to_frame(problem: Problem, blocks: Sequence[Block]) -> Any:
+def _items_column(spec: StudySpec, blocks: Sequence[Block]) -> dict[str, Any]:
+    """Return the column of what was scored on, where arms share items."""
+    items = spec.problem.items
+    if items is None:
+        return {}
+    names = [items.name(k) for b in blocks for k in spec.item_numbers(b.first, b.stop)]
+    return {"item": np.array(names, object)}
+
+
+def to_frame(spec: StudySpec, blocks: Sequence[Block]) -> Any:
     """Return all observations as a pandas data frame."""
-    return _pandas().DataFrame(_columns(problem, blocks))
+    return _pandas().DataFrame(_columns(spec, blocks))
 
 
-def write_table(problem: Problem, blocks: Sequence[Block], path: Any) -> int:
+def write_table(spec: StudySpec, blocks: Sequence[Block], path: Any) -> int:
     """Write all observations to a .csv or .parquet file; returns the number of rows."""
     file = Path(path)
     if file.suffix.lower() not in (".csv", ".parquet"):
         raise InvalidInput(f"{file}: give a name that ends in .csv or .parquet")
     try:
         if file.suffix.lower() == ".parquet":
-            frame = to_frame(problem, blocks)
+            frame = to_frame(spec, blocks)
             frame.to_parquet(file)
             return len(frame)
-        columns = _columns(problem, blocks)
+        columns = _columns(spec, blocks)
         with file.open("w", newline="", encoding="utf-8") as stream:
             writer = csv.writer(stream)
             writer.writerow(columns)

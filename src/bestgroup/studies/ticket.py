@@ -36,15 +36,24 @@ class Ticket(NamedTuple):
     owner: str
     expires: float
     place: tuple[int, int, int]  # the study's seed, the numbers of the group and the arm
+    items: tuple[str, ...] = ()  # on shared items, what each pull is scored on
+    numbers: tuple[int, ...] = ()  # of these items
+
+    @property
+    def item(self) -> str | None:
+        """What the first pull is scored on; None where arms share no items."""
+        return self.items[0] if self.items else None
 
     @property
     def seed(self) -> int:
         """The seed of the first pull."""
-        return pull_seed(*self.place, self.index)
+        return self.seeds[0] if self.numbers else pull_seed(*self.place, self.index)
 
     @property
     def seeds(self) -> tuple[int, ...]:
-        """The seed of each pull."""
+        """The seed of each pull; on shared items that of the item, equal for all arms."""
+        if self.numbers:
+            return tuple(pull_seed(self.place[0], -1, -1, number) for number in self.numbers)
         return tuple(pull_seed(*self.place, self.index + k) for k in range(self.repeats))
 
     def to_dict(self) -> dict[str, Any]:
@@ -61,6 +70,8 @@ class Ticket(NamedTuple):
         }
         if self.repeats > 1:
             entries["seeds"] = list(self.seeds)
+        if self.items:
+            entries |= {"item": self.item, "items": list(self.items)}
         return entries
 
 

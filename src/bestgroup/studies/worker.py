@@ -18,7 +18,7 @@ from typing import Any
 from bestgroup.errors import BestGroupError, EvaluationFailed, InvalidInput, TicketError
 from bestgroup.problem.problem import Problem
 from bestgroup.studies.client import Client
-from bestgroup.studies.evaluators import row_of
+from bestgroup.studies.evaluators import Evaluator, Pull, floor_rows, measure
 
 TELL_AFTER = 1.0  # seconds that a result may wait for others of its batch
 LONGEST_PAUSE = 2.0  # seconds between two questions for tickets
@@ -53,12 +53,14 @@ class Worker:
     def __init__(
         self,
         client: Client,
-        evaluate: Callable[[str, str, int], Any],
+        evaluate: Callable[..., Any],
         plan: Plan,
         stop: threading.Event,
     ) -> None:
         self._client, self._evaluate, self._plan, self._stop = client, evaluate, plan, stop
         self._problem = Problem.from_dict(client.describe()["problem"])
+        if self._problem.items is not None and isinstance(evaluate, Evaluator):
+            evaluate.on_items()
         self._held: dict[tuple[Any, ...], dict[str, Any]] = {}
         self._jobs: list[threading.Thread] = []
         self._heart = threading.Thread(target=self._beat, daemon=True)
@@ -125,8 +127,12 @@ class Worker:
             if self._stop.is_set():
                 break
             try:
-                rows = [self._row(ticket, seed) for seed in ticket["seeds"]]
+                rows = self._rows(ticket)
             except EvaluationFailed as error:
+                floor = floor_rows(self._problem, len(ticket["seeds"]))
+                if floor is not None:
+                    ready.append((ticket, [row.tolist() for row in floor]))
+                    continue
                 bad += 1
                 self._give_back(ticket, str(error))
                 if bad > self._plan.failures:
@@ -144,12 +150,16 @@ class Worker:
         more = None if bad or self._stop.is_set() else wish
         return bad, self._tell(ready, more)
 
-    def _row(self, ticket: dict[str, Any], seed: int) -> list[float]:
-        group, arm = ticket["group"], ticket["arm"]
+    def _rows(self, ticket: dict[str, Any]) -> list[list[float]]:
+        group, arm, seeds = ticket["group"], ticket["arm"], ticket["seeds"]
+        items = ticket.get("items") or [None] * len(seeds)
+        pulls = [Pull(seed, item) for seed, item in zip(seeds, items, strict=True)]
         try:
-            return row_of(self._evaluate(group, arm, seed), self._problem).tolist()
+            rows = measure(self._evaluate, self._problem, group, arm, pulls)
         except EvaluationFailed as error:
-            raise EvaluationFailed(f"{arm} of {group}, seed {seed}: {error}") from None
+            at = f"seed {seeds[0]}" if items[0] is None else f"item {items[0]!r}"
+            raise EvaluationFailed(f"{arm} of {group}, {at}: {error}") from None
+        return [row.tolist() for row in rows]
 
     def _tell(
         self, ready: list[tuple[dict[str, Any], Any]], wish: dict[str, Any] | None = None

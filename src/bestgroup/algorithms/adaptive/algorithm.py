@@ -72,6 +72,10 @@ class Adaptive(Algorithm):
         """Return the group that has been proven to beat this one."""
         return self._for_rule(rule).rival(state, rule, group)
 
+    def remaining(self, state: Any, rule: Any) -> float | None:
+        """Return about how many more pulls the run takes, if the half reckons it."""
+        return self._for_rule(rule).remaining(state, rule)
+
     def guarantee(self, setting: Setting) -> Guarantee:
         """Return the PAC property that the half proves."""
         return self._for_setting(setting).guarantee(setting)

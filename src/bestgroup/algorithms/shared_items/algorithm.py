@@ -10,9 +10,8 @@ import numpy as np
 from bestgroup.algorithms.protocol import Algorithm, Kernels, Setting, proven_for
 from bestgroup.algorithms.shared_items import best, pareto
 from bestgroup.algorithms.shared_items.rule import ItemsRule, check_memory, items_rule
-from bestgroup.inference.confidence_sequences.boxes import BoxRule
+from bestgroup.inference.confidence_sequences.boxes import BoxRule, kept_values
 from bestgroup.inference.evalues.paired import betting
-from bestgroup.inference.kinds import VALUES
 from bestgroup.problem.goals import BestGroup, ParetoGroups
 from bestgroup.problem.guarantee import Guarantee
 
@@ -34,8 +33,14 @@ class OnItems(Algorithm):
     def statistics(self, setting: Setting) -> BoxRule:
         """Return that the values are kept."""
         assert setting.items is not None
-        D, room = setting.shape.dims, setting.items.count or _ROOM
-        return BoxRule(VALUES, setting.delta, np.zeros(D), np.ones(D), np.zeros(room))
+        return kept_values(setting.shape.dims, setting.items.count or _ROOM)
+
+    def remaining(self, state: Any, rule: Any) -> float | None:
+        """Return how many items arms still need to pass, by what is seen now."""
+        items = rule.items if isinstance(rule, best.BestRule) else rule
+        if not state.round[0] or self.lockstep:
+            return None
+        return float(np.maximum(np.minimum(state.need, items.limit) - state.depth, 0.0).sum())
 
     def guarantee(self, setting: Setting) -> Guarantee:
         """Return the PAC property that the module of the goal proves."""
@@ -79,6 +84,11 @@ class ItemsPareto(OnItems):
             "rejected": state.status == pareto.REJECTED,
             "efficiency": state.efficiency.copy(),
         }
+
+    def rival(self, state: pareto.State, rule: ItemsRule, group: int) -> int | None:
+        """Return the group that has been proven to beat this one."""
+        by = int(state.beaten_by[group])
+        return by if by >= 0 else None
 
 
 @dataclass(frozen=True)

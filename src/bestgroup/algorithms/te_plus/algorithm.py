@@ -506,6 +506,11 @@ class TePlus(Algorithm):
         draws, sign = lockstep_draws(instance, walks), _SIGN * instance.shape.dims
         return predict(instance, draws, _WALK, sign, _DRAW + _DRAW_OF_GROUP * groups)
 
+    def rival(self, state: Any, rule: Any, group: int) -> int | None:
+        """Return the group that has been proven to beat this one; on shared items only."""
+        shared = for_rule(rule, _ITEM, True)
+        return None if shared is None else shared.rival(state, rule, group)
+
     def guarantee(self, setting: Setting) -> Guarantee:
         """Return the PAC property that the module proves."""
         if setting.items is not None:

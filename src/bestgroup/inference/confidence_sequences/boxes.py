@@ -15,6 +15,8 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
+import numpy as np
+
 from bestgroup.compile.kernel import kernel
 from bestgroup.inference.confidence_sequences.bernoulli import lower_bernoulli
 from bestgroup.inference.confidence_sequences.bounded import absorb_bounded, lower_bounded
@@ -37,6 +39,11 @@ class BoxRule(NamedTuple):
     origin: Floats  # [D]  the least value of a bounded dim; else 0
     scale: Floats  # [D]   sigma_d, or the length of the range; else 1
     start: Floats  # [M]   an arm's extra statistics before its first value
+
+
+def kept_values(dims: int, room: int) -> BoxRule:
+    """Return that the values themselves are kept, with room for so many of an arm."""
+    return BoxRule(VALUES, 1.0, np.zeros(dims), np.ones(dims), np.zeros(room))
 
 
 def share(shape: Shape, delta: float) -> float:

@@ -1,7 +1,9 @@
 """What the page reads: lists, arms, the course, the demo; and the pages that are plain HTML."""
 
 import time
+from dataclasses import replace
 
+import numpy as np
 import pytest
 from test_service import client_of, finish, get, make, post, view_of
 
@@ -112,14 +114,15 @@ def test_the_course_is_read_from_the_log_and_goes_on(client, app):
 def test_a_long_course_is_thinned(client, app):
     make(client)
     watched = app.state.board.find("demo")
-    picture, head = watched.picture(), watched.head()
-    from dataclasses import replace
-
-    for k in range(3 * MOST):
-        watched.course.add(replace(picture, observed=k), float(k), head)
+    proof, head = watched.proof(), watched.head()
+    for k in range(1, 3 * MOST + 1):
+        tally = proof.certificate.tally
+        counts = np.full_like(tally.counts, k)
+        grown = replace(proof.certificate, tally=tally._replace(counts=counts))
+        watched.course.add(replace(proof, certificate=grown), float(k), head)
     points = watched.course.out([]).points
     assert MOST / 2 <= len(points) <= MOST
-    assert points[0].pulls == 0 and points[-1].pulls == 3 * MOST - 1
+    assert points[0].at == 1.0 and points[-1].at == 3.0 * MOST
 
 
 def test_one_status_for_each_group_with_who_proved_it(client, app):

@@ -105,7 +105,7 @@ def test_a_study_from_nothing_to_proven(client):
     kinds = [entry["kind"] for entry in get(client, "decisions")["decisions"]]
     assert sorted(kinds) == ["answer", "in", "in", "out"]
     why = get(client, "explain", group="gamma")
-    assert why["status"] == "out" and "gamma is out: " in why["certificate"]["text"]
+    assert why["status"] == "out" and "gamma is out: " in why["text"]
     listed = client.get("/api/v1/studies").json()["studies"]
     assert [(row["name"], row["state"]) for row in listed] == [("demo", "done")]
 
@@ -147,7 +147,7 @@ def test_the_view_shows_what_certify_proves(client, app):
         proven = found.explain(row["group"]).status
         assert row["by"] == "algorithm" and proven in (row["status"], "undecided")
     assert view["counts"] == {"in": 2, "out": 1, "not needed": 0, "undecided": 0}
-    assert view["ahead"] == 0 and view["contradicted"] == []
+    assert view["ahead"] == 0 and view["notes"] == []
     assert view["forecast"] == 0.0 and view["blockers"] == []
 
 

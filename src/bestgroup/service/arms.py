@@ -9,11 +9,9 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from bestgroup.service.board import Watched
 from bestgroup.service.numbers import short
-from bestgroup.service.plane import ORDER, Ends
-from bestgroup.service.schemas import GroupStatus
-from bestgroup.service.standing import standing
-from bestgroup.studies.observer import Picture
-from bestgroup.studies.spec import StudySpec
+from bestgroup.service.plane import ORDER
+from bestgroup.service.proof import Proof
+from bestgroup.service.schemas import Ends, GroupStatus
 
 
 class ArmsQuery(BaseModel):
@@ -51,9 +49,9 @@ class ArmsOut(BaseModel):
 
 def arms(watched: Watched, query: ArmsQuery) -> ArmsOut:
     """Return a page of the arms."""
-    spec, picture = watched.study.spec, watched.picture()
-    words = standing(watched.head(age=0.5), picture).words
-    counts, names = picture.tally.counts, spec.problem
+    spec, proof = watched.study.spec, watched.proof()
+    words = proof.standing(watched.head(age=0.5)).words
+    counts, names = proof.certificate.tally.counts, spec.problem
     text = query.search.casefold()
     found = [
         (i, j)
@@ -71,7 +69,7 @@ def arms(watched: Watched, query: ArmsQuery) -> ArmsOut:
     first = query.page * query.size
     exists = spec.problem.shape.exists
     return ArmsOut(
-        rows=[_row(spec, picture, words[i], i, j) for i, j in found[first : first + query.size]],
+        rows=[_row(proof, words[i], i, j) for i, j in found[first : first + query.size]],
         matching=len(found),
         page=query.page,
         pulls=int(counts.sum()),
@@ -80,19 +78,20 @@ def arms(watched: Watched, query: ArmsQuery) -> ArmsOut:
     )
 
 
-def _row(spec: StudySpec, picture: Picture, status: GroupStatus, i: int, j: int) -> ArmRow:
-    mirror, verdict, explainer = spec.problem.mirror, picture.verdict, picture.explainer
-    ends = np.stack([mirror(verdict.low[i, j]), mirror(verdict.high[i, j])])
-    low, high, middle = ends.min(axis=0), ends.max(axis=0), mirror(explainer.means[i, j])
-    dims = [dim.name for dim in spec.problem.decided]
-    pulled = bool(picture.tally.counts[i, j])
+def _row(proof: Proof, status: GroupStatus, i: int, j: int) -> ArmRow:
+    problem, found = proof.spec.problem, proof.certificate
+    user, verdict, explainer = problem.to_user, found.verdict, found.explainer
+    ends = np.stack([user(verdict.low[i, j]), user(verdict.high[i, j])])
+    low, high, middle = ends.min(axis=0), ends.max(axis=0), user(explainer.means[i, j])
+    dims = [dim.name for dim in problem.decided]
+    pulled = bool(found.tally.counts[i, j])
     return ArmRow(
-        group=spec.problem.groups[i],
-        arm=spec.problem.arms[i][j],
+        group=problem.groups[i],
+        arm=problem.arms[i][j],
         status=status,
-        pulls=int(picture.tally.counts[i, j]),
+        pulls=int(found.tally.counts[i, j]),
         mean={
-            name: (short(low[d], 5), short(middle[d], 5), short(high[d], 5))
+            name: [short(end, 5) for end in (low[d], middle[d], high[d])]
             for d, name in enumerate(dims)
         },
         leads=[dims[d] for d in np.flatnonzero(explainer.leader[i] == j)] if pulled else [],

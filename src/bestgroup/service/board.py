@@ -9,13 +9,11 @@ from collections import deque
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from bestgroup.errors import NoSuchStudy, StoreError
 from bestgroup.service.course import Course
 from bestgroup.service.problems import NotFound
+from bestgroup.service.proof import Proof
 from bestgroup.studies.catalog import Study
-from bestgroup.studies.observer import Observer, Picture
 from bestgroup.studies.spec import StudySpec
 from bestgroup.studies.storage import open_store
 from bestgroup.studies.storage.base import Head, Listed, Session, Store
@@ -71,18 +69,16 @@ class Activity:
 
 
 class Watched:
-    """One study with its observer, activity and last picture."""
+    """One study with its activity, its course and what was proven when one last looked."""
 
     def __init__(self, study: Study, store: Store, key: int) -> None:
         self.study, self.activity = study, Activity()
         self._store, self._key = store, key
-        self._observer = Observer(study.spec)
         self._lock = threading.Lock()
         self._making: threading.Event | None = None
-        with np.errstate(all="ignore"):
-            self._picture = Picture.blank(study.spec)
-        self._next = 0.0
         self._head: tuple[float, Head] | None = None
+        self._proof = Proof.blank(study.spec, self.head())
+        self._next = 0.0
         self._decisions: tuple[int, list[Entry]] = -1, []
         self.course = Course(study.spec)
 
@@ -127,8 +123,8 @@ class Watched:
             self._key, lambda session: session.hold_all(slots, lease), durable=False
         )
 
-    def picture(self, wait: float = WAIT) -> Picture:
-        """Return what the observations prove; an old picture if a new one takes long to make."""
+    def proof(self, wait: float = WAIT) -> Proof:
+        """Return what is proven; what was proven before, if that takes long to find out."""
         with self._lock:
             if self._making is None and time.monotonic() >= self._next:
                 self._making = threading.Event()
@@ -136,17 +132,20 @@ class Watched:
             making = self._making
         if making is not None:
             making.wait(wait)
-        return self._picture
+        return self._proof
 
     def _renew(self, made: threading.Event) -> None:
-        begun, first = time.monotonic(), not self._picture.observed
+        begun, first = time.monotonic(), not self._proof.observed
         try:
-            self._observer.catch_up(self._store, self._key)
-            if self._picture.observed != self._observer.observed:
-                self._picture = self._observer.picture()
-                self.course.add(self._picture, self._observer.at, self.head())
+            found, at = self.study.certificate(), self.last()
+            if found is not self._proof.certificate:
+                proof = Proof(self.study.spec, found)
+                _ = proof.ends, proof.needs  # made here, where nobody waits
+                self._proof = proof
+                if at is not None:
+                    self.course.add(proof, at, self.head())
         except Exception:
-            log.exception("picture")
+            log.exception("certificate")
         finally:
             with self._lock:
                 self._making = None

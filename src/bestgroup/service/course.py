@@ -10,20 +10,24 @@ import json
 import logging
 import threading
 import time
-from collections.abc import Callable
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from pydantic import BaseModel, Field
 
+from bestgroup.errors import StoreError
 from bestgroup.problem.status import Status
 from bestgroup.service.numbers import short
+from bestgroup.service.proof import Proof
 from bestgroup.service.schemas import GroupStatus
-from bestgroup.service.standing import standing
-from bestgroup.studies.observer import Observer, Picture
+from bestgroup.studies.certificate import make_certificate
+from bestgroup.studies.observer import Observer
+from bestgroup.studies.reasons import Outlook, outlook
+from bestgroup.studies.runner import Stage
 from bestgroup.studies.spec import StudySpec
-from bestgroup.studies.storage.base import Store
-from bestgroup.studies.storage.records import Entry, Head
+from bestgroup.studies.storage.base import Session, Store
+from bestgroup.studies.storage.records import Block, Entry, Head
 
 log = logging.getLogger("bestgroup.service")
 MOST = 240  # points that are kept
@@ -84,9 +88,9 @@ class Course:
         self._points: dict[int, _Point] = {}
         self._state = ""  # or "reading", "read"
 
-    def add(self, picture: Picture, at: float, head: Head) -> None:
-        """Add a point for a picture."""
-        made = _point(picture, at, head)
+    def add(self, proof: Proof, at: float, head: Head) -> None:
+        """Add a point for what was proven when the last observation had been told."""
+        made = _point(proof, at, head)
         with self._lock:
             self._points[made.pulls] = made
             if len(self._points) > MOST:
@@ -117,20 +121,15 @@ class Course:
                 self._state = "read"
 
     def _replay(self, store: Store, key: int, decisions: list[Entry]) -> None:
-        """Make pictures at equal steps of the log; fewer of them if each takes long."""
+        """Make points at equal steps of the log; fewer of them if each takes long."""
         blocks = store.read(key, lambda session: session.head).blocks
         ends = sorted({round(blocks * (k + 1) / PIECES) for k in range(PIECES)} - {0})
-        observer, begun = Observer(self._spec), time.monotonic()
-        made = 0
+        replay, begun = Replay(self._spec, decisions), time.monotonic()
         for place, end in enumerate(ends):
-            observer.catch_up(store, key, end)
             spent = time.monotonic() - begun
-            share = (place + 1) / len(ends)
-            if made and end != ends[-1] and spent > PATIENCE * share:
+            if place and spent > PATIENCE * place / len(ends):
                 continue
-            picture = observer.picture()
-            self.add(picture, observer.at, _head_at(self._spec, decisions, picture.observed))
-            made += 1
+            self.add(*replay.until(store, key, end))
 
     def out(self, decisions: list[Entry]) -> CourseOut:
         """Return what the page draws."""
@@ -159,37 +158,77 @@ class Course:
         )
 
 
-def _point(picture: Picture, at: float, head: Head) -> _Point:
-    now = standing(head, picture)
-    low, _, high = picture.intervals
-    open_ = picture.verdict.status != Status.OUT
+class Replay:
+    """A study as it was after some block of its log, and after later ones."""
+
+    def __init__(self, spec: StudySpec, decisions: list[Entry]) -> None:
+        self._spec, self._decisions = spec, decisions
+        self._stage, self._observer = Stage(spec), Observer(spec)
+
+    def until(self, store: Store, key: int, end: int) -> tuple[Proof, float, Head]:
+        """Return what was proven after block `end`, when that was, and the head."""
+        self._observer.catch_up(store, key, end)
+        picture = self._observer.picture()
+        look, consumed = store.read(key, lambda session: self._look(session, end))
+        head = self._head(picture.observed if consumed is None else consumed)
+        proof = Proof(self._spec, make_certificate(self._spec, head, picture, look))
+        return proof, self._observer.at, head
+
+    def _look(self, session: Session, end: int) -> tuple[Outlook | None, int | None]:
+        try:
+            conductor = self._stage.view(_Until(session, end))  # type: ignore[arg-type]
+        except StoreError:  # a study of another version can be looked at, not stepped
+            return None, None
+        return outlook(self._spec, conductor), conductor.pulls
+
+    def _head(self, pulls: int) -> Head:
+        """Return the head as it was after so many pulls, as far as a proof needs it."""
+        letters = [Status.UNDECIDED.letter] * len(self._spec.problem.groups)
+        report: dict[str, Any] = {"not_needed": True}
+        for entry in self._decisions:
+            if entry.pulls > pulls:
+                break
+            if entry.group >= 0:
+                letters[entry.group] = Status.read(entry.kind).letter
+            else:
+                report |= json.loads(entry.evidence)
+        state = "done" if "answer" in report else "running"
+        return Head(
+            pulls=pulls, state=state, report=json.dumps(report | {"groups": "".join(letters)})
+        )
+
+
+class _Until:
+    """A session whose log ends after some block."""
+
+    def __init__(self, session: Session, end: int) -> None:
+        self._session, self.head = session, session.head._replace(blocks=end)
+
+    def snapshot(self) -> None:
+        """Return nothing: a snapshot may be newer."""
+
+    def blocks(self, after: int, numbers: Sequence[int] = (), most: int = 2**62) -> list[Block]:
+        """Return blocks as a session does, none after the last one."""
+        return self._session.blocks(after, numbers, min(most, self.head.blocks - after))
+
+
+def _point(proof: Proof, at: float, head: Head) -> _Point:
+    now = proof.standing(head)
+    low, _, high = proof.ends
+    open_ = np.array([word != "out" for word in now.words])
     with np.errstate(invalid="ignore"):
         widths = (high - low)[open_]
     middle = [short(float(np.median(column)), 4) for column in widths.T] if len(widths) else []
     done = head.state == "done"
-    forecast = 0.0 if done else picture.forecast
+    forecast = 0.0 if done else proof.forecast
     return _Point(
-        pulls=picture.observed,
+        pulls=proof.observed,
         at=at,
         counts=now.counts(),
         ahead=now.ahead,
         forecast=None if forecast is None else short(forecast, 4),
         widths=middle,
     )
-
-
-def _head_at(spec: StudySpec, decisions: list[Entry], pulls: int) -> Head:
-    """Return the head as it was after so many pulls, as far as a point needs it."""
-    letters = [Status.UNDECIDED.letter] * len(spec.problem.groups)
-    state = "running"
-    for entry in decisions:
-        if entry.pulls > pulls:
-            break
-        if entry.group >= 0:
-            letters[entry.group] = Status.read(entry.kind).letter
-        else:
-            state = "done"
-    return Head(pulls=pulls, state=state, report=json.dumps({"groups": "".join(letters)}))
 
 
 def _time_of(clock: list[tuple[int, float]], pulls: int) -> float | None:

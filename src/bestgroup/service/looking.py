@@ -31,7 +31,7 @@ def course(watched: AStudy) -> CourseOut:
     What happened before the server was asked is read from the log; `complete` says when that is done.
     """
     watched.rebuild_course()
-    watched.picture()
+    watched.proof()
     return watched.course.out(watched.decisions())
 
 

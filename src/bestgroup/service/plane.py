@@ -9,13 +9,11 @@ from bestgroup.errors import InvalidInput
 from bestgroup.problem.arrays import Floats
 from bestgroup.problem.goals import ParetoGroups
 from bestgroup.service.numbers import LABEL, short
-from bestgroup.service.standing import Standing
-from bestgroup.studies.observer import Picture
-from bestgroup.studies.spec import StudySpec
+from bestgroup.service.proof import Proof, Standing
+from bestgroup.service.schemas import Ends
 
 MOST_POINTS = 1000
 ORDER = {"in": 0, "undecided": 1, "not needed": 2, "out": 3}
-Ends = tuple[float | None, float | None, float | None]
 
 
 class Point(BaseModel):
@@ -26,7 +24,8 @@ class Point(BaseModel):
     status: int = Field(description="its place in `statuses`")
     x: Ends = Field(description="lower bound, estimate, upper bound")
     y: Ends
-    beaten_by: int | None = Field(None, description="the group that is proven better in every dim")
+    beaten_by: int | None = Field(None, description="the group that is better in every dim")
+    sure: bool = Field(False, description="that is proven of it; else its estimates are better")
 
 
 class Plane(BaseModel):
@@ -36,13 +35,12 @@ class Plane(BaseModel):
     y: str
     points: list[Point]
     left_out: int
-    front: list[tuple[float | None, float | None]]
+    front: list[list[float | None]] = Field(description="its corners, x and y of each")
 
 
-def make_plane(
-    spec: StudySpec, picture: Picture, standing: Standing, chosen: tuple[str, str]
-) -> Plane:
+def make_plane(proof: Proof, standing: Standing, chosen: tuple[str, str]) -> Plane:
     """Return boxes and estimates of the groups in two dims, and the front of the estimates."""
+    spec, ends = proof.spec, proof.ends
     names = [dim.name for dim in spec.problem.decided]
     for name in chosen:
         if name and name not in names:
@@ -52,12 +50,10 @@ def make_plane(
     words = standing.words
     # Groups that are in or undecided come first: those are what one looks for.
     order = sorted(range(len(words)), key=lambda i: ORDER[words[i]])[:MOST_POINTS]
-    ends = np.stack(picture.intervals)  # [3, N, D]
-    winners = _winners(spec, picture, standing, order)
+    winners = _winners(proof, standing, order)
 
     def three(i: int, d: int) -> Ends:
-        low, middle, high = (short(value, 4) for value in ends[:, i, d])
-        return low, middle, high
+        return [short(value, 4) for value in ends[:, i, d]]
 
     points = [
         Point(
@@ -66,7 +62,8 @@ def make_plane(
             status=list(ORDER).index(words[i]),
             x=three(i, x),
             y=three(i, y),
-            beaten_by=winners.get(i),
+            beaten_by=winners[i][0] if i in winners else None,
+            sure=i in winners and winners[i][1],
         )
         for i in order
     ]
@@ -75,33 +72,34 @@ def make_plane(
         y=names[y],
         points=points,
         left_out=len(words) - len(points),
-        front=_front(spec, picture, x, y),
+        front=_front(proof, x, y),
     )
 
 
-def _winners(
-    spec: StudySpec, picture: Picture, standing: Standing, shown: list[int]
-) -> dict[int, int]:
-    """Return, for each group that is out, the one that is proven better in every dim by most."""
-    if not isinstance(spec.goal, ParetoGroups):
+def _winners(proof: Proof, standing: Standing, shown: list[int]) -> dict[int, tuple[int, bool]]:
+    """Return who beats each group that is out by most, and whether that one is proven to."""
+    if not isinstance(proof.spec.goal, ParetoGroups):
         return {}
-    best: Floats = picture.explainer.best
-    found: dict[int, int] = {}
+    best: Floats = proof.certificate.explainer.best
+    decided, data = proof.certificate.verdict, proof.certificate.data
+    found: dict[int, tuple[int, bool]] = {}
     for i in shown:
         if standing.words[i] != "out":
             continue
-        better = np.flatnonzero(picture.verdict.beats[:, i].all(axis=1))
-        better = better[better != i]
-        if len(better):
-            found[i] = int(better[np.argmax((best[better] - best[i]).min(axis=1))])
+        for verdict, sure in ((data, True), (decided, False)):
+            if verdict is None or i in found:
+                continue
+            better = np.flatnonzero(verdict.beats[:, i].all(axis=1))
+            better = better[better != i]
+            if len(better):
+                most = int(better[np.argmax((best[better] - best[i]).min(axis=1))])
+                found[i] = most, sure
     return found
 
 
-def _front(
-    spec: StudySpec, picture: Picture, x: int, y: int
-) -> list[tuple[float | None, float | None]]:
+def _front(proof: Proof, x: int, y: int) -> list[list[float | None]]:
     """Return the corners of the estimates' front, from the best in x to the best in y."""
-    best: Floats = picture.explainer.best
+    best: Floats = proof.certificate.explainer.best
     seen = best[np.isfinite(best).all(axis=1)]
     corners: list[Floats] = []
     for row in seen[np.lexsort((-seen[:, y], -seen[:, x]))]:
@@ -109,5 +107,5 @@ def _front(
             corners.append(row)
     if not corners:
         return []
-    units = spec.problem.mirror(np.array(corners))
-    return [(short(row[x]), short(row[y])) for row in units[:MOST_POINTS]]
+    units = proof.spec.problem.to_user(np.array(corners))
+    return [[short(row[x]), short(row[y])] for row in units[:MOST_POINTS]]

@@ -14,6 +14,8 @@ Name = Annotated[str, Field(min_length=1, max_length=200, pattern=NO_NUL)]
 named: TypeAdapter[str] = TypeAdapter(Name)
 Count = Annotated[int, Field(ge=0)]
 State = Literal["running", "done", "stuck"]
+# Lower bound, estimate, upper bound; none where there is no finite one.
+Ends = Annotated[list[float | None], Field(min_length=3, max_length=3)]
 GroupStatus = Literal["in", "out", "not needed", "undecided"]
 STATUSES: tuple[GroupStatus, ...] = ("in", "out", "not needed", "undecided")
 
@@ -273,15 +275,14 @@ class ExplanationOut(BaseModel):
     status: GroupStatus
     by: Literal["algorithm", "observations", ""] = Field(description="who proved it")
     sentence: str = Field(description="what the algorithm has decided, and when")
-    because: str | None = Field(description="what its decision rests on, or what it lacks")
-    intervals: dict[str, tuple[float | None, float | None, float | None]] = Field(
-        description="lower bound, estimate and upper bound of each efficiency"
-    )
+    text: str = Field(description="what its status rests on, or what it lacks")
+    reasons: list[dict[str, Any]] = Field(description="comparisons with rivals, at most 50")
+    best_arms: dict[str, list[Any]] = Field(description="by dim: the arm, whether proven")
+    intervals: dict[str, Ends] = Field(description="of each efficiency")
     decision: dict[str, Any] | None
     arms: list[dict[str, Any]]
     efficiency: dict[str, float] | None
     radius: float | None
-    certificate: dict[str, Any] = Field(description="status, text, reasons, forecast, best_arms")
 
 
 class Decisions(BaseModel):

@@ -10,13 +10,11 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 from bestgroup.files.json_values import plain
-from bestgroup.problem.goals import BestGroup
 from bestgroup.service.board import Watched
 from bestgroup.service.numbers import LABEL, short
-from bestgroup.service.plane import ORDER, Ends, Plane, make_plane
-from bestgroup.service.schemas import DimOut, GroupStatus, StatusOut
-from bestgroup.service.standing import By, Standing, standing
-from bestgroup.studies.observer import Picture
+from bestgroup.service.plane import ORDER, Plane, make_plane
+from bestgroup.service.proof import By, Proof, Standing
+from bestgroup.service.schemas import DimOut, Ends, GroupStatus, GuaranteeOut, StatusOut
 from bestgroup.studies.report import StudyStatus
 from bestgroup.studies.spec import StudySpec
 from bestgroup.studies.storage.records import Head
@@ -24,6 +22,7 @@ from bestgroup.studies.storage.records import Head
 MOST_WORTHS = 30  # groups in the chart of weighted worth
 MOST_LISTED = 20  # failures, workers, groups of the answer
 MOST_BLOCKERS = 8
+MOST_REASONS = 50
 
 
 class ViewQuery(BaseModel):
@@ -103,7 +102,8 @@ class ViewOut(BaseModel):
     observed: int = Field(description="observations that the boxes and statuses rest on")
     counts: dict[GroupStatus, int]
     ahead: int = Field(description="groups that only the observations decide so far")
-    contradicted: list[str]
+    guarantee: GuaranteeOut = Field(description="of all statuses that are shown")
+    notes: list[str] = Field(description="what speaks against the assumptions")
     forecast: float | None
     seconds: float | None
     rate: float
@@ -120,10 +120,10 @@ class ViewOut(BaseModel):
 
 def view(watched: Watched, query: ViewQuery) -> ViewOut:
     """Return one screen of a study."""
-    spec, picture = watched.study.spec, watched.picture()
+    spec, proof = watched.study.spec, watched.proof()
     head, status = watched.head(), watched.study.status(forecast=False)
-    now = standing(head, picture)
-    table = GroupTable(spec, picture, now, watched.decided())
+    now = proof.standing(head)
+    table = GroupTable(proof, now, watched.decided())
     chosen = table.chosen(query)
     first = query.page * query.size
     answer = _answer(spec, head, now)
@@ -140,18 +140,19 @@ def view(watched: Watched, query: ViewQuery) -> ViewOut:
         answer=answer[:MOST_LISTED],
         more_answers=max(0, len(answer) - MOST_LISTED),
         final=head.state == "done",
-        observed=picture.observed,
+        observed=proof.observed,
         counts=now.counts(),
         ahead=now.ahead,
-        contradicted=[spec.problem.groups[i] for i in now.contradicted[:MOST_LISTED]],
-        **_outlook(watched, head, picture),
+        guarantee=GuaranteeOut(**proof.guarantee.to_dict()),
+        notes=list(proof.certificate.notes[:MOST_LISTED]),
+        **_outlook(watched, head, proof),
         last=watched.last(),
-        blockers=[] if head.state == "done" else _blockers(spec, picture, now),
-        plane=make_plane(spec, picture, now, (query.x, query.y)),
+        blockers=[] if head.state == "done" else _blockers(proof, now),
+        plane=make_plane(proof, now, (query.x, query.y)),
         rows=[table.row(i) for i in chosen[first : first + query.size]],
         matching=len(chosen),
         page=query.page,
-        worths=_worths(table, now),
+        worths=_worths(proof, now),
         workers=workers[:MOST_LISTED],
         more_workers=max(0, len(workers) - MOST_LISTED),
     )
@@ -165,10 +166,10 @@ def _answer(spec: StudySpec, head: Head, now: Standing) -> list[str]:
     return [name for name, word in zip(names, now.words, strict=True) if word == "in"]
 
 
-def _outlook(watched: Watched, head: Head, picture: Picture) -> dict[str, Any]:
+def _outlook(watched: Watched, head: Head, proof: Proof) -> dict[str, Any]:
     """Return how many more observations it takes, and how long that is."""
     rate = watched.activity.rate()
-    forecast = 0.0 if head.state == "done" else picture.forecast
+    forecast = 0.0 if head.state == "done" else proof.forecast
     seconds = None if not rate or forecast is None else forecast / rate
     return {"forecast": forecast, "seconds": seconds, "rate": rate}
 
@@ -176,12 +177,8 @@ def _outlook(watched: Watched, head: Head, picture: Picture) -> dict[str, Any]:
 class GroupTable:
     """The groups as rows: which match a query, in which order, and what each row says."""
 
-    def __init__(
-        self, spec: StudySpec, picture: Picture, now: Standing, decided: dict[int, int]
-    ) -> None:
-        self._spec, self._picture, self._now, self._decided = spec, picture, now, decided
-        self._ends = np.stack(picture.intervals)  # [3, N, D], in the dims' units
-        self.worth = weighted(spec, picture)
+    def __init__(self, proof: Proof, now: Standing, decided: dict[int, int]) -> None:
+        self._spec, self._proof, self._now, self._decided = proof.spec, proof, now, decided
 
     def chosen(self, query: ViewQuery) -> list[int]:
         """Return the groups that match the query, in its order."""
@@ -196,97 +193,78 @@ class GroupTable:
         return found
 
     def _key(self, sort: str) -> Any:
-        names, picture = self._spec.problem.groups, self._picture
+        names, proof = self._spec.problem.groups, self._proof
         dims = [dim.name for dim in self._spec.problem.decided]
         if sort.startswith("dim:") and sort[4:] in dims:
-            values = picture.explainer.best[:, dims.index(sort[4:])]
+            values = proof.certificate.explainer.best[:, dims.index(sort[4:])]
             return lambda i: -values[i]  # the best first, also in a dim to be minimised
-        if sort == "worth" and self.worth is not None:
-            middle = self.worth[1]
-            return lambda i: -middle[i]
+        worth = np.zeros(len(names)) if proof.worth is None else proof.worth[1]
+        if sort == "worth":
+            return lambda i: -worth[i]
         keys: dict[str, Any] = {
             "name": lambda i: names[i].casefold(),
-            "pulls": lambda i: -picture.pulls[i],
-            "needs": lambda i: -picture.needs[i],
+            "pulls": lambda i: -proof.pulls[i],
+            "needs": lambda i: -proof.needs[i],
         }
-        worth = np.zeros(len(names)) if self.worth is None else self.worth[1]
         return keys.get(sort, lambda i: (ORDER[self._now.words[i]], -worth[i]))
 
     def row(self, i: int) -> GroupRow:
         """Return what the table says of a group."""
-        spec, picture = self._spec, self._picture
+        spec, proof = self._spec, self._proof
         open_ = self._now.words[i] == "undecided"
         return GroupRow(
             group=spec.problem.groups[i],
             status=self._now.words[i],
             by=self._now.by[i],
             since=self._decided.get(i),
-            pulls=int(picture.pulls[i]),
+            pulls=int(proof.pulls[i]),
             arms=len(spec.problem.arms[i]),
-            needs=short(picture.needs[i]) if open_ else None,
+            needs=short(proof.needs[i]) if open_ else None,
             efficiency={
-                dim.name: _three(self._ends[:, i, d]) for d, dim in enumerate(spec.problem.decided)
+                dim.name: _three(proof.ends[:, i, d]) for d, dim in enumerate(spec.problem.decided)
             },
-            worth=None if self.worth is None else _three(self.worth[:, i]),
+            worth=None if proof.worth is None else _three(proof.worth[:, i]),
         )
 
-    def group(self, i: int) -> str:
-        """Return the name of a group."""
-        return self._spec.problem.groups[i]
 
-
-def weighted(spec: StudySpec, picture: Picture) -> Any:
-    """Return bounds and estimate of every group's weighted worth, [3, N]; None without weights.
-
-    Dims to be minimised count with the opposite sign.
-    """
-    if not isinstance(spec.goal, BestGroup):
-        return None
-    ends = np.stack(picture.intervals)  # [3, N, D]
-    less = np.array([dim.direction == "min" for dim in spec.problem.decided])
-    ends[:, :, less] = -ends[::-1, :, less]
-    with np.errstate(invalid="ignore"):
-        return ends @ spec.goal.weight_vector(len(less))
-
-
-def _worths(table: GroupTable, now: Standing) -> list[Worth]:
+def _worths(proof: Proof, now: Standing) -> list[Worth]:
     """Return the groups that seem to be worth most."""
-    if table.worth is None:
+    worth, names = proof.worth, proof.spec.problem.groups
+    if worth is None:
         return []
-    order = np.argsort(-table.worth[1], kind="stable")[:MOST_WORTHS]
+    order = np.argsort(-worth[1], kind="stable")[:MOST_WORTHS]
     return [
-        Worth(group=table.group(i), status=now.words[i], worth=_three(table.worth[:, i]))
+        Worth(group=names[i], status=now.words[i], worth=_three(worth[:, i]))
         for i in order.tolist()
     ]
 
 
 def _three(ends: Any) -> Ends:
-    low, middle, high = (short(value) for value in ends)
-    return low, middle, high
+    return [short(value) for value in ends]
 
 
-def _blockers(spec: StudySpec, picture: Picture, now: Standing) -> list[Blocker]:
+def _blockers(proof: Proof, now: Standing) -> list[Blocker]:
     """Return the undecided groups that take most, each with its hardest rival."""
-    if not picture.observed:
+    if not proof.observed:
         return []
     open_ = [i for i, word in enumerate(now.words) if word == "undecided"]
-    unpulled = (picture.tally.counts == 0) & spec.problem.shape.exists
+    unpulled = (proof.certificate.tally.counts == 0) & proof.spec.problem.shape.exists
     # What was never measured keeps all others open too.
     open_ = [i for i in open_ if unpulled[i].any()] or open_
-    open_.sort(key=lambda i: -picture.needs[i])
-    return [_blocker(spec, picture, i) for i in open_[:MOST_BLOCKERS]]
+    open_.sort(key=lambda i: -proof.needs[i])
+    return [_blocker(proof, i) for i in open_[:MOST_BLOCKERS]]
 
 
-def _blocker(spec: StudySpec, picture: Picture, i: int) -> Blocker:
-    found = picture.explanation(i)
+def _blocker(proof: Proof, i: int) -> Blocker:
+    found = proof.explain(i)
     hardest = found.reasons[0] if found.reasons else None
     return Blocker(
-        group=spec.problem.groups[i],
+        group=found.group,
         text=found.text,
         rival=None if hardest is None else hardest.rival,
         dim=None if hardest is None else hardest.dim,
         margin=None if hardest is None else short(hardest.margin),
-        needs=short(picture.needs[i]),
+        needs=short(proof.needs[i]),
     )
 
 
@@ -315,18 +293,22 @@ def _cut(status: StudyStatus) -> StatusOut:
 
 
 def explain(watched: Watched, group: str) -> dict[str, Any]:
-    """Return the study's explanation of a group, with the certificate's and its one status."""
+    """Return the study's explanation of a group, with its one status and its intervals."""
     own = watched.study.explain(group).to_dict()
-    picture = watched.picture(wait=30.0)
+    proof = watched.proof(wait=30.0)
     i = watched.study.problem.groups.index(group)
-    now = standing(watched.head(), picture)
-    certificate = picture.explanation(i).to_dict()
-    for entry in certificate["reasons"]:
-        entry["margin"] = short(entry["margin"])
-    certificate["reasons"] = sorted(certificate["reasons"], key=lambda r: r["proven"])[:50]
-    ends = np.stack(picture.intervals)
+    now = proof.standing(watched.head())
+    found = proof.explain(i).to_dict()
+    reasons = sorted(found["reasons"], key=lambda entry: entry["proven"])[:MOST_REASONS]
     dims = [dim.name for dim in watched.study.problem.decided]
-    intervals = {name: _three(ends[:, i, d]) for d, name in enumerate(dims)}
-    one = {"status": now.words[i], "by": now.by[i], "intervals": intervals}
-    one["certificate"] = certificate
-    return plain({**own, **one})
+    return plain(
+        {
+            **own,
+            "status": now.words[i],
+            "by": now.by[i],
+            "text": found["text"],
+            "reasons": [{**entry, "margin": short(entry["margin"])} for entry in reasons],
+            "best_arms": found["best_arms"],
+            "intervals": {name: _three(proof.ends[:, i, d]) for d, name in enumerate(dims)},
+        }
+    )

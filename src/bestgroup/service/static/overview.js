@@ -10,8 +10,6 @@ import { whyAddress, whyLink } from "./why.js";
 import { workLine } from "./workers.js";
 import { showDots } from "./worth.js";
 
-let settled = null; // the guarantee, with the state for which it was asked
-
 export function startOverview() {
   for (const id of ["x", "y"]) $(id).addEventListener("change", (event) => set({ [id]: event.target.value }));
   $("to-hand").href = to("workers");
@@ -34,7 +32,7 @@ export async function showOverview(signal) {
   if (!view.status.told) copyable($("work-line"), workLine());
   if (some) { showFigure(view); showShortList(view); }
   showBlockers(view);
-  await showGuarantee(view, signal);
+  showGuarantee(view);
   Object.assign($("study").dataset, { told: view.status.told, observed: view.observed, state: view.status.state });
   return view.observed < view.status.told;
 }
@@ -65,8 +63,8 @@ function showVerdict(view) {
   replace($("bar"), [bar(view.counts)]);
   replace($("counts"), STATUSES.map((s) => el("li", {}, el("a", { href: to("groups", { only: s }), class: `status ${cls(s)}` }, icon(s), el("b", {}, number(view.counts[s])), s))));
   if (view.ahead) $("counts").append(el("li", { class: "hint" }, `${number(view.ahead)} of them by the observations alone, ahead of ${view.algorithm}`));
-  $("contradiction").hidden = !view.contradicted.length;
-  $("contradiction").textContent = `${view.algorithm} and the observations say the opposite of ${listed(view.contradicted)}: a sign that an assumption below does not hold.`;
+  $("contradiction").hidden = !view.notes.length;
+  replace($("contradiction"), view.notes.map((note) => el("span", { class: "line-of" }, `${note}.`)));
 }
 
 function showProgress(view) {
@@ -82,16 +80,11 @@ function showProgress(view) {
   replace($("progress-time"), [time, seen].filter((t) => t).map((t) => el("span", { class: "line-of" }, t)));
 }
 
-// What the answer is worth changes only when the study ends.
-async function showGuarantee(view, signal) {
-  const key = `${view.status.state}/${view.counts.undecided}`;
-  if (settled !== key) {
-    const { guarantee } = await call("answer", { signal });
-    settled = key;
-    $("worth-of-it").textContent = guarantee.level === "proven" ? `Error probability at most ${view.delta}, by ${view.algorithm}; slack ${[view.goal.epsilon].flat().join(", ")}.` : "This carries no guarantee; see below.";
-    $("guarantee-text").textContent = `${guarantee.level === "proven" ? "Proven" : "No guarantee"}: ${guarantee.statement}.`;
-    replace($("assumptions"), guarantee.assumptions.map((text) => el("li", {}, text)));
-  }
+function showGuarantee({ guarantee, delta, ahead, algorithm, goal }) {
+  const proven = guarantee.level === "proven", risk = number(ahead && proven ? 2 * delta : delta);
+  $("worth-of-it").textContent = proven ? `Error probability at most ${risk}, by ${algorithm}${ahead ? " and the observations" : ""}; slack ${[goal.epsilon].flat().join(", ")}.` : "This carries no guarantee; see below.";
+  $("guarantee-text").textContent = `${proven ? "Proven" : "No guarantee"}: ${guarantee.statement}.`;
+  replace($("assumptions"), guarantee.assumptions.map((text) => el("li", {}, text)));
 }
 
 // ---- the chart and the list -----------------------------------------------------------------------

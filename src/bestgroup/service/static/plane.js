@@ -141,8 +141,8 @@ function point(holder, k) {
   replace(holder.over, [box(p, made, "near", true), winner ? box(winner, made, "winner", true) : null,
     winner ? arrow(p, winner, made) : null, ...losers.slice(0, 60).map((q) => arrow(q, p, made))]);
   const lines = [p.group, PLACES[p.status], `${plane.x} ${number(p.x[1])} (${span(p.x[0], p.x[2])})`, `${plane.y} ${number(p.y[1])} (${span(p.y[0], p.y[2])})`];
-  if (winner) lines.push(`${winner.group} is better in every dim`);
-  if (losers.length) lines.push(`better in every dim than ${losers.length === 1 ? losers[0].group : `${losers.length} groups`}`);
+  if (winner) lines.push(`${winner.group} ${p.sure ? "is" : "seems"} better in every dim`);
+  if (losers.length) lines.push(`${losers.every((q) => q.sure) ? "" : "seems "}better in every dim than ${losers.length === 1 ? losers[0].group : `${losers.length} groups`}`);
   showTip(holder, made.sx(p.x[1]) * holder.clientWidth / made.width, made.sy(p.y[1]), lines);
 }
 

@@ -45,21 +45,20 @@ const table = (names, rows, right = []) => el("table", {},
   el("tbody", {}, rows.map((row) => el("tr", {}, row.map((cell, k) => el("td", { class: right.includes(k) ? "number" : null }, cell))))));
 
 function fill(found) {
-  const proof = found.certificate;
   $("why-head").textContent = found.group;
   const by = found.by === "algorithm" ? ` – decided by the algorithm` : found.by === "observations" ? " – by the observations alone" : "";
   replace($("why-status"), [badge(found.status), by]);
-  $("why-text").textContent = found.because ?? proof.text;
+  $("why-text").textContent = found.text;
   $("why-sentence").textContent = found.sentence;
   const dims = Object.keys(found.intervals);
   replace($("why-intervals"), [table(["Dim", "Estimate", "Interval", "Best arm"], dims.map((d) => {
-    const [low, middle, high] = found.intervals[d], [arm, sure] = proof.best_arms[d] ?? ["–", false];
+    const [low, middle, high] = found.intervals[d], [arm, sure] = found.best_arms[d] ?? ["–", false];
     return [d, number(middle), span(low, high), `${arm}${sure ? " (proven)" : ""}`];
   }))]);
   const many = [1, ...dims.map((_, k) => k + 2)];
   replace($("why-arms"), [table(["Arm", "Pulls", ...dims, "Still matters in"], found.arms.map((arm) =>
     [name(arm.arm), number(arm.pulls), ...dims.map((d) => (arm.mean === null ? "–" : number(arm.mean[d]))), (arm.dims ?? []).join(", ")]), many)]);
-  $("why-compared").hidden = !proof.reasons.length;
-  replace($("why-reasons"), [table(["Against", "In", "Difference", "Proven", "Needs about"], proof.reasons.map((r) =>
+  $("why-compared").hidden = !found.reasons.length;
+  replace($("why-reasons"), [table(["Against", "In", "Difference", "Proven", "Needs about"], found.reasons.map((r) =>
     [el("a", { href: addressOf({ ...here(), why: r.rival, place: "" }) }, name(r.rival)), r.dim, number(r.margin, 3), r.proven ? "yes" : "not yet", r.more === null ? "" : `${about(r.more)} pulls`]), [2, 4])]);
 }

@@ -148,14 +148,13 @@ def change(k, **cells):
 
 BAD = {
     "text in a number column": (change(7, **{"yield": "high"}), "line 9: yield must be a finite"),
-    "missing cell": (change(7, waste=""), "line 9: waste is missing"),
     "infinity": (change(7, waste="inf"), "line 9: waste must be a finite number"),
     "unknown group": (change(3, group="west"), "line 5: there is no group 'west'"),
     "unknown arm": (change(3, arm="n9"), "line 5: the group 'north' has no arm 'n9'"),
     "missing group": (change(3, group=""), "line 5: the group is missing"),
     "out of bounds": (change(3, **{"yield": 1.5}), "line 5: yield must lie between 0 and 1"),
     "missing column": ([{"group": "north", "arm": "n1", "yield": 0.5}], "no column for the dim"),
-    "no arm column": ([{"group": "north", "yield": 0.5}], "there must be a column 'arm'"),
+    "neither group nor arm": ([{"yield": 0.5}], "there must be a column 'group'"),
 }
 
 

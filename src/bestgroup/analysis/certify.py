@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from bestgroup.analysis.gaps import MISSING, judge_gaps
 from bestgroup.analysis.item_tables import item_table, items_of, read_rows
 from bestgroup.errors import InvalidInput
 from bestgroup.files.observations import Table
@@ -235,13 +236,18 @@ def certify(
     items: Items | int | None = None,
     order: Sequence[str] | None = None,
     arms_fixed: bool = True,
+    columns: Any = None,
+    minimise: Sequence[str] = (),
+    watch: Sequence[str] = (),
 ) -> Certificate:
     """Return what observations prove, with error probability at most delta.
 
-    `observations` is a CSV or Parquet file, a data frame, a dict of columns or a list of dicts, with
-    columns group, arm and one a dim. With the `problem` given, arms that were never measured count as
-    unknown; without it the arms are those in the table, all dims are to be maximised, and `noise` must
-    be given.
+    `observations` is a CSV, TSV, JSON lines or Parquet file, a data frame, a dict of columns or a list
+    of dicts, with columns group, arm and one for each dim; `columns` says what they are called and what
+    to ignore, for example {"group": "model", "arm": "prompt", "item": "id", "ignore": ["when"]}. With
+    the `problem` given, arms that were never measured count as unknown; without it the arms are those
+    in the table, dims are to be maximised but for those in `minimise` and `watch`, and `noise` must be
+    given. Where a dim is missing in some rows, it is judged by those that have it.
 
     Groups and arms must have been fixed before the values were seen. If some were added on the way,
     say `arms_fixed=False`: the arms then share delta in the order in which they first come in the
@@ -265,15 +271,21 @@ def certify(
             raise InvalidInput(
                 "without a problem certify needs noise=..., for example bg.Bounded(0, 1)"
             )
-        table = Table(observations)
-        problem = _problem_of(table, noise, items)
-        notes = ("the arms are those in the table; arms that nobody measured are not considered",)
+        table = Table(observations, None, columns, keep=(*minimise, *watch), gaps=True)
+        problem = _problem_of(table, noise, items, directions(table, minimise, watch))
+        notes = (
+            *table.notes,
+            "the arms are those in the table; arms that nobody measured are not considered",
+        )
     elif noise is not None:
         raise InvalidInput("give the noise with the problem, not twice")
     elif items is not None:
         raise InvalidInput("give the items with the problem, not twice")
+    elif minimise or watch:
+        raise InvalidInput("the problem says which dims to minimise or watch; do not say it twice")
     else:
-        table = Table(observations, [dim.name for dim in problem.dims])
+        table = Table(observations, [dim.name for dim in problem.dims], columns, gaps=True)
+        notes = table.notes
     goal = check_goal(goal, [dim.name for dim in problem.decided])
     if table.has_items and isinstance(problem.noise, SubGaussian | Gaussian):
         problem = problem.with_dependent_arms()
@@ -288,10 +300,34 @@ def certify(
     if order is not None:
         raise InvalidInput("order is for tables with a column 'item'")
     checker = Checker(problem.noise, [dim.name for dim in problem.decided])
-    found = tally_of(table, problem, delta, checker)
+    try:
+        found = tally_of(table, problem, delta, checker)
+    except HasGaps:
+        if not arms_fixed:
+            raise InvalidInput(
+                f"{table.name}: arms_fixed=False needs a table in which no dim is missing"
+            ) from None
+        tally, verdict, more = judge_gaps(table, problem, goal, delta)
+        guarantee = data_guarantee(problem, goal, delta, verdict).resting_on(MISSING)
+        return Certificate(problem, goal, delta, tally, verdict, guarantee, (*notes, *more))
     notes = (*notes, *checker.warnings())
     came = None if arms_fixed else found.order
     return certificate_from(found.tally, problem, goal, delta, notes, found.pivots, came)
+
+
+def directions(table: Table, minimise: Sequence[str], watch: Sequence[str]) -> dict[str, str]:
+    """Return "max", "min" or "watch" for each dim of a table."""
+    for name in (*minimise, *watch):
+        if name not in table.dims:
+            raise InvalidInput(
+                f"{table.name}: there is no column {name!r}; the dims are {', '.join(table.dims)}"
+            )
+    both = sorted(set(minimise) & set(watch))
+    if both:
+        raise InvalidInput(f"the dim {both[0]!r} cannot be minimised and only watched")
+    return {
+        dim: "watch" if dim in watch else "min" if dim in minimise else "max" for dim in table.dims
+    }
 
 
 def _certify_items(
@@ -303,6 +339,7 @@ def _certify_items(
     order: Sequence[str] | None,
 ) -> Certificate:
     """Return what a table of shared items proves."""
+    table.gaps = [dim.name for dim in problem.dims if dim.direction == "watch"]
     if not table.has_items:
         raise InvalidInput(f"{table.name}: arms share items, so there must be a column 'item'")
     rows = read_rows(table, problem)
@@ -390,6 +427,10 @@ def certificate_from(
     return Certificate(problem, goal, delta, tally, verdict, guarantee, notes)
 
 
+class HasGaps(Exception):
+    """A decided dim is missing in some row: one count for all dims of an arm does not do."""
+
+
 class Collected(NamedTuple):
     """What is kept of a table."""
 
@@ -413,6 +454,8 @@ def tally_of(
             body = take_values.compiled
         portion.check(problem, table.name)
         oriented = problem.to_internal(portion.values)
+        if np.isnan(oriented).any():
+            raise HasGaps
         for group, arm, values in replace(portion, values=oriented).by_arm():
             i, j = problem.index(group, arm)
             if not tally.counts[i, j]:
@@ -427,7 +470,9 @@ def tally_of(
     return found
 
 
-def _problem_of(table: Table, noise: Noise, items: Items | int | None = None) -> Problem:
+def _problem_of(
+    table: Table, noise: Noise, items: Items | int | None, dims: dict[str, str]
+) -> Problem:
     groups: dict[str, dict[str, None]] = {}
     for portion in table.portions():
         for group, arm in dict.fromkeys(zip(portion.groups, portion.arms, strict=True)):
@@ -436,7 +481,7 @@ def _problem_of(table: Table, noise: Noise, items: Items | int | None = None) ->
         raise InvalidInput(f"{table.name}: there are no observations")
     return Problem(
         {group: list(arms) for group, arms in groups.items()},
-        dict.fromkeys(table.dims, "max"),
+        dims,
         noise,
         items=items,
     )

@@ -1,30 +1,33 @@
-"""Tables of observations, read in portions: CSV and Parquet files, data frames, lists of rows.
+"""Tables of observations, read in portions, whatever they come from (`sources`).
 
 A row holds a group, an arm, one number for each dim and, where arms are scored on the same items, the
-item. The values of an arm are taken in the order
-of the rows, whatever lies between them.
+item. The values of an arm are taken in the order of the rows, whatever lies between them.
 """
 
 from __future__ import annotations
 
-import csv
-import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bestgroup.errors import InvalidInput
+from bestgroup.files.columns import (
+    ARM,
+    GROUP,
+    ITEM,
+    check_columns,
+    find_roles,
+    guess_dims,
+    read_number,
+    read_numbers,
+)
+from bestgroup.files.sources import Cells, source_of
 from bestgroup.problem.arrays import Floats
 
 if TYPE_CHECKING:
     from bestgroup.problem.problem import Problem
-
-ROWS = 16_384  # in one portion
-GROUP, ARM, ITEM = "group", "arm", "item"
 
 
 @dataclass(frozen=True)
@@ -52,227 +55,114 @@ class Portion:
         try:
             for group, arm in set(zip(self.groups, self.arms, strict=True)):
                 problem.index(group, arm)
-            problem.check_values(self.values)
+            problem.check_values(self.values, gaps=True)
         except InvalidInput:
             for k, (group, arm) in enumerate(zip(self.groups, self.arms, strict=True)):
                 try:
                     problem.index(group, arm)
-                    problem.check_values(self.values[k])
+                    problem.check_values(self.values[k], gaps=True)
                 except InvalidInput as error:
                     raise InvalidInput(f"{name}: line {self.first + k}: {error}") from None
             raise
 
 
 class Table:
-    """A source of observations; `dims` are its columns besides group and arm."""
+    """A source of observations; `dims` are its columns of numbers besides group, arm and item.
 
-    def __init__(self, source: Any, dims: Sequence[str] | None = None) -> None:
-        self._source = source
-        self.name = str(source) if isinstance(source, str | os.PathLike) else "the table"
-        columns = self._columns()
-        for column in (GROUP, ARM):
-            if column not in columns:
-                raise InvalidInput(
-                    f"{self.name}: there must be a column {column!r}; the columns are "
-                    f"{', '.join(columns) or 'none'}"
-                )
-        twice = [name for k, name in enumerate(columns) if name in columns[:k]]
-        if twice:
-            raise InvalidInput(f"{self.name}: there are two columns {twice[0]!r}")
-        # A dim may be called "item"; then the column holds its numbers.
-        self.has_items = ITEM in columns and ITEM not in (dims or ())
-        self._keys = (GROUP, ARM, ITEM) if self.has_items else (GROUP, ARM)
-        own = [name for name in columns if name not in self._keys]
-        self.dims: tuple[str, ...] = tuple(own if dims is None else dims)
-        for name in self.dims:
-            if name not in own:
+    `columns` says what the columns are called (`Columns`). Without `dims` they are guessed from the
+    first rows; columns in `keep` are dims whatever they look like. `notes` says what was ignored and
+    why. A cell may be empty only in the dims in `gaps` (True: in all of them); it is NaN then.
+    """
+
+    def __init__(
+        self,
+        source: Any,
+        dims: Sequence[str] | None = None,
+        columns: Any = None,
+        *,
+        keep: Iterable[str] = (),
+        gaps: bool | Collection[str] = False,
+    ) -> None:
+        self._source = source_of(source)
+        self.name = self._source.name
+        names = self._source.columns()
+        try:
+            roles = find_roles(names, check_columns(columns), dims)
+        except InvalidInput as error:
+            raise InvalidInput(f"{self.name}: {error}") from None
+        self.roles, self.has_items = roles, roles.item is not None
+        self.notes: tuple[str, ...] = roles.notes
+        self._keys = [roles.group, roles.arm, *([roles.item] if roles.item else [])]
+        if dims is None:
+            dims = self._guess(keep)
+        for name in dims:
+            if name not in names:
                 raise InvalidInput(
                     f"{self.name}: there is no column for the dim {name!r}; the columns are "
-                    f"{', '.join(columns)}"
+                    f"{', '.join(names)}"
                 )
+            if name in self._keys:
+                raise InvalidInput(f"{self.name}: the column {name!r} cannot be a dim, too")
+        self.dims: tuple[str, ...] = tuple(dims)
+        self.gaps: Collection[str] = (
+            gaps if not isinstance(gaps, bool) else self.dims if gaps else ()
+        )
         if not self.dims:
-            raise InvalidInput(f"{self.name}: there is no column of numbers besides group and arm")
+            raise InvalidInput(
+                f"{self.name}: there is no column of numbers besides {', '.join(self._keys)}"
+                + "".join(f"; {note}" for note in self.notes)
+            )
+
+    def _guess(self, keep: Iterable[str]) -> tuple[str, ...]:
+        """Return the dims that the first rows suggest; notes say what was left out."""
+        rest = self.roles.rest
+        keys = list(dict.fromkeys(self._keys))
+        first = next(iter(self._source.cells(keys, rest)), None)
+        if first is None:
+            return rest
+        arms = list(zip(*(first.columns[key] for key in self._keys[:2]), strict=True))
+        dims, notes = guess_dims(rest, first.columns, arms, keep)
+        self.notes = (*self.notes, *notes)
+        return dims
 
     def portions(self) -> Iterator[Portion]:
         """Yield all rows, in order."""
-        if self._is("csv"):
-            done = 0
-            for portion in self._quick_portions():
-                yield portion
-                done += len(portion.groups)
-            yield from self._csv_portions(done)
-            return
-        first = 1
-        for frame in self._frames():
+        for cells in self._source.cells(list(dict.fromkeys(self._keys)), self.dims):
+            if not len(cells.columns[self._keys[0]]):
+                continue
+            words = (GROUP, ARM, ITEM)
             groups, arms, *items = (
-                [_text(value, key, first + k, self.name) for k, value in enumerate(frame[key])]
-                for key in self._keys
+                self._texts(cells, key, word) for key, word in zip(self._keys, words, strict=False)
             )
-            columns = [self._numbers(frame[dim], dim, first) for dim in self.dims]
-            if groups:
-                yield Portion(groups, arms, np.column_stack(columns), first, *items)
-            first += len(groups)
+            columns = [self._numbers(cells, dim) for dim in self.dims]
+            yield Portion(groups, arms, np.column_stack(columns), cells.first, *items)
 
-    def _is(self, kind: str) -> bool:
-        if not isinstance(self._source, str | os.PathLike):
-            return False
-        suffix = Path(self._source).suffix.lower()
-        return (suffix in (".parquet", ".pq")) == (kind == "parquet")
+    def _texts(self, cells: Cells, key: str, word: str) -> list[str]:
+        """Return the names in a column; a refusal names the first line without one."""
+        found = cells.columns[key]
+        if all(type(cell) is str and cell for cell in found):
+            return list(found)
+        for k, cell in enumerate(found):
+            if cell is None or cell != cell or not str(cell).strip():
+                raise InvalidInput(f"{self.name}: line {cells.first + k}: the {word} is missing")
+        return [str(cell) for cell in found]
 
-    def _columns(self) -> list[str]:
-        if self._is("csv"):
-            with self._open() as file:
-                try:
-                    return [name.strip() for name in next(csv.reader(file), [])]
-                except (UnicodeDecodeError, csv.Error):
-                    raise InvalidInput(f"{self.name}: this is not a CSV file in UTF-8") from None
-        if self._is("parquet"):
-            return list(self._parquet().schema_arrow.names)
-        if isinstance(self._source, Mapping):
-            return [str(name) for name in self._source]
-        if isinstance(self._source, Sequence) and not isinstance(self._source, str):
-            rows = self._source
-            if not rows or not all(isinstance(row, Mapping) for row in rows):
-                raise InvalidInput("observations must be a file, a data frame or a list of dicts")
-            return list(rows[0])
-        return list(self._frame().columns)
-
-    def _open(self) -> Any:
-        path = Path(self._source)
-        try:
-            return path.open(newline="", encoding="utf-8-sig")
-        except OSError as error:
-            raise InvalidInput(f"{path}: the file cannot be read: {error.strerror}") from None
-
-    def _quick_portions(self) -> Iterator[Portion]:
-        """Yield what pyarrow reads without trouble; whatever is left, the slow reader judges."""
-        try:
-            from pyarrow import ArrowException, csv, float64, string
-        except ImportError:
-            return
-        types = dict.fromkeys(self._keys, string()) | dict.fromkeys(self.dims, float64())
-        strict = csv.ConvertOptions(
-            column_types=types,
-            include_columns=list(types),
-            null_values=[],
-            strings_can_be_null=False,
-        )
-        first = 2
-        try:
-            reader = csv.open_csv(self._source, convert_options=strict)
-            for batch in reader:
-                columns = [batch.column(dim).to_numpy(zero_copy_only=False) for dim in self.dims]
-                keys = [batch.column(key).to_pylist() for key in self._keys]
-                values = np.column_stack(columns)
-                if any("" in key for key in keys) or not np.isfinite(values).all():
-                    return
-                groups, arms, *items = keys
-                yield Portion(groups, arms, values, first, *items)
-                first += len(groups)
-        except (ArrowException, OSError):
-            return
-
-    def _csv_portions(self, skip: int) -> Iterator[Portion]:
-        """Yield the rows after the first `skip`, with a sentence for what is wrong."""
-        with self._open() as file:
-            reader = csv.reader(file)
-            try:
-                columns = [name.strip() for name in next(reader)]
-                at = [columns.index(name) for name in (*self._keys, *self.dims)]
-                first = 2 + skip
-                for _ in islice(reader, skip):
-                    pass
-                while rows := list(islice(reader, ROWS)):
-                    yield self._csv_portion(rows, at, len(columns), first)
-                    first += len(rows)
-            except UnicodeDecodeError:
-                raise InvalidInput(f"{self.name}: this is not a CSV file in UTF-8") from None
-            except csv.Error as error:
-                raise InvalidInput(f"{self.name}: line {reader.line_num}: {error}") from None
-
-    def _csv_portion(self, rows: list[list[str]], at: list[int], width: int, first: int) -> Portion:
-        for k, row in enumerate(rows if set(map(len, rows)) != {width} else ()):
-            if len(row) != width:
-                raise InvalidInput(
-                    f"{self.name}: line {first + k} must have {width} cells; got {len(row)}"
-                )
-        table = list(zip(*rows, strict=True))
-        own = len(self._keys)
-        groups, arms, *items = (table[k] for k in at[:own])
-        for column, cells in zip(self._keys, (groups, arms, *items), strict=True):
-            if "" in cells:
-                line = first + cells.index("")
-                raise InvalidInput(f"{self.name}: line {line}: the {column} is missing")
-        columns = [
-            self._numbers(table[k], dim, first) for k, dim in zip(at[own:], self.dims, strict=True)
-        ]
-        return Portion(groups, arms, np.column_stack(columns), first, *items)
-
-    def _numbers(self, cells: Any, dim: str, first: int) -> Floats:
+    def _numbers(self, cells: Cells, dim: str) -> Floats:
         """Return a column as finite numbers; a refusal names the first bad line."""
-        try:
-            column = np.fromiter(map(float, cells), np.float64, len(cells))
-            if np.isfinite(column).all():
-                return column
-        except (TypeError, ValueError):
-            pass
-        for k, cell in enumerate(cells):
-            try:
-                good = bool(np.isfinite(float(cell)))
-            except (TypeError, ValueError):
-                good = False
-            if not good:
-                missing = cell is None or str(cell).strip() in ("", "nan", "NaN", "None", "<NA>")
-                what = "is missing" if missing else f"must be a finite number; got {cell!r}"
-                raise InvalidInput(f"{self.name}: line {first + k}: {dim} {what}")
-        return np.asarray([float(cell) for cell in cells])
-
-    def _parquet(self) -> Any:
-        try:
-            from pyarrow import ArrowException
-            from pyarrow.parquet import ParquetFile
-        except ImportError:
-            raise InvalidInput(
-                "Parquet files need pyarrow: pip install 'bestgroup[frames]'"
-            ) from None
-        try:
-            return ParquetFile(self._source)
-        except (OSError, ArrowException) as error:
-            text = str(error).splitlines()[0]
-            raise InvalidInput(f"{self.name}: the file cannot be read: {text}") from None
-
-    def _frame(self) -> Any:
-        try:
-            import narwhals as nw
-        except ImportError:
-            raise InvalidInput(
-                "data frames need narwhals: pip install 'bestgroup[frames]'"
-            ) from None
-        try:
-            return nw.from_native(self._source, eager_only=True)
-        except TypeError:
-            raise InvalidInput(
-                "observations must be a CSV or Parquet file, a data frame or a list of dicts; "
-                f"got {type(self._source).__name__}"
-            ) from None
-
-    def _frames(self) -> Iterator[dict[str, Any]]:
-        wanted = [*self._keys, *self.dims]
-        if self._is("parquet"):
-            for batch in self._parquet().iter_batches(ROWS, columns=wanted):
-                yield {name: batch.column(name).to_pylist() for name in wanted}
-        elif isinstance(self._source, Mapping):
-            yield {name: list(self._source[name]) for name in wanted}
-        elif isinstance(self._source, Sequence):
-            yield {name: [row.get(name) for row in self._source] for name in wanted}
-        else:
-            frame = self._frame()
-            for start in range(0, len(frame), ROWS):
-                part = frame[start : start + ROWS]
-                yield {name: part[name].to_list() for name in wanted}
-
-
-def _text(value: Any, column: str, row: int, name: str) -> str:
-    if value is None or (isinstance(value, float) and value != value) or not str(value):
-        raise InvalidInput(f"{name}: line {row}: the {column} is missing")
-    return str(value)
+        column = cells.columns[dim]
+        values = read_numbers(column)
+        if values is not None:
+            gap = np.isnan(values)
+            if np.isfinite(values).all() or (dim in self.gaps and np.isfinite(values[~gap]).all()):
+                return values
+        for k, cell in enumerate(column):
+            value = read_number(cell)
+            if value is None or not np.isfinite(value):
+                if value is not None and np.isnan(value):
+                    if dim in self.gaps:
+                        continue
+                    what = "is missing"
+                else:
+                    what = f"must be a finite number; got {cell!r}"
+                raise InvalidInput(f"{self.name}: line {cells.first + k}: {dim} {what}")
+        raise AssertionError("a column that is refused has a bad cell")

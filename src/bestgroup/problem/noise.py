@@ -277,7 +277,7 @@ class Bernoulli(_Model):
 
     def check_values(self, values: Floats, names: Sequence[str]) -> None:
         """Raise InvalidInput if a value [n, D] is neither 0 nor 1."""
-        bad = np.argwhere((values != 0.0) & (values != 1.0))
+        bad = np.argwhere((values != 0.0) & (values != 1.0) & ~np.isnan(values))
         if len(bad):
             k, d = bad[0]
             raise InvalidInput(f"{names[d]} must be 0 or 1; got {values[k, d]:g}")

@@ -170,9 +170,16 @@ class Problem:
         names = self.arms[self.groups.index(group)]
         raise InvalidInput(f"the group {group!r} has no arm {arm!r}; its arms are {_list(names)}")
 
-    def check_values(self, values: Any) -> Floats:
-        """Return observations [n, all dims] as numbers, or refuse them with one sentence."""
-        block = numbers(values, "observations")
+    def check_values(self, values: Any, gaps: bool = False) -> Floats:
+        """Return observations [n, all dims] as numbers, or refuse them with one sentence.
+
+        With `gaps` a value may be missing (NaN).
+        """
+        if gaps:
+            block = np.asarray(values, dtype=np.float64)
+            numbers(np.where(np.isnan(block), 0.0, block), "observations")
+        else:
+            block = numbers(values, "observations")
         if block.ndim == 1:
             block = block[None, :]
         if block.ndim != 2 or block.shape[1] != len(self.dims):

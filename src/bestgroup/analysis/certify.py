@@ -384,7 +384,7 @@ def _items_guarantee(problem: Problem, goal: Goal, delta: float, declared: bool)
         )
     assumptions = (
         problem.items.question(),
-        *problem.noise.assumptions(),
+        *problem.assumptions(),
         order,
         "arms may depend on each other in any way",
         FIXED,
@@ -509,8 +509,8 @@ def data_guarantee(
         words += ", and all intervals hold"
     arms = SEVERAL_ARMS if verdict.pairs else SINGLE_ARMS
     if not arms_fixed:
-        return Guarantee("proven", words, (*problem.noise.assumptions(), *AS_THEY_CAME, ALL))
-    return Guarantee("proven", words, (*problem.noise.assumptions(), *arms, FIXED, ALL))
+        return Guarantee("proven", words, (*problem.assumptions(), *AS_THEY_CAME, ALL))
+    return Guarantee("proven", words, (*problem.assumptions(), *arms, FIXED, ALL))
 
 
 def _word(status: int) -> str | None:

@@ -221,6 +221,10 @@ class Problem:
         """Return what is done to the values before anything else, one sentence for each dim."""
         return tuple(words for dim in self.decided if (words := dim.in_words()))
 
+    def assumptions(self) -> tuple[str, ...]:
+        """Return what is done to the values, and what the noise model assumes of single pulls."""
+        return (*self.treatment(), *self.noise.assumptions())
+
     def with_items(self, items: Items) -> Problem:
         """Return the same problem on these items."""
         made = copy.copy(self)

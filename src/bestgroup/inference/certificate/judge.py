@@ -129,17 +129,6 @@ def judge_boxes(low: Floats, high: Floats, goal: Goal) -> Verdict:
     return Verdict(settle(beats, holds), low, high, beats, holds, False)
 
 
-def by_boxes(low: Floats, high: Floats, shape: Shape, goal: Goal) -> Verdict:
-    """Return what boxes of single arms prove, [N, K, D] each."""
-    lower, upper = low.max(axis=1), high.max(axis=1)
-    beats = lower[:, None, :] > upper[None, :, :]
-    if isinstance(goal, BestGroup):
-        holds = lower[:, None, :] >= upper[None, :, :]
-        return Verdict(_best_by_boxes(low, high, shape, goal), low, high, beats, holds, False)
-    holds = lower[:, None, :] + goal.epsilons(shape.dims) >= upper[None, :, :]
-    return Verdict(settle(beats, holds), low, high, beats, holds, False)
-
-
 def boxes(tally: Tally, shape: Shape, noise: Noise, delta: float) -> tuple[Floats, Floats]:
     """Return the boxes of all arms, [N, K, D] each; an arm that does not exist bounds nothing."""
     low = np.full((shape.groups, shape.arms, shape.dims), -np.inf)

@@ -21,6 +21,8 @@ ALGORITHMS = [
     bg.algorithm("unis"),
     bg.algorithm("unis-corrected"),
     bg.algorithm("te-plus"),
+    bg.algorithm("se"),
+    bg.algorithm("se", radius="mixture"),
 ]
 
 

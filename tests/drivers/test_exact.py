@@ -48,6 +48,8 @@ def test_simulation_equals_replay_of_what_it_drew(number):
         (bg.algorithm("eecb", radius_scale=0.1), bg.BestGroup(weights)),
         (bg.algorithm("eecb", radius_scale=0.1, early_exit=True), bg.BestGroup(weights)),
         (bg.algorithm("tel", pareto_epsilon=0.4), bg.BestGroup(weights)),
+        ("se", bg.BestGroup(weights, epsilon=0.3)),
+        (bg.algorithm("se", radius_scale=0.1), bg.BestGroup(weights)),
     ]
     assert equal_runs(instance, cases) >= 3
 

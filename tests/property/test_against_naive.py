@@ -99,6 +99,23 @@ def check_equal_effect(case, reference, compiled, **options):
     assert np.array_equal(trace.efficiency, np.array(reference.efficiency))
 
 
+def check_successive(case, reference, compiled):
+    goal = bg.BestGroup(case.weights, epsilon=case.epsilon[0])
+    trace = run(case, goal, "se", compiled)
+    if reference is None or trace is None:
+        assert reference is None and trace is None
+        return
+    check_pulls(trace, reference, case)
+    assert len(trace.rounds) == len(reference.log)
+    N = len(case.sizes)
+    for entry, row in zip(trace.rounds, reference.log, strict=True):
+        assert np.array_equal(entry.groups, mask(row["G"], N))
+        assert entry.threshold == row["threshold"] and pulled_of(entry, case) == row["pulled"]
+        expected = mask(row["arms"], N, case.dims, max(case.sizes))
+        assert np.array_equal(arms_of(entry, case), expected)
+        assert np.array_equal(entry.efficiency, np.array(row["Rhat"]))
+
+
 ALL_KINDS = st.sampled_from(["positive", "positive", "zero", "any", "large"]).flatmap(cases)
 SWITCHES = {
     "te": {},
@@ -110,6 +127,12 @@ SWITCHES = {
 def elimination(case, compiled):
     for name, options in SWITCHES.items():
         check_elimination(case, name, outcome(naive.triple_elimination, case, **options), compiled)
+
+
+def successive(case, compiled):
+    one = Case(**{**vars(case), "epsilon": (case.epsilon[0],) * case.dims})
+    reference = outcome(naive.successive_elimination, one, weights=case.weights)
+    check_successive(one, reference, compiled)
 
 
 def equal_effect(case, compiled):
@@ -143,7 +166,7 @@ def others(case, compiled):
 
 
 @pytest.mark.parametrize("compiled", [False, True], ids=["plain", "compiled"])
-@pytest.mark.parametrize("check", [elimination, equal_effect, others])
+@pytest.mark.parametrize("check", [elimination, equal_effect, successive, others])
 def test_equals_the_naive_reference(check, compiled):
     @MANY
     @given(ALL_KINDS)
@@ -154,7 +177,7 @@ def test_equals_the_naive_reference(check, compiled):
 
 
 @pytest.mark.verify
-@pytest.mark.parametrize("check", [elimination, equal_effect, others])
+@pytest.mark.parametrize("check", [elimination, equal_effect, successive, others])
 def test_equals_the_naive_reference_on_many_more(check):
     @HUGE
     @given(ALL_KINDS)

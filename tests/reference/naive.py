@@ -37,6 +37,7 @@ __all__ = [
     "heaviest",
     "replay",
     "setting",
+    "successive_elimination",
     "tel",
     "triple_elimination",
     "uniform_sampling",
@@ -236,6 +237,49 @@ def eecb(
             update_efficiency(i)  # 14-15
         n[focus] += 1  # 16-17
     return Outcome(G, R, log, clock=n, margin=close.margin)  # 19
+
+
+def successive_elimination(s: Setting, log: list[dict[str, Any]], *, weights: Vector) -> Pulls:
+    """Even-Dar, Mannor and Mansour's Algorithm 3 for groups: what is left is pulled once a round."""
+    w = [weights[d] * s.scale[d] for d in range(s.dims)]
+    slack_of_epsilon = dot(weights, s.epsilon)
+    mu, close = Means(s), Closest()
+    G = set(s.groups)
+    A = {(i, d): set(range(s.sizes[i])) for i in s.groups for d in range(s.dims)}
+    R = [[0.0] * s.dims for _ in s.groups]
+    r = 0
+    while len(G) > 1:
+        r += 1
+        beta = s.beta(r)
+        arms = [(i, j) for i, j in s.arms if i in G and any(j in A[i, d] for d in range(s.dims))]
+        rewards = yield arms
+        mu.add(arms, rewards)
+        for i in G:
+            for d in range(s.dims):
+                R[i][d] = max(mu((i, j), d) for j in A[i, d])
+        value = [dot(R[i], weights) for i in s.groups]
+        threshold = 2 * dot(w, [beta] * s.dims)
+        beaten = {i for i in G if any(close(value[j] - value[i] - threshold) > 0 for j in G)}
+        G -= beaten
+        for i in sorted(G):
+            for d in range(s.dims):
+                width = 2 * beta * s.scale[d]
+                A[i, d] -= {j for j in A[i, d] if close(R[i][d] - (mu((i, j), d) + width)) > 0}
+        if slack_of_epsilon > 0 and len(G) > 1:
+            leader = max(sorted(G), key=lambda i: value[i])
+            lead = min(value[leader] - value[j] for j in G - {leader})
+            if close(lead + slack_of_epsilon - threshold) > 0:
+                G = {leader}
+        log.append(
+            {
+                "pulled": set(arms),
+                "threshold": threshold,
+                "Rhat": [list(row) for row in R],
+                "G": set(G),
+                "arms": {(i, d, j) for i in G for d in range(s.dims) for j in A[i, d]},
+            }
+        )
+    return Outcome(G, R, log, margin=close.margin)
 
 
 def uniform_sampling(s: Setting, log: list[dict[str, Any]], *, corrected: bool = False) -> Pulls:

@@ -33,6 +33,7 @@ def report(label, sim):
         ("ge", bg.ParetoGroups(0.2)),
         ("unis-corrected", bg.ParetoGroups(0.2)),
         ("eecb", bg.BestGroup([1.0, 2.0])),
+        ("se", bg.BestGroup([1.0, 2.0])),
     ],
 )
 def test_no_error_on_easy_instances(name, goal):
@@ -92,13 +93,14 @@ def test_baselines_on_hard_instances(name, law):
 
 @pytest.mark.parametrize("law", LAWS)
 @pytest.mark.parametrize("radius", ["paper", "mixture", "stitched"])
-def test_eecb_on_hard_instances(law, radius):
+@pytest.mark.parametrize("name", ["eecb", "se"])
+def test_best_group_on_hard_instances(name, law, radius):
     """A rival just beyond epsilon: the leader must not be missed."""
     instance = bg.Instance([[[0.0, 0.0]], [[0.51, 0.51]], [[0.0, 0.01]]], law=LAWS[law])
     goal = bg.BestGroup([1.0, 1.0], epsilon=0.5)
-    algorithm = bg.algorithm("eecb", radius=radius)
+    algorithm = bg.algorithm(name, radius=radius)
     sim = bg.simulate(instance, goal, algorithm, 0.1, HARD_RUNS, 4, workers=2)
-    report(f"eecb radius={radius}, rival just beyond epsilon, {law}", sim)
+    report(f"{name} radius={radius}, rival just beyond epsilon, {law}", sim)
 
 
 def test_bounded_and_skewed_rewards():

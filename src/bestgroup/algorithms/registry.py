@@ -24,6 +24,7 @@ _BUILT_IN = {
     "unis": ("uniform", "Uniform"),
     "unis-corrected": ("uniform", "UniformCorrected"),
     "te-plus": ("te_plus.algorithm", "TePlus"),
+    "se": ("successive_elimination", "SuccessiveElimination"),
     "adaptive": ("adaptive.algorithm", "Adaptive"),
 }
 # Earlier versions of them: (name, version) to module and class.

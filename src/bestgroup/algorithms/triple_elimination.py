@@ -438,7 +438,11 @@ class ArmGroupElimination(TripleElimination):
 
 @dataclass(frozen=True)
 class GroupElimination(TripleElimination):
-    """GE: TE that eliminates groups only (paper, section 5.1)."""
+    """GE: TE that eliminates groups only (paper, section 5.1).
+
+    On groups of one arm each it is Algorithm 1 of Auer, Chiang, Ortner and Drugan (2016, "Pareto
+    front identification from stochastic bandit feedback").
+    """
 
     name: ClassVar[str] = "ge"
     phases: ClassVar[Phases] = Phases(dimensions=False, arms=False)

@@ -1,0 +1,177 @@
+"""Successive elimination, SE, for the best group: one clock for all arms.
+
+Even-Dar, Mannor and Mansour (2006, "Action elimination and stopping conditions", Algorithm 3) pull
+every arm that is left once a round and drop those that are two radii behind. Here an arm stays while
+some dim of its group may need it, a group is worth R-hat . w, and it is dropped when it is behind by
+2 sum_d w^d beta(r). EECB differs in its clocks: it pulls for the dim whose uncertainty weighs most.
+
+delta-correct for the best group: on the event that every mean is within beta(r) sigma_d of its
+truth at every round, of probability at least 1 - delta (the radius is a union over all arms, dims
+and rounds), no arm that attains R_i^d is ever dropped from d, so |R-hat_i . w - R_i . w| < sum_d w^d
+sigma_d beta(r) for every group that is left, and the best one is never behind by twice that. With
+goal epsilon > 0 it also stops as EECB does, for the same reason. All tests fire at > 0.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from bestgroup.algorithms.equal_effect import (
+    Exits,
+    can_fire,
+    drop_beaten_groups,
+    drop_stale_arms,
+    has_leader,
+    is_active,
+    left,
+    refresh_efficiency,
+    threshold_at,
+)
+from bestgroup.algorithms.protocol import Kernels, Lockstep, RadiusAlgorithm, Rule, Setting
+from bestgroup.algorithms.work import GRID, Work, predict, rounds_until
+from bestgroup.compile.kernel import kernel
+from bestgroup.inference.radii import radius_at
+from bestgroup.inference.tally import Tally
+from bestgroup.problem.arrays import Bools, Floats, Ints
+from bestgroup.problem.goals import BestGroup
+from bestgroup.problem.guarantee import Guarantee
+from bestgroup.problem.instance import Instance
+
+
+class State(NamedTuple):
+    """The groups and arms that are left."""
+
+    groups: Bools  # [N]
+    arms: Bools  # [N, K, D]    arms that may still attain R_i^d
+    efficiency: Floats  # [N, D]  R-hat over them
+    clock: Ints  # [D]          the round, for every dim
+    round: Ints  # [1]
+    threshold: Floats  # [1]    2 sum_d w^d beta(r) of the last round
+
+
+def init(rule: Rule) -> State:
+    """Return the state before any pull: everything is left."""
+    N, K = rule.exists.shape
+    D = len(rule.scale)
+    return State(
+        groups=np.ones(N, np.bool_),
+        arms=np.repeat(rule.exists[:, :, None], D, axis=2),
+        efficiency=np.zeros((N, D)),
+        clock=np.zeros(D, np.int64),
+        round=np.zeros(1, np.int64),
+        threshold=np.zeros(1),
+    )
+
+
+@kernel
+def plan(state: State, tally: Tally, rule: Rule) -> Ints:
+    """Return 1 for each arm that is left in some dim of a group that is left."""
+    N, K, D = state.arms.shape
+    pulls = np.zeros((N, K), np.int64)
+    for i in range(N):
+        for j in range(K):
+            for d in range(D):
+                if is_active(state, i, j, d):
+                    pulls[i, j] = 1
+                    break
+    return pulls
+
+
+@kernel
+def step(state: State, tally: Tally, rule: Rule) -> None:
+    """Drop groups and arms that are behind, then look for a leader, in place."""
+    state.round[0] += 1
+    for d in range(len(state.clock)):
+        state.clock[d] = state.round[0]
+    refresh_efficiency(state, tally)
+    state.threshold[0] = threshold_at(state.clock, rule)
+    drop_beaten_groups(state, rule)
+    drop_stale_arms(state, tally, rule)
+    if left(state.groups) > 1 and rule.epsilon[0] > 0.0:
+        has_leader(state, rule)
+
+
+@kernel
+def is_done(state: State, rule: Rule) -> bool:
+    """Return whether one group is left."""
+    return left(state.groups) <= 1
+
+
+@kernel
+def clock_after(state: State, rule: Rule, rounds: int, clock: Ints) -> None:
+    """Set the round after so many more, for every dim."""
+    for d in range(len(clock)):
+        clock[d] = state.round[0] + rounds
+
+
+@kernel
+def skip(state: State, tally: Tally, rule: Rule, rounds: int, clock: Ints) -> None:
+    """Count rounds in which no test fired; the next step refreshes R."""
+    state.round[0] += rounds
+
+
+@kernel
+def horizon(state: State, rule: Rule) -> int:
+    """Return how many rounds to look ahead: means move slowly once there are many pulls."""
+    return max(8, state.round[0] // 4)
+
+
+_WALK = 11000.0  # measured: normals that a dim of an arm is worth in the jump engine, as for EECB
+
+
+@dataclass(frozen=True)
+class SuccessiveElimination(RadiusAlgorithm):
+    """SE: pulls all that is left once a round, drops what is behind (Even-Dar et al., 2006)."""
+
+    name: ClassVar[str] = "se"
+    goals: ClassVar[tuple[type, ...]] = (BestGroup,)
+    kernels: ClassVar[Kernels | None] = Kernels(
+        plan, step, is_done, lockstep=Lockstep(is_active, clock_after, can_fire, skip, horizon)
+    )
+
+    def rule(self, setting: Setting) -> Rule:
+        """Return the rule for the kernels."""
+        assert isinstance(setting.goal, BestGroup)
+        epsilon = np.full(setting.shape.dims, setting.goal.epsilon)
+        return self.base_rule(setting, epsilon, Exits(early=True))
+
+    def init(self, rule: Rule) -> State:
+        """Return the state before any pull."""
+        return init(rule)
+
+    def answer(self, state: State, rule: Rule) -> frozenset[int]:
+        """Return the groups that are left."""
+        return frozenset(np.flatnonzero(state.groups).tolist())
+
+    def record(self, state: State, rule: Rule) -> dict[str, Any]:
+        """Return what a trace shows of a round."""
+        active = np.repeat(state.groups[:, None], len(state.clock), axis=1)
+        return {
+            "groups": state.groups.copy(),
+            "dims": active,
+            "arms": state.arms & active[:, None, :],
+            "accepted": state.groups & (state.groups.sum() == 1),
+            "efficiency": state.efficiency.copy(),
+            "clock": state.clock.copy(),
+            "threshold": float(state.threshold[0]),
+        }
+
+    def work(self, instance: Instance, setting: Setting) -> Work:
+        """Return the work of a run in which means are known: tests fire at twice the radius."""
+        rule = self.rule(setting)
+        radii = 2.0 * np.array([radius_at(rule.radius, int(r)) for r in GRID])
+        worth = instance.efficiency @ rule.weights
+        behind = worth.max() - worth
+        behind[worth.argmax()] = np.delete(behind, worth.argmax()).min(initial=np.inf)
+        slack = float(rule.epsilon @ rule.weights)
+        leave = rounds_until((behind + slack) / float(rule.weights @ rule.scale), radii)
+        lacks = (instance.efficiency[:, None, :] - instance.padded_means) / rule.scale
+        stay = np.minimum(rounds_until(np.nan_to_num(lacks), radii), leave[:, None, None])
+        return predict(instance, float(stay[rule.exists].sum()), _WALK)
+
+    def guarantee(self, setting: Setting) -> Guarantee:
+        """Return the correctness that the module proves."""
+        return self.radius_guarantee(setting)

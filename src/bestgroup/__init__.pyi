@@ -21,6 +21,7 @@ from bestgroup.drivers.replay import Tape as Tape
 from bestgroup.drivers.replay import Trace as Trace
 from bestgroup.drivers.replay import replay as replay
 from bestgroup.errors import BestGroupError as BestGroupError
+from bestgroup.errors import Damaged as Damaged
 from bestgroup.errors import EvaluationFailed as EvaluationFailed
 from bestgroup.errors import InvalidInput as InvalidInput
 from bestgroup.errors import NoSuchStudy as NoSuchStudy
@@ -28,6 +29,7 @@ from bestgroup.errors import StoreError as StoreError
 from bestgroup.errors import TapeTooShort as TapeTooShort
 from bestgroup.errors import TicketError as TicketError
 from bestgroup.errors import Unreachable as Unreachable
+from bestgroup.errors import WrongVersion as WrongVersion
 from bestgroup.files.problem_file import Spec as Spec
 from bestgroup.files.problem_file import load_spec as load_spec
 from bestgroup.files.readers.observations import Observations as Observations
@@ -48,10 +50,12 @@ from bestgroup.problem.problem import Problem as Problem
 from bestgroup.simulation.simulate import Simulation as Simulation
 from bestgroup.simulation.simulate import simulate as simulate
 from bestgroup.studies.catalog import Study as Study
+from bestgroup.studies.catalog import backup_studies as backup_studies
 from bestgroup.studies.catalog import create_study as create_study
 from bestgroup.studies.catalog import delete_study as delete_study
 from bestgroup.studies.catalog import list_studies as list_studies
 from bestgroup.studies.catalog import load_study as load_study
+from bestgroup.studies.catalog import restore_studies as restore_studies
 from bestgroup.studies.solve import Solution as Solution
 from bestgroup.studies.solve import solve as solve
 from bestgroup.theory.characteristic_time.limit import characteristic_time as characteristic_time

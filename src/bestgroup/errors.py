@@ -7,7 +7,9 @@
     │   └── TapeTooShort               a replay asked for a missing pull   HTTP 422
     ├── TicketError                    a ticket cannot be told or failed   HTTP 409
     ├── StoreError                     the storage refused or is gone      HTTP 503
-    │   └── NoSuchStudy                there is no study of that name      HTTP 404
+    │   ├── NoSuchStudy                there is no study of that name      HTTP 404
+    │   ├── WrongVersion               it takes another bestgroup to go on HTTP 409
+    │   └── Damaged                    what is stored was changed          HTTP 409
     ├── EvaluationFailed               an evaluator failed for good        HTTP 502
     └── Unreachable                    a cluster or server does not answer HTTP 503
 
@@ -47,6 +49,18 @@ class NoSuchStudy(StoreError):
     """There is no study of that name in the storage, or no storage yet."""
 
     status = 404
+
+
+class WrongVersion(StoreError):
+    """A study can be read here, but not go on: its algorithm's version is not there."""
+
+    status = 409
+
+
+class Damaged(StoreError):
+    """What is stored does not fit its checksum: it was changed by other means than bestgroup."""
+
+    status = 409
 
 
 class EvaluationFailed(BestGroupError):

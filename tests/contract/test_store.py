@@ -253,3 +253,16 @@ def test_readers_see_what_is_finished_and_do_not_wait(kind, tmp_path):
     writer.join()
     assert store.read(key, lambda session: session.head.told) == 1
     store.close()
+
+
+def test_a_number_may_come_again_an_identity_never(store):
+    first = store.create("first", "{}", HEAD, SLOTS)
+    store.delete("first")
+    second = store.create("second", "{}", HEAD, SLOTS)
+    assert first != second
+    before = everything(store, second)
+    with pytest.raises(StoreError, match="deleted"):
+        record(store, first, (0, 0, 0, values([123.0])))
+    with pytest.raises(StoreError):
+        store.delete("second", first)
+    assert everything(store, second) == before

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import bestgroup as bg
+from bestgroup.studies.storage.checksums import text_checksum
 from bestgroup.studies.storage.migrations import NEWEST
 
 HERE = Path(__file__).parent
@@ -15,32 +16,32 @@ HERE = Path(__file__).parent
 
 @pytest.fixture
 def kept(tmp_path):
-    """Return the URL of a copy of the stored database, pinned to the library that runs."""
+    """Return the URL of a copy of the stored database of the first schema."""
     shutil.copy(HERE / "schema_1.db", tmp_path / "x.db")
     return f"sqlite:///{tmp_path}/x.db"
 
 
-def pin(url, version):
-    path = url.removeprefix("sqlite:///")
-    with sqlite3.connect(path) as connection:
+def change_spec(url, name, **entries):
+    """Change what a study is pinned to, as a bestgroup of another version would have written it."""
+    bg.list_studies(url)  # brings the database to the newest schema
+    with sqlite3.connect(url.removeprefix("sqlite:///")) as connection:
         (text,) = connection.execute(
-            "SELECT spec FROM bestgroup_studies WHERE name='kept'"
+            "SELECT spec FROM bestgroup_studies WHERE name=?", [name]
         ).fetchone()
-        spec = {**json.loads(text), "library": version}
+        spec = json.dumps({**json.loads(text), **entries})
         connection.execute(
-            "UPDATE bestgroup_studies SET spec=? WHERE name='kept'", [json.dumps(spec)]
+            "UPDATE bestgroup_studies SET spec=?, spec_checksum=? WHERE name=?",
+            [spec, text_checksum(spec), name],
         )
     connection.close()
 
 
 def test_every_schema_is_kept():
-    assert [f"schema_{k}.db" for k in range(1, NEWEST + 1)] == sorted(
-        path.name for path in HERE.glob("schema_*.db")
-    )
+    files = sorted(path.name for path in HERE.glob("schema_*.db"))
+    assert [f"schema_{k}.db" for k in range(1, NEWEST + 1)] == files
 
 
 def test_an_old_study_opens_and_goes_on(kept):
-    pin(kept, bg.__version__)
     study = bg.load_study("kept", kept)
     status = study.status()
     assert status.state == "running" and status.told > status.pulls > 10
@@ -54,16 +55,62 @@ def test_an_old_study_opens_and_goes_on(kept):
     study.close()
 
 
-def test_a_study_of_another_version_can_be_read_but_not_run(kept):
-    pin(kept, "0.0.1")
-    study = bg.load_study("kept", kept)
-    assert study.status().told == len(study.to_frame()) > 10
-    for call in (lambda: study.ask(1), lambda: study.explain("A")):
-        with pytest.raises(
-            bg.StoreError, match=r"pinned to bestgroup 0\.0\.1.*install bestgroup==0"
-        ):
-            call()
+@pytest.mark.parametrize("number", range(1, NEWEST + 1))
+def test_studies_of_every_algorithm_open_untouched_and_go_on(number, tmp_path):
+    shutil.copy(HERE / f"schema_{number}.db", tmp_path / "x.db")
+    url = f"sqlite:///{tmp_path}/x.db"
+    rows = bg.list_studies(url)
+    assert len(rows) == 19 and len({row["identity"] for row in rows}) == 19
+    for row in rows:
+        study = bg.load_study(row["name"], url)
+        pulls = study.verify()
+        assert study.answer().final == (row["state"] == "done")
+        for ticket in study.ask(3):
+            study.tell(ticket, [6.0 * (ticket.group == "A"), 0.0, 0.0])
+        assert study.verify() >= pulls and len(study.to_frame()) == study.status().told
+        study.close()
+
+
+def test_another_library_version_alone_is_no_error(kept):
+    change_spec(kept, "te running", library="0.0.1")
+    study = bg.load_study("te running", kept)
+    tickets = study.ask(3)
+    assert study.tell_many([(t, [1.0, 1.0, 1.0]) for t in tickets]) == len(tickets) > 0
+    assert study.verify() > 0 and study.spec.library == "0.0.1"
     study.close()
+
+
+def test_a_study_of_an_algorithm_version_that_is_gone_can_be_read_but_not_run(kept):
+    change_spec(kept, "te later", library="0.0.1", algorithm_version=7)
+    change_spec(kept, "te running", library="0.0.1", algorithm_version=7)
+    ended, running = bg.load_study("te later", kept), bg.load_study("te running", kept)
+    for study in (ended, running):
+        assert study.status().told == len(study.to_frame()) > 10
+        assert study.decisions() is not None and str(study.answer()) and study.explain("A").arms
+    assert ended.answer().final and ended.answer().groups == ("A", "B")
+    sentence = r"version 7 of the algorithm 'te' \(bestgroup 0\.0\.1\).*has version 1"
+    (ticket,) = bg.load_study("age running", kept).ask(1)
+    entry = {
+        key: value for key, value in ticket.to_dict().items() if key in ("group", "arm", "index")
+    }
+    for call in (
+        lambda: running.ask(1),
+        lambda: running.tell(entry, [0.0, 0.0, 0.0]),
+        lambda: running.import_observations([{"group": "A", "arm": "a1", "x": 1, "w": 1, "y": 1}]),
+    ):
+        before = running.status().told
+        with pytest.raises(bg.WrongVersion, match=sentence) as caught:
+            call()
+        assert caught.value.status == 409 and running.status().told == before
+    for study in (ended, running):
+        study.close()
+
+
+def test_entries_of_a_newer_version_are_refused_by_name(kept):
+    change_spec(kept, "kept", library="9.1.0", patience=3)
+    with pytest.raises(bg.WrongVersion, match=r"bestgroup 9\.1\.0 with 'patience'.*upgrade"):
+        bg.load_study("kept", kept)
+    assert bg.load_study("te running", kept).status().told == 12
 
 
 def test_a_newer_schema_is_refused(kept):

@@ -21,7 +21,7 @@ from bestgroup.files.json_values import plain
 from bestgroup.service import events, schemas, views
 from bestgroup.service.auth import SCHEMES
 from bestgroup.service.board import Board, Watched
-from bestgroup.service.problems import described
+from bestgroup.service.problems import NotFound, described
 
 router = APIRouter(prefix="/api/v1", tags=["studies"], dependencies=SCHEMES, responses=described())
 
@@ -31,8 +31,22 @@ def board_of(request: Request) -> Board:
     return request.app.state.board
 
 
-def _watched(request: Request, study: Annotated[schemas.Name, Query()]) -> Watched:
-    return board_of(request).find(study)
+def _watched(
+    request: Request,
+    study: Annotated[schemas.Name, Query()],
+    identity: Annotated[str, Query(max_length=64)] = "",
+) -> Watched:
+    """Return the study of a name; with an identity it must be that one, not a later one."""
+    board = board_of(request)
+    found = board.find(study)
+    if identity and found.study.identity != identity:
+        board.refresh()
+        found = board.find(study)
+        if found.study.identity != identity:
+            raise NotFound(
+                f"the study {study!r} of that identity was deleted; another has its name"
+            )
+    return found
 
 
 AStudy = Annotated[Watched, Depends(_watched)]
@@ -61,11 +75,13 @@ def study_out(watched: Watched) -> schemas.StudyOut:
     ]
     return schemas.StudyOut(
         name=spec.name,
+        identity=watched.study.identity,
         problem=spec.problem.to_dict(),
         dims=dims,
         goal=spec.goal.to_dict(),
         delta=spec.delta,
         algorithm=spec.algorithm,
+        algorithm_version=spec.algorithm_version,
         options=spec.options,
         horizon=spec.horizon,
         seed=spec.seed,
@@ -130,16 +146,17 @@ def joined(results: list[schemas.Result]) -> list[tuple[dict[str, Any], list[Any
     [(4, 2, [[0.5], [0.75]])]
     """
     pairs: list[tuple[dict[str, Any], list[Any]]] = []
-    end: tuple[str, str, int] | None = None
+    end: tuple[str, str, str, int] | None = None
     for result in sorted(results, key=lambda r: (r.ticket.group, r.ticket.arm, r.ticket.index)):
         ticket, rows = result.ticket, result.rows
+        arm = ticket.identity, ticket.group, ticket.arm
         whole = len(rows) == ticket.repeats
-        if pairs and end == (ticket.group, ticket.arm, ticket.index) and whole:
+        if pairs and end == (*arm, ticket.index) and whole:
             pairs[-1][0]["repeats"] += ticket.repeats
             pairs[-1][1].extend(rows)
         else:
             pairs.append((ticket.model_dump(), list(rows)))
-        end = (ticket.group, ticket.arm, ticket.index + ticket.repeats) if whole else None
+        end = (*arm, ticket.index + ticket.repeats) if whole else None
     return pairs
 
 
@@ -155,7 +172,7 @@ def fail(request: Request, watched: AStudy, body: schemas.FailBody) -> schemas.D
 @router.post("/heartbeat", summary="Hold leases", responses=described(409))
 def heartbeat(watched: AStudy, body: schemas.BeatBody) -> schemas.Beaten:
     """Let leases end so many seconds from now; those that were lost are named by their place."""
-    expires, lost = watched.hold([ticket.model_dump() for ticket in body.tickets], body.lease)
+    expires, lost = watched.study.hold([ticket.model_dump() for ticket in body.tickets], body.lease)
     watched.activity.note(body.tickets[0].owner, 0)
     return schemas.Beaten(expires=expires, lost=lost)
 

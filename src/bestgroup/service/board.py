@@ -6,19 +6,16 @@ import logging
 import threading
 import time
 from collections import deque
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from bestgroup.errors import NoSuchStudy, StoreError
 from bestgroup.service.course import Course
 from bestgroup.service.problems import NotFound
 from bestgroup.service.proof import Proof
-from bestgroup.studies.catalog import Study
+from bestgroup.studies.catalog import Study, glance_study, load_study
 from bestgroup.studies.spec import StudySpec
 from bestgroup.studies.storage import open_store
-from bestgroup.studies.storage.base import Head, Listed, Session, Store
-from bestgroup.studies.storage.records import Entry, Slot
-from bestgroup.studies.ticket import read_ticket
+from bestgroup.studies.storage.records import Entry, Head, Listed
 
 log = logging.getLogger("bestgroup.service")
 MOST_OWNERS = 1000
@@ -71,9 +68,8 @@ class Activity:
 class Watched:
     """One study with its activity, its course and what was proven when one last looked."""
 
-    def __init__(self, study: Study, store: Store, key: int) -> None:
+    def __init__(self, study: Study) -> None:
         self.study, self.activity = study, Activity()
-        self._store, self._key = store, key
         self._lock = threading.Lock()
         self._making: threading.Event | None = None
         self._head: tuple[float, Head] | None = None
@@ -87,7 +83,7 @@ class Watched:
         now = time.monotonic()
         kept = self._head
         if kept is None or now - kept[0] >= age:
-            kept = now, self._store.read(self._key, lambda session: session.head)
+            kept = now, self.study.head()
             self._head = kept
         return kept[1]
 
@@ -96,7 +92,7 @@ class Watched:
         plan, kept = self._decisions
         now = self.head(age=0.5)
         if plan != now.plan:
-            kept = self._store.read(self._key, lambda session: session.decisions())
+            kept = self.study.entries()
             self._decisions = now.plan, kept
         return kept
 
@@ -106,22 +102,11 @@ class Watched:
 
     def last(self) -> float | None:
         """Return when the last observation was told."""
-        return self._store.read(self._key, last_told)
+        return self.study.last_told()
 
     def rebuild_course(self) -> None:
         """Have the course read from the log, in the background; it is done once."""
-        self.course.rebuild(self._store, self._key, self.decisions)
-
-    def hold(self, tickets: Sequence[Any], lease: float) -> tuple[float, list[int]]:
-        """Hold leases in one transaction; returns their end and the places of those lost."""
-        claims = [read_ticket(ticket, self.study.name) for ticket in tickets]
-        slots = [
-            Slot(*self.study.problem.index(c.group, c.arm), c.first, c.repeats, owner=c.owner)
-            for c in claims
-        ]
-        return self._store.write(
-            self._key, lambda session: session.hold_all(slots, lease), durable=False
-        )
+        self.course.rebuild(self.study, self.decisions)
 
     def proof(self, wait: float = WAIT) -> Proof:
         """Return what is proven; what was proven before, if that takes long to find out."""
@@ -155,24 +140,13 @@ class Watched:
             made.set()
 
 
-def last_told(session: Session) -> float | None:
-    """Return when the last observation of a study was told; None without any."""
-    found = session.blocks(session.head.blocks - 1, most=1) if session.head.blocks else []
-    return found[0].at if found else None
-
-
-class _Opened(NamedTuple):
-    key: int
-    watched: Watched
-
-
 class Board:
     """All studies of a storage."""
 
     def __init__(self, storage: Any) -> None:
         self.store = open_store(storage, create=True)
         self._lock = threading.Lock()
-        self._open: dict[str, _Opened] = {}
+        self._open: dict[str, Watched] = {}
 
     def listed(self) -> list[Listed]:
         """Return all studies, by name."""
@@ -183,14 +157,13 @@ class Board:
         with self._lock:
             opened = self._open.get(name)
         if opened is not None:
-            return opened.watched
+            return opened
         try:
-            key, spec = self.store.find(name)
+            fresh = Watched(load_study(name, self.store))
         except NoSuchStudy:
             raise NotFound(f"there is no study named {name!r}") from None
-        fresh = Watched(Study(self.store, key, StudySpec.from_json(spec)), self.store, key)
         with self._lock:
-            return self._open.setdefault(name, _Opened(key, fresh)).watched
+            return self._open.setdefault(name, fresh)
 
     def glance(self, name: str) -> tuple[StudySpec, Head, float | None] | None:
         """Return description, head and last activity of a study; None if there is none.
@@ -198,16 +171,14 @@ class Board:
         A list shows many studies: none of them is opened for it.
         """
         try:
-            key, spec = self.store.find(name)
-            head, last = self.store.read(key, lambda session: (session.head, last_told(session)))
+            return glance_study(name, self.store)
         except StoreError:
             return None
-        return StudySpec.from_json(spec), head, last
 
-    def remove(self, name: str) -> None:
-        """Delete a study; NotFound if there is none of that name."""
+    def remove(self, name: str, identity: str) -> None:
+        """Delete the study of that name and identity; NotFound if there is none."""
         try:
-            self.store.delete(name)
+            self.store.delete(name, identity)
         except NoSuchStudy:
             raise NotFound(f"there is no study named {name!r}") from None
         finally:
@@ -218,12 +189,13 @@ class Board:
         """Let go of studies that others have deleted, or made again; returns the names there are."""
         with self._lock:
             opened = dict(self._open)
-        names = {row.name for row in self.store.listed()}
-        for name, entry in opened.items():
-            if name not in names or self.store.find(name)[0] != entry.key:
+        there = {row.name: row.identity for row in self.store.listed()}
+        for name, watched in opened.items():
+            if there.get(name) != watched.study.identity:
                 with self._lock:
-                    self._open.pop(name, None)
-        return names
+                    if self._open.get(name) is watched:
+                        del self._open[name]
+        return set(there)
 
     def close(self) -> None:
         """Let go of the storage."""

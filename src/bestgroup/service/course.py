@@ -6,28 +6,22 @@ stored with the time at which it was told. From then on a point is added with ev
 
 from __future__ import annotations
 
-import json
 import logging
 import threading
 import time
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 from pydantic import BaseModel, Field
 
-from bestgroup.errors import StoreError
-from bestgroup.problem.status import Status
 from bestgroup.service.numbers import short
 from bestgroup.service.proof import Proof
 from bestgroup.service.schemas import GroupStatus
-from bestgroup.studies.certificate import make_certificate
-from bestgroup.studies.observer import Observer
-from bestgroup.studies.reasons import Outlook, outlook
-from bestgroup.studies.runner import Stage
+from bestgroup.studies.catalog import Study
+from bestgroup.studies.history import History
 from bestgroup.studies.spec import StudySpec
-from bestgroup.studies.storage.base import Session, Store
-from bestgroup.studies.storage.records import Block, Entry, Head
+from bestgroup.studies.storage.records import Entry, Head
 
 log = logging.getLogger("bestgroup.service")
 MOST = 240  # points that are kept
@@ -102,34 +96,35 @@ class Course:
         for pulls in order[1:-1:2]:
             del self._points[pulls]
 
-    def rebuild(self, store: Store, key: int, decisions: Callable[[], list[Entry]]) -> None:
+    def rebuild(self, study: Study, decisions: Callable[[], list[Entry]]) -> None:
         """Read the log in the background, unless that was done."""
         with self._lock:
             if self._state:
                 return
             self._state = "reading"
-        work = (store, key, decisions)
+        work = (study, decisions)
         threading.Thread(target=self._read, args=work, daemon=True).start()
 
-    def _read(self, store: Store, key: int, decisions: Callable[[], list[Entry]]) -> None:
+    def _read(self, study: Study, decisions: Callable[[], list[Entry]]) -> None:
         try:
-            self._replay(store, key, decisions())
+            self._replay(study, decisions())
         except Exception:
             log.exception("course")
         finally:
             with self._lock:
                 self._state = "read"
 
-    def _replay(self, store: Store, key: int, decisions: list[Entry]) -> None:
+    def _replay(self, study: Study, decisions: list[Entry]) -> None:
         """Make points at equal steps of the log; fewer of them if each takes long."""
-        blocks = store.read(key, lambda session: session.head).blocks
+        blocks = study.head().blocks
         ends = sorted({round(blocks * (k + 1) / PIECES) for k in range(PIECES)} - {0})
-        replay, begun = Replay(self._spec, decisions), time.monotonic()
+        replay, begun = History(study, decisions), time.monotonic()
         for place, end in enumerate(ends):
             spent = time.monotonic() - begun
             if place and spent > PATIENCE * place / len(ends):
                 continue
-            self.add(*replay.until(store, key, end))
+            found, at, head = replay.until(end)
+            self.add(Proof(self._spec, found), at, head)
 
     def out(self, decisions: list[Entry]) -> CourseOut:
         """Return what the page draws."""
@@ -156,60 +151,6 @@ class Course:
             more_decisions=len(decisions) - len(newest),
             algorithm=self._spec.algorithm,
         )
-
-
-class Replay:
-    """A study as it was after some block of its log, and after later ones."""
-
-    def __init__(self, spec: StudySpec, decisions: list[Entry]) -> None:
-        self._spec, self._decisions = spec, decisions
-        self._stage, self._observer = Stage(spec), Observer(spec)
-
-    def until(self, store: Store, key: int, end: int) -> tuple[Proof, float, Head]:
-        """Return what was proven after block `end`, when that was, and the head."""
-        self._observer.catch_up(store, key, end)
-        picture = self._observer.picture()
-        look, consumed = store.read(key, lambda session: self._look(session, end))
-        head = self._head(picture.observed if consumed is None else consumed)
-        proof = Proof(self._spec, make_certificate(self._spec, head, picture, look))
-        return proof, self._observer.at, head
-
-    def _look(self, session: Session, end: int) -> tuple[Outlook | None, int | None]:
-        try:
-            conductor = self._stage.view(_Until(session, end))  # type: ignore[arg-type]
-        except StoreError:  # a study of another version can be looked at, not stepped
-            return None, None
-        return outlook(self._spec, conductor), conductor.pulls
-
-    def _head(self, pulls: int) -> Head:
-        """Return the head as it was after so many pulls, as far as a proof needs it."""
-        letters = [Status.UNDECIDED.letter] * len(self._spec.problem.groups)
-        report: dict[str, Any] = {"not_needed": True}
-        for entry in self._decisions:
-            if entry.pulls > pulls:
-                break
-            if entry.group >= 0:
-                letters[entry.group] = Status.read(entry.kind).letter
-            else:
-                report |= json.loads(entry.evidence)
-        state = "done" if "answer" in report else "running"
-        return Head(
-            pulls=pulls, state=state, report=json.dumps(report | {"groups": "".join(letters)})
-        )
-
-
-class _Until:
-    """A session whose log ends after some block."""
-
-    def __init__(self, session: Session, end: int) -> None:
-        self._session, self.head = session, session.head._replace(blocks=end)
-
-    def snapshot(self) -> None:
-        """Return nothing: a snapshot may be newer."""
-
-    def blocks(self, after: int, numbers: Sequence[int] = (), most: int = 2**62) -> list[Block]:
-        """Return blocks as a session does, none after the last one."""
-        return self._session.blocks(after, numbers, min(most, self.head.blocks - after))
 
 
 def _point(proof: Proof, at: float, head: Head) -> _Point:

@@ -57,7 +57,7 @@ def create_from_file(request: Request, body: schemas.FileBody) -> schemas.StudyO
 @router.delete("/study", summary="Remove a study")
 def remove(request: Request, watched: AStudy) -> schemas.Done:
     """Remove a study and all that was told it, for good; leases on it end with it."""
-    board_of(request).remove(watched.study.name)
+    board_of(request).remove(watched.study.name, watched.study.identity)
     return schemas.Done()
 
 

@@ -97,6 +97,7 @@ class TicketBody(BaseModel):
     index: int = Field(ge=0, lt=2**53)
     repeats: int = Field(1, ge=1, le=MOST_ROWS)
     owner: str = Field("", max_length=200, pattern=NO_NUL)
+    identity: str = Field("", max_length=64, description="the study's, as the ticket had it")
 
 
 class TicketOut(TicketBody):
@@ -180,6 +181,7 @@ class Listed(BaseModel):
     plan: Count
     told: Count
     pulls: Count
+    identity: str
 
 
 class Studies(BaseModel):
@@ -232,11 +234,13 @@ class StudyOut(BaseModel):
     """What a study is pinned to."""
 
     name: str
+    identity: str = Field(description="random; a later study of the same name has another")
     problem: dict[str, Any]
     dims: list[DimOut]
     goal: dict[str, Any]
     delta: float
     algorithm: str
+    algorithm_version: int
     options: dict[str, Any]
     horizon: Count
     seed: int

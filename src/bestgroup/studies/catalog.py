@@ -7,22 +7,36 @@ in the same transaction. What was told is never lost and never counted twice.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 from bestgroup._version import __version__
 from bestgroup.algorithms.protocol import Algorithm, Setting
 from bestgroup.errors import InvalidInput
+from bestgroup.files.replacing import check_writable, replacing
 from bestgroup.problem.arrays import probability, seed_of
 from bestgroup.problem.goals import Goal, check_goal
 from bestgroup.problem.problem import Problem
+from bestgroup.studies.log import last_told
 from bestgroup.studies.runner import Stage
 from bestgroup.studies.spec import StudySpec, choose
-from bestgroup.studies.storage import open_store
+from bestgroup.studies.storage import backup, open_store, restore
+from bestgroup.studies.storage.records import Head
 from bestgroup.studies.study import Study
 
 STORAGE = "sqlite:///bestgroup.db"  # in the folder of the process
 
-__all__ = ["Study", "create_study", "delete_study", "list_studies", "load_study"]
+__all__ = [
+    "Study",
+    "backup_studies",
+    "create_study",
+    "delete_study",
+    "list_studies",
+    "load_study",
+    "restore_studies",
+]
 
 
 def create_study(
@@ -42,7 +56,7 @@ def create_study(
     `batch` is how many pulls an adaptive algorithm plans at a time; the others plan rounds.
     `horizon` is how many pulls of each planned arm may be handed out beyond the plan, so that no
     worker waits at a round's end: pulls that may turn out not to be needed. `seed` is the root of
-    the tickets' seeds. All of this is pinned, with the versions of library and algorithm.
+    the tickets' seeds. All of this is pinned, with the version of the algorithm.
 
     >>> from bestgroup.problem.goals import ParetoGroups
     >>> from bestgroup.problem.noise import Bounded
@@ -77,6 +91,7 @@ def create_study(
         horizon=horizon,
         seed=seed_of(seed),
         library=__version__,
+        guarantee=asdict(chosen.guarantee(Setting.of(problem, goal, level))),
     )
     head, slots, entries = Stage(spec).first()
     store = open_store(storage, create=True)
@@ -91,9 +106,39 @@ def load_study(name: str, storage: Any = STORAGE) -> Study:
     return Study(store, key, StudySpec.from_json(spec))
 
 
+def glance_study(name: str, storage: Any = STORAGE) -> tuple[StudySpec, Head, float | None]:
+    """Return what a study is pinned to, where it stands and when it was told last; cheap."""
+    store = open_store(storage)
+    key, spec = store.find(name)
+    head, last = store.read(key, lambda session: (session.head, last_told(session)))
+    return StudySpec.from_json(spec), head, last
+
+
 def list_studies(storage: Any = STORAGE) -> list[dict[str, Any]]:
     """Return name, state and numbers of every study in a storage."""
     return [row._asdict() for row in open_store(storage).listed()]
+
+
+def backup_studies(path: Any, storage: Any = STORAGE, names: Sequence[str] = ()) -> list[str]:
+    """Copy studies, all of them or those named, into one file while workers go on; returns names.
+
+    The file is an SQLite storage of its own: it can be opened, looked at and restored from. Nothing
+    else is a copy of a study that is open: what was told last is not in the database's main file.
+    """
+    file = check_writable(Path(path))
+    with replacing(file) as temporary:
+        temporary.unlink()
+        return backup(open_store(storage), temporary, names)
+
+
+def restore_studies(
+    path: Any, storage: Any = STORAGE, names: Sequence[str] = (), *, replace: bool = False
+) -> list[str]:
+    """Put the studies of a backup into a storage, all or none; returns their names.
+
+    A study of the same name is refused unless `replace` says that it goes.
+    """
+    return restore(open_store(storage, create=True), Path(path), names, replace)
 
 
 def delete_study(name: str, storage: Any = STORAGE) -> None:

@@ -25,8 +25,6 @@ from bestgroup.studies.report import guarantee_of, statuses
 from bestgroup.studies.spec import StudySpec
 from bestgroup.studies.storage.records import Head
 
-UNKNOWN = Guarantee("none", "the algorithm of this study cannot be run here, and says nothing")
-
 
 def make_certificate(
     spec: StudySpec, head: Head, picture: Picture, look: Outlook | None
@@ -34,7 +32,7 @@ def make_certificate(
     """Return the certificate of a study; without a look its algorithm cannot be run here."""
     problem, goal, data, tally = spec.problem, spec.goal, picture.verdict, picture.tally
     decided = np.array(statuses(spec, head), np.int64)
-    own = UNKNOWN if look is None else guarantee_of(spec, head.state == "done")
+    own = guarantee_of(spec, head.state == "done")
     if look is None:
         look = Outlook(None, np.full(len(decided), -1), None)
     verdict = decided_verdict(spec, tally, decided, look, (data.low, data.high))

@@ -1,19 +1,21 @@
 """A conductor's moment as bytes and back: a cache, which may be deleted or out of date.
 
-A JSON header with the shapes, then the arrays' bytes. The structure of an algorithm's state is not
-stored: a fresh state of the same algorithm is the template that the arrays are put into.
+A checksum, a JSON header with the shapes, then the arrays' bytes. The structure of an algorithm's
+state is not stored: a fresh state of the same algorithm is the template that the arrays are put into.
 """
 
 from __future__ import annotations
 
 import json
+from hashlib import blake2b
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from bestgroup.drivers.session import Moment
 
-FORMAT = 2
+FORMAT = 3
+_MARK = 16  # bytes of the checksum
 
 
 class Saved(NamedTuple):
@@ -22,13 +24,14 @@ class Saved(NamedTuple):
     moment: Moment
     seen: int  # number of the last block that was looked at
     ahead: list[int]  # numbers of earlier blocks with pulls that are not consumed
+    chain: bytes  # checksum of the log as far as it was looked at
 
 
 class _Unfit(Exception):
     """A state that is no nest of tuples, lists, arrays and plain values."""
 
 
-def pack(moment: Moment, seen: int, ahead: list[int]) -> bytes | None:
+def pack(moment: Moment, seen: int, ahead: list[int], chain: bytes) -> bytes | None:
     """Return a snapshot, or None if the algorithm's state is of a kind that cannot be stored."""
     leaves: list[Any] = []
     try:
@@ -40,6 +43,7 @@ def pack(moment: Moment, seen: int, ahead: list[int]) -> bytes | None:
         "format": FORMAT,
         "seen": seen,
         "ahead": ahead,
+        "chain": chain.hex(),
         "leaves": [
             [leaf.dtype.str, list(leaf.shape)] if isinstance(leaf, np.ndarray) else leaf
             for leaf in leaves
@@ -47,11 +51,20 @@ def pack(moment: Moment, seen: int, ahead: list[int]) -> bytes | None:
     }
     text = json.dumps(header).encode()
     parts = [len(text).to_bytes(8, "little"), text, *(a.tobytes() for a in arrays)]
-    return b"".join(parts)
+    data = b"".join(parts)
+    return blake2b(data, digest_size=_MARK).digest() + data
+
+
+def is_whole(data: bytes) -> bool:
+    """Return whether a snapshot is as it was packed."""
+    return blake2b(data[_MARK:], digest_size=_MARK).digest() == data[:_MARK]
 
 
 def unpack(data: bytes, template: Moment) -> Saved | None:
     """Return what `pack` stored, in the structure of `template`; None if it does not fit."""
+    if not is_whole(data):
+        return None
+    data = data[_MARK:]
     try:
         size = int.from_bytes(data[:8], "little")
         header = json.loads(data[8 : 8 + size])
@@ -73,7 +86,8 @@ def unpack(data: bytes, template: Moment) -> Saved | None:
         moment = Moment(*_rebuild(tuple(template), rest))
         if next(rest, None) is not None:
             return None
-        return Saved(moment, int(header["seen"]), [int(n) for n in header["ahead"]])
+        ahead, chain = [int(n) for n in header["ahead"]], bytes.fromhex(header["chain"])
+        return Saved(moment, int(header["seen"]), ahead, chain)
     except (ValueError, KeyError, TypeError, StopIteration, _Unfit):
         return None
 

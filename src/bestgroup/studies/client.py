@@ -44,6 +44,7 @@ class Client:
             raise InvalidInput(f"an address must begin with http:// or https://; got {url!r}")
         query = parse_qs(parts.query)
         token = query.get("token", [os.environ.get("BESTGROUP_TOKEN", "")])[0]
+        self._identity = ""
         self._patience, self._stop = patience, stop or threading.Event()
         headers = {"Accept-Encoding": "identity"}  # packing costs more than it saves here
         if token:
@@ -87,19 +88,25 @@ class Client:
             pause = min(2 * pause, 10.0)
 
     def _post(self, path: str, body: Any) -> Any:
-        return self.call("POST", path, body, study=self.study)
+        return self.call("POST", path, body, **self._which())
+
+    def _which(self) -> dict[str, str]:
+        """Return what names the study: once it was seen, another one of its name is not meant."""
+        return {"study": self.study} | ({"identity": self._identity} if self._identity else {})
 
     def describe(self) -> dict[str, Any]:
-        """Return what the study is pinned to."""
-        return self.call("GET", "/study", study=self.study)
+        """Return what the study is pinned to; from now on only this one is meant."""
+        found = self.call("GET", "/study", **self._which())
+        self._identity = found.get("identity", "")
+        return found
 
     def status(self) -> dict[str, Any]:
         """Return where the study stands."""
-        return self.call("GET", "/status", study=self.study)
+        return self.call("GET", "/status", **self._which())
 
     def answer(self) -> dict[str, Any]:
         """Return what is known so far."""
-        return self.call("GET", "/answer", study=self.study)
+        return self.call("GET", "/answer", **self._which())
 
     def ask(self, n: int, repeats: int, lease: float, owner: str) -> dict[str, Any]:
         """Return tickets, and the state of the study."""
@@ -125,7 +132,7 @@ class Client:
 
     def delete(self) -> None:
         """Remove the study and all that was told it, for good."""
-        self.call("DELETE", "/study", study=self.study)
+        self.call("DELETE", "/study", **self._which())
 
     def close(self) -> None:
         """Close the connections."""
@@ -133,7 +140,8 @@ class Client:
 
 
 def _claim(ticket: dict[str, Any]) -> dict[str, Any]:
-    return {key: ticket[key] for key in ("group", "arm", "index", "repeats", "owner")}
+    claim = {key: ticket[key] for key in ("group", "arm", "index", "repeats", "owner")}
+    return {**claim, "identity": ticket.get("identity", "")}
 
 
 def _detail(response: Any) -> str:

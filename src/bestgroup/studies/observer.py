@@ -8,6 +8,7 @@ at all counts together, so one may look at any time.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -25,7 +26,7 @@ from bestgroup.problem.goals import BestGroup, ParetoGroups
 from bestgroup.problem.noise import SubGaussian
 from bestgroup.problem.problem import value_ends
 from bestgroup.studies.spec import StudySpec
-from bestgroup.studies.storage.base import Block, Store
+from bestgroup.studies.storage.records import Block
 
 CHUNK = 20_000  # blocks read at a time
 MOST_PAIRS = 2_000_000  # comparisons of arms; beyond, boxes of single arms are used
@@ -110,27 +111,36 @@ class Observer:
         self._rule = problem.noise.boxes(shape, spec.delta)
         if problem.items is not None:  # differences on common items are judged: values are kept
             self._rule = kept_values(shape.dims, problem.items.count or 256)
+        self._work = 0
+        self._start()
+
+    def _start(self) -> None:
+        shape = self._spec.problem.shape
         self._tally = empty_tally(shape.groups, shape.arms, shape.dims, self._rule.start)
         self._pivots = np.zeros_like(self._tally.sums)
-        noise = problem.noise
+        noise = self._spec.problem.noise
         self._scales = noise.scales(shape.dims) if noise.has_scale else np.zeros(shape.dims)
         self._ahead: dict[tuple[int, int], dict[int, Floats]] = {}
-        self._seen = 0
-        self._work = 0
-        self.at = 0.0  # when the last of them was told
+        self._seen, self._chain = 0, b""  # the last block, and its checksum
+        self.at = 0.0  # when it was told
 
     @property
     def observed(self) -> int:
         """How many observations were taken up."""
         return int(self._tally.counts.sum())
 
-    def catch_up(self, store: Store, key: int, until: int | None = None) -> None:
-        """Take up what was told since the last time; only up to block `until` if it is given."""
+    def catch_up(self, read: Callable[[int, int], list[Block]], until: int | None = None) -> None:
+        """Take up what was told since the last time; only up to block `until` if it is given.
+
+        `read` is `Study.blocks`.
+        """
+        if self._seen and [block.chain for block in read(self._seen - 1, 1)] != [self._chain]:
+            self._start()  # a backup was restored: the log is another one
         while True:
             most = CHUNK if until is None else min(CHUNK, until - self._seen)
             if most <= 0:
                 return
-            blocks = store.read(key, lambda session, n=most: session.blocks(self._seen, most=n))
+            blocks = read(self._seen, most)
             if not blocks:
                 return
             self.at = blocks[-1].at
@@ -143,7 +153,7 @@ class Observer:
                 return
 
     def _take(self, block: Block, values: Floats) -> None:
-        self._seen = block.number
+        self._seen, self._chain = block.number, block.chain
         arm = block.group, block.arm
         ahead = self._ahead.setdefault(arm, {})
         ahead[block.first] = values

@@ -173,8 +173,7 @@ def make_answer(spec: StudySpec, head: Head) -> Answer:
 
 def guarantee_of(spec: StudySpec, final: bool) -> Guarantee:
     """Return what a study's answer is worth, or what its decisions are before the end."""
-    own = spec.make_algorithm().guarantee(spec.setting())
-    own = own.resting_on(*spec.problem.treatment(), ORDER, RETRIES)
+    own = spec.own_guarantee().resting_on(*spec.problem.treatment(), ORDER, RETRIES)
     return own if final else own.so_far()
 
 

@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 
 from bestgroup.drivers.session import Conductor, Decision
-from bestgroup.errors import StoreError
+from bestgroup.errors import Damaged
 from bestgroup.problem.arrays import Floats
 from bestgroup.problem.status import Status
 from bestgroup.studies.checkpoint import pack, unpack
+from bestgroup.studies.log import check_block, read_log
 from bestgroup.studies.spec import StudySpec
 from bestgroup.studies.storage.base import Session
 from bestgroup.studies.storage.records import Block, Entry, Head, Slot, Tell
@@ -29,7 +30,7 @@ class Stage:
     def __init__(self, spec: StudySpec) -> None:
         self.spec = spec
         self._conductor: Conductor | None = None
-        self._seen = 0
+        self._seen, self._chain = 0, b""  # the last block that was read, and its checksum
         self._loose: list[tuple[int, int, int, int]] = []  # blocks with pulls not consumed
         self._spent = self._cost = 0.0
         self._compiled = False
@@ -46,27 +47,45 @@ class Stage:
 
     def first(self) -> tuple[Head, list[Slot], list[Entry]]:
         """Return the head, the slots and the decisions of a study without observations."""
-        self._start(None)
-        conductor = self._conductor
-        assert conductor is not None
+        conductor, _ = self._start(None)
         made = conductor.decisions
         entries = _entries(made, int((conductor.status > 0).sum()))
         return self._head(Head(), conductor, made), _slots(conductor, []), entries
 
     def sync(self, session: Session, cache: bool = True) -> Conductor:
         """Return the conductor, fed with every block of the log and not stepped."""
-        numbers: Sequence[int] = ()
-        if self._conductor is None:
-            numbers = self._start(session.snapshot() if cache else None)
-        conductor = self._conductor
-        assert conductor is not None
-        while numbers or self._seen < session.head.blocks:
-            blocks = session.blocks(self._seen, numbers, CHUNK)
-            if not blocks:
-                raise StoreError("the log of this study has gaps; restore a copy of its database")
-            self._feed(conductor, blocks)
-            self._seen = max(self._seen, blocks[-1].number)
-            numbers = ()
+        if self._conductor is not None:
+            try:
+                return self._read(session, self._conductor, ())
+            except Damaged:
+                # What this process has read is not what is stored: a backup may have been restored.
+                self._conductor = None
+        if cache and (snapshot := session.snapshot()) is not None:
+            try:
+                conductor, numbers = self._start(snapshot)
+                return self._read(session, conductor, numbers)
+            except Damaged:
+                pass  # a snapshot of another log is no use; the log itself decides
+        try:
+            return self._read(session, *self._start(None))
+        except Damaged:
+            self._conductor = None
+            raise
+
+    def _read(self, session: Session, conductor: Conductor, ahead: Sequence[int]) -> Conductor:
+        """Feed what was not read yet, as far as its checksums fit; Damaged if they do not."""
+        if ahead:
+            before = {number - 1 for number in ahead} - set(ahead) - {0}
+            found = {b.number: b for b in session.blocks(2**62, [*before, *ahead])}
+            for number in ahead:
+                check_block(found[number], b"" if number == 1 else found[number - 1].chain)
+            self._feed(conductor, [found[number] for number in ahead])
+        self._feed_log(session, conductor, session.head.blocks)
+        if self._chain.hex() != session.head.chain or self._seen != session.head.blocks:
+            raise Damaged(
+                "the log of this study is not the one that its head speaks of; `bestgroup study "
+                "check` says what is wrong"
+            )
         return conductor
 
     def oriented(self, values: Floats) -> Floats:
@@ -80,20 +99,33 @@ class Stage:
             rows = self.oriented(tell.values)
             conductor.check_differences(tell.group, tell.arm, tell.first, rows)
 
-    def view(self, session: Session) -> Conductor:
-        """Return the conductor as the log has it, for readers."""
-        conductor = self.sync(session)
+    def _feed_log(self, session: Session, conductor: Conductor, end: int) -> None:
+        while self._seen < end:
+            blocks = read_log(session, self._seen, min(CHUNK, end - self._seen), self._chain)
+            self._feed(conductor, blocks)
+            self._seen, self._chain = blocks[-1].number, blocks[-1].chain
+
+    def view(self, session: Session, until: int | None = None) -> Conductor:
+        """Return the conductor as the log has it, or had it after block `until`, for readers."""
+        if until is None:
+            conductor = self.sync(session)
+        else:
+            conductor = self._conductor or self._start(None)[0]
+            self._feed_log(session, conductor, until)
         self._step(conductor)
         conductor.decisions = []  # stored by whoever completed their plans
         return conductor
 
-    def move(self, session: Session) -> None:
-        """Step as far as the log allows and write the next tickets, decisions and the head."""
+    def move(self, session: Session, always: bool = False) -> None:
+        """Step as far as the log allows and write the next tickets, decisions and the head.
+
+        With `always` they are written even if nothing has moved: to repair them.
+        """
         conductor = self.sync(session)
         before = conductor.plan_number, conductor.stuck, conductor.done
         self._step(conductor)
         if (conductor.plan_number, conductor.stuck, conductor.done) == before:
-            if session.head.plan == conductor.plan_number:
+            if session.head.plan == conductor.plan_number and not always:
                 return
         old = session.slots()
         session.swap(old, _slots(conductor, old))
@@ -108,24 +140,26 @@ class Stage:
         # A large state takes long to store; then it is stored less often.
         if self._spent > max(SNAPSHOT_AFTER, 10 * self._cost) or head.state != "running":
             begun = time.perf_counter()
-            data = pack(conductor.moment(), self._seen, sorted(n for n, *_ in self._loose))
+            ahead = sorted(n for n, *_ in self._loose)
+            data = pack(conductor.moment(), self._seen, ahead, self._chain)
             if data is not None:
                 session.set_snapshot(data)
             self._spent, self._cost = 0.0, time.perf_counter() - begun
 
-    def _start(self, snapshot: bytes | None) -> Sequence[int]:
+    def _start(self, snapshot: bytes | None) -> tuple[Conductor, Sequence[int]]:
         spec = self.spec
         algorithm = spec.make_algorithm()
         conductor = Conductor(spec.setting(), algorithm, spec.horizon, keep=False)
         self._conductor, self._seen, self._loose, self._spent = conductor, 0, [], 0.0
+        self._chain = b""
         if self._compiled:
             conductor.compile()
         saved = None if snapshot is None else unpack(snapshot, conductor.moment())
         if saved is None:
-            return ()
+            return conductor, ()
         conductor.resume(saved.moment)
-        self._seen = saved.seen
-        return saved.ahead
+        self._seen, self._chain = saved.seen, saved.chain
+        return conductor, saved.ahead
 
     def _step(self, conductor: Conductor) -> None:
         begun = time.perf_counter()

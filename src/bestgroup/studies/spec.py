@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, fields
+from dataclasses import MISSING, Field, dataclass, fields
 from typing import Any
 
 from bestgroup._version import __version__
 from bestgroup.algorithms.protocol import Algorithm, Setting
 from bestgroup.algorithms.registry import algorithm as make_algorithm
+from bestgroup.algorithms.registry import pinned, versions
 from bestgroup.algorithms.selection import pick
-from bestgroup.errors import InvalidInput, StoreError
+from bestgroup.errors import InvalidInput, StoreError, WrongVersion
 from bestgroup.problem.goals import Goal, goal_from_dict
+from bestgroup.problem.guarantee import Guarantee
 from bestgroup.problem.items import drawn_order
 from bestgroup.problem.problem import Problem
 
@@ -30,6 +32,7 @@ class StudySpec:
     horizon: int
     seed: int
     library: str
+    guarantee: dict[str, Any] | None = None  # what an answer is worth, as its maker said
 
     def setting(self) -> Setting:
         """Return what the algorithm may know."""
@@ -42,32 +45,43 @@ class StudySpec:
             return tuple(range(first, stop))
         return drawn_order(self.seed, items.count)[first:stop]
 
-    def check_library(self) -> None:
-        """Raise StoreError unless this library made the study."""
-        if self.library != __version__:
-            raise StoreError(
-                f"the study {self.name!r} is pinned to bestgroup {self.library}, and this is "
-                f"{__version__}; install bestgroup=={self.library} to go on, or export its "
-                "observations and import them into a new study"
-            )
-
     def make_algorithm(self) -> Algorithm:
-        """Return the algorithm; StoreError if it is unknown here or of another version."""
-        self.check_library()
-        try:
-            chosen = make_algorithm(self.algorithm, **self.options)
-        except InvalidInput as error:
-            raise StoreError(
-                f"the study {self.name!r} runs the algorithm {self.algorithm!r}, which cannot be "
-                f"made here ({error}); register it first"
-            ) from None
-        if chosen.version != self.algorithm_version:
-            raise StoreError(
-                f"the study {self.name!r} is pinned to version {self.algorithm_version} of "
-                f"{self.algorithm!r}, and this is version {chosen.version}; go on with the code "
-                "that it was created with, or import its observations into a new study"
+        """Return the algorithm in the study's version; WrongVersion if it is not to be had here."""
+        known = versions(self.algorithm)
+        if self.algorithm_version not in known:
+            here = f"has version {', '.join(map(str, known))}" if known else "does not know it"
+            raise WrongVersion(
+                f"the study {self.name!r} runs version {self.algorithm_version} of the algorithm "
+                f"{self.algorithm!r} (bestgroup {self.library}), and this bestgroup {__version__} "
+                f"{here}: it can be read, exported and certified here; to go on, install "
+                f"bestgroup=={self.library} or register the algorithm, or import its observations "
+                "into a new study"
             )
-        return chosen
+        try:
+            return pinned(self.algorithm, self.algorithm_version, self.options)
+        except InvalidInput as error:
+            raise WrongVersion(
+                f"the study {self.name!r} runs {self.algorithm!r} with options that this bestgroup "
+                f"{__version__} does not know ({error}); install bestgroup=={self.library} to go on"
+            ) from None
+
+    def own_guarantee(self) -> Guarantee:
+        """Return what the algorithm's answer is worth; as it was stored if the code is gone."""
+        try:
+            return self.make_algorithm().guarantee(self.setting())
+        except WrongVersion:
+            if self.guarantee is not None:
+                return Guarantee(
+                    self.guarantee["level"],
+                    self.guarantee["statement"],
+                    tuple(self.guarantee["assumptions"]),
+                    self.guarantee.get("on_the_way", ""),
+                )
+        return Guarantee(
+            "none",
+            f"this bestgroup {__version__} does not know version {self.algorithm_version} of "
+            f"{self.algorithm!r}; bestgroup {self.library} says what its answer is worth",
+        )
 
     def to_json(self) -> str:
         """Return the specification as it is stored."""
@@ -79,11 +93,22 @@ class StudySpec:
     def from_json(cls, text: str) -> StudySpec:
         """Return the specification that `to_json` wrote."""
         entries = json.loads(text)
-        known = {field.name for field in fields(cls)}
-        if set(entries) != known:
-            raise StoreError("this study was stored in a form that this bestgroup does not know")
+        known = {field.name: field for field in fields(cls)}
+        if new := sorted(set(entries) - set(known)):
+            raise WrongVersion(
+                f"this study was stored by bestgroup {entries.get('library', '?')} with "
+                f"{', '.join(map(repr, new))}, which this bestgroup {__version__} does not know; "
+                "upgrade bestgroup, nothing was changed"
+            )
+        needed = {name for name, field in known.items() if _is_needed(field)}
+        if missing := sorted(needed - set(entries)):
+            raise StoreError(f"the specification of this study lacks {', '.join(missing)}")
         problem = Problem.from_dict(entries.pop("problem"))
         return cls(problem=problem, goal=goal_from_dict(entries.pop("goal")), **entries)
+
+
+def _is_needed(field: Field[Any]) -> bool:
+    return field.default is MISSING and field.default_factory is MISSING
 
 
 def choose(name: str | Algorithm, setting: Setting, batch: Any) -> Algorithm:

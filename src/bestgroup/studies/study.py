@@ -7,18 +7,19 @@ import socket
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from bestgroup.analysis.certify import Certificate
-from bestgroup.drivers.session import Decision, Moment
-from bestgroup.errors import InvalidInput, StoreError, TicketError
+from bestgroup.drivers.session import Moment
+from bestgroup.errors import Damaged, InvalidInput, TicketError, WrongVersion
 from bestgroup.problem.arrays import LARGEST, Floats, number, positive_int
 from bestgroup.problem.noise import SubGaussian
 from bestgroup.problem.problem import Problem
-from bestgroup.problem.status import Status
 from bestgroup.studies.certificate import make_certificate
+from bestgroup.studies.integrity import Finding, examine, mend
+from bestgroup.studies.log import last_told, read_log
 from bestgroup.studies.observer import Observer
 from bestgroup.studies.reasons import Outlook, foresee, outlook
 from bestgroup.studies.report import (
@@ -33,17 +34,29 @@ from bestgroup.studies.report import (
 from bestgroup.studies.runner import Stage
 from bestgroup.studies.spec import StudySpec
 from bestgroup.studies.storage.base import Session, Store
-from bestgroup.studies.storage.records import Entry, Head, Slot, Tell
+from bestgroup.studies.storage.records import Block, Entry, Head, Slot, Tell
 from bestgroup.studies.ticket import Ticket, read_ticket
 
+T = TypeVar("T")
 LEASE = 600.0  # seconds
 MOST = 100_000  # tickets in one ask
+
+
+class Lease(NamedTuple):
+    """Pulls index, ..., index + repeats - 1 of an arm that a worker has."""
+
+    group: str
+    arm: str
+    index: int  # pyright: ignore[reportIncompatibleMethodOverride]
+    repeats: int
+    owner: str
+    seconds: float  # until it ends; below 0 it is overdue
 
 
 class Study:
     """A study in a storage; safe to use from several threads and processes."""
 
-    def __init__(self, store: Store, key: int, spec: StudySpec) -> None:
+    def __init__(self, store: Store, key: str, spec: StudySpec) -> None:
         self._store, self._key, self.spec = store, key, spec
         self._stage = Stage(spec)
         self._lock = threading.RLock()
@@ -51,12 +64,18 @@ class Study:
         self._observer = Observer(spec)
         self._certified: tuple[Any, Certificate] | None = None
         self._tries = 0
+        self._runs = False
         self.owner = f"{socket.gethostname()}:{os.getpid()}"
 
     @property
     def name(self) -> str:
         """The study's name."""
         return self.spec.name
+
+    @property
+    def identity(self) -> str:
+        """What the study is known by for ever: a later one of the same name has another."""
+        return self._key
 
     @property
     def problem(self) -> Problem:
@@ -76,7 +95,7 @@ class Study:
         Fewer, or none, if the plan has no more to hand out: ask again when others have told, and
         see `status().state` for whether the study has ended.
         """
-        self.spec.check_library()
+        self._check_runs()
         most = n if type(n) is int and n > 0 else positive_int(n, "n")
         size = repeats if type(repeats) is int and repeats > 0 else positive_int(repeats, "repeats")
         if most > MOST:
@@ -105,7 +124,6 @@ class Study:
 
     def fail(self, ticket: Any, reason: str = "") -> None:
         """Give a ticket back: its pulls are handed out again, with the same seeds."""
-        self.spec.check_library()
         slot = self._slot(ticket)
         text = str(reason)[:1000]
         self._store.write(self._key, lambda session: session.release(slot, text))
@@ -119,6 +137,29 @@ class Study:
         return self._store.write(
             self._key, lambda session: session.hold(slot, seconds), durable=False
         )
+
+    def hold(self, tickets: Sequence[Any], lease: float = LEASE) -> tuple[float, list[int]]:
+        """Hold many leases in one transaction; returns their new end and the places of lost ones."""
+        slots, seconds = [self._slot(ticket) for ticket in tickets], _seconds(lease)
+        return self._store.write(
+            self._key, lambda session: session.hold_all(slots, seconds), durable=False
+        )
+
+    def head(self) -> Head:
+        """Return the few numbers that say where the study stands."""
+        return self._store.read(self._key, lambda session: session.head)
+
+    def blocks(self, after: int = 0, most: int = 2**62) -> list[Block]:
+        """Return what was told, in the order of the log: up to `most` blocks after a number."""
+        return self._store.read(self._key, lambda session: read_log(session, after, most))
+
+    def read(self, work: Callable[[Session], T]) -> T:
+        """Return what `work` finds in one state of what is stored; it must not change anything."""
+        return self._store.read(self._key, work)
+
+    def last_told(self) -> float | None:
+        """Return when the last observation was told, by the storage's clock; None without any."""
+        return self._store.read(self._key, last_told)
 
     def status(self, forecast: bool = True) -> StudyStatus:
         """Return where the study stands, and about how many pulls are left if gaps are as they look.
@@ -134,7 +175,7 @@ class Study:
                 return replace(status, forecast=0.0 if status.state == "done" else None)
             try:
                 return replace(status, forecast=foresee(self.spec, self._stage.view(session)))
-            except StoreError:  # a study of another version can be looked at, not stepped
+            except (WrongVersion, Damaged):  # such a study can be looked at, not stepped
                 return status
 
         if not forecast:
@@ -144,13 +185,12 @@ class Study:
 
     def answer(self) -> Answer:
         """Return what is known so far, with what it is worth."""
-        head = self._store.read(self._key, lambda session: session.head)
-        return make_answer(self.spec, head)
+        return make_answer(self.spec, self.head())
 
     def certificate(self) -> Certificate:
         """Return the algorithm's decisions with their reasons, and what the observations add to them."""
         with self._watch:
-            self._observer.catch_up(self._store, self._key)
+            self._observer.catch_up(self.blocks)
             with self._lock:
                 head, look = self._store.read(self._key, self._look)
             state = self._observer.observed, head.plan, head.state
@@ -162,7 +202,7 @@ class Study:
     def _look(self, session: Session) -> tuple[Head, Outlook | None]:
         try:
             return session.head, outlook(self.spec, self._stage.view(session))
-        except StoreError:  # a study of another version can be looked at, not stepped
+        except WrongVersion:  # such a study can be looked at, not stepped
             return session.head, None
 
     def explain(self, group: str) -> Explanation:
@@ -172,7 +212,10 @@ class Study:
         found = self.certificate()
 
         def work(session: Session) -> tuple[dict[str, Any], list[Entry]]:
-            return self._stage.view(session).record(), session.decisions()
+            try:
+                return self._stage.view(session).record(), session.decisions()
+            except WrongVersion:  # what is stored can be read for ever
+                return {}, session.decisions()
 
         with self._lock:
             record, decisions = self._store.read(self._key, work)
@@ -187,28 +230,67 @@ class Study:
 
     def decisions(self) -> list[dict[str, Any]]:
         """Return the decisions in the order in which they were made; none is ever taken back."""
-        entries = self._store.read(self._key, lambda session: session.decisions())
-        return [decision_dict(self.spec, entry) for entry in entries]
+        return [decision_dict(self.spec, entry) for entry in self.entries()]
+
+    def entries(self) -> list[Entry]:
+        """Return the decisions as they are stored, by numbers instead of names."""
+        return self._store.read(self._key, lambda session: session.decisions())
 
     def verify(self) -> int:
-        """Replay the whole log and compare; returns the pulls, StoreError if anything differs."""
-        stage = Stage(self.spec)
+        """Return the pulls that a replay of the whole log consumes; Damaged if anything is wrong.
 
-        def work(session: Session) -> int:
-            conductor = stage.sync(session, cache=False)
-            conductor.advance()
-            again = [_place(d) for d in conductor.decisions]
-            stored = [_place(e) for e in session.decisions()]
-            head = session.head
-            now = conductor.plan_number, conductor.pulls, conductor.told
-            if again != stored or now != (head.plan, head.pulls, head.told):
-                raise StoreError(
-                    f"the log of {self.name!r} does not give what is stored; it was changed by "
-                    "other means than bestgroup"
-                )
-            return conductor.pulls
+        Everything stored is read and held against its checksum: a changed bit, a value that is no
+        number, a block that is cut or missing are named. The replay must give the stored decisions.
+        """
+        examined = self._store.read(self._key, lambda s: examine(s, self.spec), trust=True)
+        if examined.findings:
+            shown = "; ".join(finding.what for finding in examined.findings[:5])
+            more = len(examined.findings) - 5
+            rest = f"; and {more} more" if more > 0 else ""
+            raise Damaged(
+                f"the study {self.name!r} was changed by other means than bestgroup: {shown}{rest}"
+            )
+        return examined.pulls
+
+    def check(self) -> list[Finding]:
+        """Return what is wrong with what is stored of the study, and what `repair` does about it."""
+        found = self._store.read(self._key, lambda s: examine(s, self.spec), trust=True)
+        return found.findings
+
+    def repair(self) -> list[Finding]:
+        """Mend what is wrong and return what it was; see `check` for what will be done.
+
+        Damaged observations are dropped, and asked for again with their seeds; all else follows
+        from the log.
+        """
+        with self._lock:
+            self._stage.forget()
+            return self._store.write(self._key, lambda s: mend(s, self.spec), trust=True)
+
+    def leases(self) -> list[Lease]:
+        """Return who has which pulls, and for how many seconds from now; below 0: overdue."""
+
+        def work(session: Session) -> list[Lease]:
+            return [
+                Lease(*self._names(slot), slot.owner, slot.expires - session.now)
+                for slot in sorted(session.slots(), key=lambda slot: slot[:3])
+                if slot.owner
+            ]
 
         return self._store.read(self._key, work)
+
+    def release(self, owner: str | None = None) -> int:
+        """End all leases, or those of an owner; returns how many pulls are free again.
+
+        A worker that tells one of them later is still heard if nobody was quicker.
+        """
+
+        def work(session: Session) -> int:
+            held = [s for s in session.slots() if s.owner and owner in (None, s.owner)]
+            session.swap(held, [slot._replace(owner="", expires=0.0) for slot in held])
+            return sum(slot.size for slot in held)
+
+        return self._store.write(self._key, work)
 
     def import_observations(self, source: Any) -> int:
         """Take observations made elsewhere: a CSV or Parquet file, a data frame, or rows.
@@ -221,7 +303,7 @@ class Study:
         """
         from bestgroup.studies.table import import_rows, read_rows
 
-        self.spec.check_library()
+        self._check_runs()
         table = read_rows(source, self.problem)
 
         def work(session: Session) -> int:
@@ -233,14 +315,13 @@ class Study:
         """Return all observations as a pandas data frame: group, arm, index and the dims."""
         from bestgroup.studies.table import to_frame
 
-        return to_frame(self.spec, self._store.read(self._key, lambda s: s.blocks(0)))
+        return to_frame(self.spec, self.blocks())
 
     def export(self, path: Any) -> int:
         """Write all observations to a .csv or .parquet file; returns the number of rows."""
         from bestgroup.studies.table import write_table
 
-        blocks = self._store.read(self._key, lambda session: session.blocks(0))
-        return write_table(self.spec, blocks, path)
+        return write_table(self.spec, self.blocks(), path)
 
     def add_group(self, *_: Any, **__: Any) -> None:
         """Refuse: the groups of a study are fixed."""
@@ -272,8 +353,14 @@ class Study:
     def __repr__(self) -> str:
         return f"Study({self.name!r}, {self.problem!r}, storage={self.storage!r})"
 
+    def _check_runs(self) -> None:
+        """Raise WrongVersion unless the study's algorithm is here: a study that cannot step rests."""
+        if not self._runs:
+            self.spec.make_algorithm()
+            self._runs = True
+
     def _record(self, tells: Sequence[Tell]) -> int:
-        self.spec.check_library()
+        self._check_runs()
 
         def work(session: Session) -> int:
             if getattr(self.problem.noise, "difference", None) is not None:
@@ -314,6 +401,11 @@ class Study:
             sentence = sentence.replace(f"arm {j} of group {i} ", f"arm {arm!r} of {group!r} ")
         return sentence
 
+    def _names(self, slot: Slot) -> tuple[str, str, int, int]:
+        problem = self.problem
+        arm = problem.arms[slot.group][slot.arm]
+        return problem.groups[slot.group], arm, slot.first, slot.size
+
     def _ticket(self, slot: Slot) -> Ticket:
         problem, place = self.problem, (self.spec.seed, slot.group, slot.arm)
         items = problem.items
@@ -329,6 +421,7 @@ class Study:
             place=place,
             items=() if items is None else tuple(items.name(number) for number in numbers),
             numbers=numbers,
+            identity=self._key,
         )
 
     def _block(self, values: Any) -> Floats:
@@ -341,12 +434,12 @@ class Study:
         return self.spec.problem.check_values(values)
 
     def _slot(self, ticket: Any) -> Slot:
-        claim = read_ticket(ticket, self.name)
+        claim = read_ticket(ticket, self.name, self.identity)
         i, j = self.problem.index(claim.group, claim.arm)
         return Slot(i, j, claim.first, claim.repeats, owner=claim.owner)
 
     def _tell(self, ticket: Any, values: Any) -> Tell:
-        claim = read_ticket(ticket, self.spec.name)
+        claim = read_ticket(ticket, self.spec.name, self._key)
         i, j = self.spec.problem.index(claim.group, claim.arm)
         block = self._block(values)
         if not 1 <= len(block) <= claim.repeats:
@@ -355,12 +448,6 @@ class Study:
                 f"got {len(block)}"
             )
         return Tell(i, j, claim.first, block)
-
-
-def _place(decision: Decision | Entry) -> tuple[int, int, str, int]:
-    """Return what a replay must give again; early logs call out what is not needed, too."""
-    kind = "out" if decision.kind == Status.NOT_NEEDED.word else decision.kind
-    return decision.plan, decision.pulls, kind, decision.group
 
 
 def _seconds(lease: Any) -> float:

@@ -7,7 +7,7 @@ import struct
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from bestgroup.errors import InvalidInput
+from bestgroup.errors import InvalidInput, TicketError
 
 
 def pull_seed(root: int, group: int, arm: int, index: int) -> int:
@@ -38,6 +38,7 @@ class Ticket(NamedTuple):
     place: tuple[int, int, int]  # the study's seed, the numbers of the group and the arm
     items: tuple[str, ...] = ()  # on shared items, what each pull is scored on
     numbers: tuple[int, ...] = ()  # of these items
+    identity: str = ""  # the study's: another study of the same name is not meant
 
     @property
     def item(self) -> str | None:
@@ -60,6 +61,7 @@ class Ticket(NamedTuple):
         """Return the ticket as plain JSON."""
         entries: dict[str, Any] = {
             "study": self.study,
+            "identity": self.identity,
             "group": self.group,
             "arm": self.arm,
             "index": self.index,
@@ -85,16 +87,21 @@ class Claim(NamedTuple):
     owner: str
 
 
-def read_ticket(given: Any, study: str) -> Claim:
-    """Return what a ticket, or the JSON of one, claims; InvalidInput if it is none of the study."""
+def read_ticket(given: Any, study: str, identity: str) -> Claim:
+    """Return what a ticket, or the JSON of one, claims; InvalidInput if it is none of the study.
+
+    JSON without an identity is taken as it is; with one it must be the study's.
+    """
     if isinstance(given, Ticket):
         if given.study != study:
             raise InvalidInput(f"this ticket belongs to the study {given.study!r}, not {study!r}")
+        _check_identity(given.identity, study, identity)
         return Claim(*given[1:6])
     if not isinstance(given, Mapping):
         raise InvalidInput(f"a ticket must be one from ask(), or its JSON; got {given!r:.60}")
     if given.get("study", study) != study:
         raise InvalidInput(f"this ticket belongs to the study {given['study']!r}, not {study!r}")
+    _check_identity(given.get("identity"), study, identity)
     for key in ("group", "arm", "index"):
         if key not in given:
             raise InvalidInput(f"a ticket must have the entry {key!r}; got {sorted(given)}")
@@ -107,3 +114,11 @@ def read_ticket(given: Any, study: str) -> Claim:
         if not isinstance(value, str):
             raise InvalidInput(f"{key} of a ticket must be a text; got {value!r:.60}")
     return Claim(given["group"], given["arm"], index, repeats, owner)
+
+
+def _check_identity(given: Any, study: str, identity: str) -> None:
+    if given and given != identity:
+        raise TicketError(
+            f"this ticket belongs to an earlier study named {study!r}, which was deleted; nothing "
+            "was stored"
+        )

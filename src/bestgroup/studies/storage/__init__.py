@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from bestgroup.errors import InvalidInput
@@ -28,3 +30,19 @@ def open_store(storage: Any, create: bool = False, patience: float = 30.0) -> St
     from bestgroup.studies.storage.sql import SqlStore
 
     return SqlStore(storage, create=create, patience=patience)
+
+
+def backup(store: Store, path: Path, names: Sequence[str] = ()) -> list[str]:
+    """Write studies, all of them or those named, to a new SQLite file; returns their names."""
+    from bestgroup.studies.storage.backup import backup as write
+
+    return write(store, path, names)
+
+
+def restore(
+    store: Store, path: Path, names: Sequence[str] = (), replace: bool = False
+) -> list[str]:
+    """Put the studies of a backup into a storage, all or none; returns their names."""
+    from bestgroup.studies.storage.backup import restore as read
+
+    return read(store, path, names, replace)

@@ -1,6 +1,8 @@
 """What a store promises, in words, and the rules about tickets that all stores share.
 
-A store keeps studies by name. All of a study happens in sessions: `write(key, work)` runs
+A store keeps studies by name, and each has a random identity, its key, that no other study ever
+gets: what is meant for a deleted study never reaches one that came after it. All of a study happens
+in sessions: `write(key, work)` runs
 `work(session)` alone on that study and keeps all of its changes, or none if it raises; `read` sees
 one state and changes nothing, and never makes a writer wait. `work` may be run again when the
 database was busy or away, so it must not act on anything else.
@@ -26,7 +28,16 @@ from typing import TypeVar
 
 from bestgroup.errors import TicketError
 from bestgroup.studies.storage.book import Book, check_told
-from bestgroup.studies.storage.records import Block, Entry, Head, Listed, Slot, Tell
+from bestgroup.studies.storage.records import (
+    Block,
+    Entry,
+    Event,
+    Head,
+    Listed,
+    Slot,
+    Stored,
+    Tell,
+)
 
 T = TypeVar("T")
 FEW = 8  # arms whose slots are read arm by arm
@@ -37,6 +48,7 @@ class Session(ABC):
 
     head: Head
     now: float  # seconds, by the clock that leases go by
+    sound: bool = True  # whether the head fits its checksum
 
     @abstractmethod
     def slots(self, group: int | None = None, arm: int | None = None) -> list[Slot]:
@@ -45,6 +57,14 @@ class Session(ABC):
     @abstractmethod
     def available(self, most: int) -> list[Slot]:
         """Return up to `most` slots of rank 0, then 1, that are free or whose lease has ended."""
+
+    @abstractmethod
+    def last_to_end(self, rank: int) -> Slot | None:
+        """Return the slot of a rank whose lease ends last."""
+
+    @abstractmethod
+    def shorten(self) -> None:
+        """Let leases that would end later than their length from now end then."""
 
     @abstractmethod
     def waiting(self) -> bool:
@@ -63,6 +83,14 @@ class Session(ABC):
         """Return the blocks with those numbers, then up to `most` with numbers above `after`."""
 
     @abstractmethod
+    def stored(self, after: int, most: int) -> list[Stored]:
+        """Return up to `most` blocks with numbers above `after` as they lie there, unread."""
+
+    @abstractmethod
+    def rewrite(self, blocks: Sequence[Block]) -> None:
+        """Put these blocks, numbered anew, in the place of the whole log: to repair it."""
+
+    @abstractmethod
     def observed(self, group: int, arm: int, first: int, stop: int) -> list[Block]:
         """Return the blocks of an arm that overlap [first, stop)."""
 
@@ -77,6 +105,10 @@ class Session(ABC):
     @abstractmethod
     def decide(self, entries: Sequence[Entry]) -> None:
         """Add decisions; there is no way to change or remove one."""
+
+    @abstractmethod
+    def forget_decisions(self) -> None:
+        """Remove all decisions: to repair them."""
 
     @abstractmethod
     def decisions(self) -> list[Entry]:
@@ -104,12 +136,12 @@ class Session(ABC):
         out: list[Slot] = []
         old: list[Slot] = []
         rest: list[Slot] = []
-        for slot in self.available(most):
+        for slot in self._available(most):
             first = slot.first
             while first < slot.stop and len(out) < most:
                 stop = min(first + repeats, slot.stop)
                 piece = slot if slot.size <= repeats else slot.part(first, stop)
-                out.append(Slot(*piece[:6], owner, until, *piece[8:]))
+                out.append(Slot(*piece[:6], owner, until, *piece[8:10], seconds))
                 first = stop
             if first < slot.stop:
                 rest.append(slot.part(first, slot.stop)._replace(owner="", expires=0.0))
@@ -119,11 +151,25 @@ class Session(ABC):
         self.swap(old, [*out, *rest])
         return out
 
+    def _available(self, most: int) -> list[Slot]:
+        """Return what can be leased; no lease, whoever's clock gave it, blocks for longer than its
+        length from now.
+
+        A worker whose clock is a year ahead would otherwise keep its tickets for a year.
+        """
+        found = self.available(most)
+        if len(found) == most:
+            return found
+        last = [slot for rank in (0, 1) if (slot := self.last_to_end(rank)) is not None]
+        if any(slot.seconds and slot.expires > self.now + slot.seconds for slot in last):
+            self.shorten()
+        return found
+
     def hold(self, mine: Slot, seconds: float) -> float:
         """Let a lease end that many seconds from now; returns the new end."""
         until = self.now + seconds
         own = self._own(mine)
-        self.swap(own, [slot._replace(expires=until) for slot in own])
+        self.swap(own, [slot._replace(expires=until, seconds=seconds) for slot in own])
         return until
 
     def hold_all(self, claims: Sequence[Slot], seconds: float) -> tuple[float, list[int]]:
@@ -142,7 +188,8 @@ class Session(ABC):
             own |= {slot[:3]: slot for slot in found}
             if not found:
                 lost.append(place)
-        self.swap(own.values(), [slot._replace(expires=until) for slot in own.values()])
+        kept = own.values()
+        self.swap(kept, [slot._replace(expires=until, seconds=seconds) for slot in kept])
         return until, lost
 
     def release(self, mine: Slot, reason: str) -> None:
@@ -211,28 +258,57 @@ class Store(ABC):
         head: Head,
         slots: Sequence[Slot],
         entries: Sequence[Entry] = (),
-    ) -> int:
-        """Keep a new study and return its key; InvalidInput if there is one of that name."""
+    ) -> str:
+        """Keep a new study and return its identity; InvalidInput if there is one of that name."""
 
     @abstractmethod
-    def find(self, name: str) -> tuple[int, str]:
-        """Return the key and the specification of a study; StoreError if there is none."""
+    def find(self, name: str) -> tuple[str, str]:
+        """Return the identity and the specification of a study; NoSuchStudy if there is none."""
 
     @abstractmethod
     def listed(self) -> list[Listed]:
         """Return all studies, by name."""
 
     @abstractmethod
-    def delete(self, name: str) -> None:
-        """Remove a study with everything that belongs to it."""
+    def delete(self, name: str, identity: str | None = None) -> None:
+        """Remove a study with everything that belongs to it; of that identity, if one is given."""
 
     @abstractmethod
-    def write(self, key: int, work: Callable[[Session], T], durable: bool = True) -> T:
-        """Run `work` alone on a study; unless `durable`, a power cut may undo it later."""
+    def write(
+        self, key: str, work: Callable[[Session], T], durable: bool = True, trust: bool = False
+    ) -> T:
+        """Run `work` alone on a study; unless `durable`, a power cut may undo it later.
+
+        `trust` takes a damaged head as it is, for those who repair it; so in `read`.
+        """
 
     @abstractmethod
-    def read(self, key: int, work: Callable[[Session], T]) -> T:
+    def read(self, key: str, work: Callable[[Session], T], trust: bool = False) -> T:
         """Run `work` on one state of a study; it must not change anything."""
+
+    @abstractmethod
+    def note(self, event: Event) -> None:
+        """Add a line to the audit trail; the time is the storage's."""
+
+    @abstractmethod
+    def trail(self, most: int) -> list[Event]:
+        """Return the last lines of the audit trail, the newest first."""
+
+    @abstractmethod
+    def tokens(self) -> dict[str, tuple[str, str, float]]:
+        """Return role, digest and time of creation of every named token."""
+
+    @abstractmethod
+    def set_token(self, name: str, role: str, digest: str) -> None:
+        """Keep a named token; InvalidInput if there is one of that name."""
+
+    @abstractmethod
+    def drop_token(self, name: str) -> None:
+        """Remove a named token; InvalidInput if there is none."""
+
+    @abstractmethod
+    def faults(self) -> list[str]:
+        """Return what the database finds wrong with itself."""
 
     @abstractmethod
     def close(self) -> None:

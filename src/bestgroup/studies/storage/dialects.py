@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import sqlite3
+import tempfile
 import time
+import weakref
 from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, func, literal, text
 
 from bestgroup.errors import InvalidInput, NoSuchStudy, StoreError
 
 WAIT = 60.0  # seconds that SQLite waits for another process's transaction
+_MOVED = "was removed or replaced while it was open"
+Place = tuple[int, int] | None  # what a file is known by, whatever its name
+
+
+class Moved(Exception):
+    """The file of a database is not the one that was opened."""
 
 
 class Dialect(ABC):
@@ -30,8 +41,18 @@ class Dialect(ABC):
         """Return an engine."""
 
     @abstractmethod
-    def begin(self, connection: Connection, write: bool, durable: bool) -> None:
-        """Begin a transaction."""
+    def begin(
+        self, connection: Connection, write: bool, durable: bool, repeatable: bool = False
+    ) -> None:
+        """Begin a transaction; a `repeatable` one sees one state in all of its queries."""
+
+    @abstractmethod
+    def confirm(self, connection: Connection) -> None:
+        """Raise Moved unless what was committed is where others will look for it."""
+
+    def faults(self, connection: Connection) -> list[str]:
+        """Return what the database finds wrong with itself."""
+        return []
 
     @abstractmethod
     def commit(self, connection: Connection) -> None:
@@ -70,12 +91,41 @@ class SQLite(Dialect):
         if not name or name == ":memory:":
             raise InvalidInput('an SQLite storage needs a file; use "memory" for one without')
         self.where = f"the database file {name}"
-        path = Path(name.removeprefix("file:"))
+        self._path = path = Path(name.removeprefix("file:"))
         if not create and not path.exists():
             raise NoSuchStudy(f"there is no database file {path}; create a study first")
         if not path.parent.is_dir():
             raise StoreError(f"{path} cannot be made: there is no folder {path.parent}")
-        self._url = url
+        self._url, self._frozen, self.copied = url, False, False
+        self._opened = path.exists()
+        self.read_only = self._opened and not (
+            os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)
+        )
+        if not self.read_only:
+            return
+        if self._left_in_log():
+            self.copy()
+        elif "immutable" not in url.query:
+            # SQLite keeps notes beside a file that it reads, unless it is told that nobody writes.
+            self._url = _as_uri(path, mode="ro", immutable="1")
+
+    def copy(self) -> None:
+        """Go on with a copy of a file that cannot be written: to look at, for it ends with us."""
+        folder = tempfile.mkdtemp(prefix="bestgroup-")
+        weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+        copy = Path(folder) / "copy.db"
+        shutil.copyfile(self._path, copy)
+        if self._left_in_log():
+            shutil.copyfile(_log_of(self._path), _log_of(copy))
+        self._path, self._url, self.copied = copy, _as_uri(copy), True
+
+    def freeze(self) -> None:
+        """Let nothing be written from now on."""
+        self._frozen = True
+
+    def _left_in_log(self) -> bool:
+        log = _log_of(self._path)
+        return log.exists() and log.stat().st_size > 0
 
     @property
     def complaint(self) -> type[Exception]:
@@ -90,8 +140,26 @@ class SQLite(Dialect):
             max_overflow=-1,
             pool_reset_on_return=None,  # every transaction is ended here
         )
+        event.listen(engine, "do_connect", self._look)
         event.listen(engine, "connect", self._prepare)
+        event.listen(engine, "connect", self._remember)
         return engine
+
+    def _look(self, *_: Any) -> None:
+        """Keep SQLite from making an empty file where the study's was."""
+        if self._opened and not self._path.exists():
+            raise Moved(f"{self.where} is gone; put it back, or restore a backup")
+
+    def _remember(self, connection: Any, record: Any) -> None:
+        connection.execute("SELECT count(*) FROM sqlite_master").fetchone()  # opens the log, too
+        if self._frozen:
+            connection.execute("PRAGMA query_only=ON")
+        record.info["files"] = self._files()
+        self._opened = True
+
+    def _files(self) -> tuple[Place, Place]:
+        """Return what the file and its log are known by."""
+        return _place(self._path), _place(_log_of(self._path))
 
     @staticmethod
     def _prepare(connection: Any, record: Any) -> None:
@@ -113,14 +181,27 @@ class SQLite(Dialect):
         cursor.close()
         record.info["synchronous"] = None
 
-    def begin(self, connection: Connection, write: bool, durable: bool) -> None:
+    def begin(
+        self, connection: Connection, write: bool, durable: bool, repeatable: bool = False
+    ) -> None:
         info = connection.info
         wanted = "FULL" if durable else "NORMAL"
         driver: Any = connection.connection.driver_connection
+        if info["files"] != self._files():
+            raise Moved(f"{self.where} {_MOVED}; nothing of this call was stored")
         if write and info.get("synchronous") != wanted:
             driver.execute(f"PRAGMA synchronous={wanted}")
             info["synchronous"] = wanted
         driver.execute("BEGIN IMMEDIATE" if write else "BEGIN")
+
+    def confirm(self, connection: Connection) -> None:
+        if connection.info["files"] != self._files():
+            raise Moved(f"{self.where} {_MOVED}; what this call told is not kept")
+
+    def faults(self, connection: Connection) -> list[str]:
+        driver: Any = connection.connection.driver_connection
+        lines = [row[0] for row in driver.execute("PRAGMA quick_check(20)").fetchall()]
+        return [] if lines == ["ok"] else [f"SQLite says: {line}" for line in lines]
 
     def commit(self, connection: Connection) -> None:
         driver: Any = connection.connection.driver_connection
@@ -161,6 +242,23 @@ class SQLite(Dialect):
         return f"{self.where} {why}; nothing of this call was stored"
 
 
+def _as_uri(path: Path, **query: str) -> URL:
+    name = f"file:{quote(str(path.resolve()))}"
+    return URL.create("sqlite", database=name, query={**query, "uri": "true"})
+
+
+def _log_of(path: Path) -> Path:
+    return path.with_name(f"{path.name}-wal")
+
+
+def _place(path: Path) -> Place:
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
 class Postgres(Dialect):
     """A server; a study's row is the lock of its writers."""
 
@@ -183,13 +281,20 @@ class Postgres(Dialect):
     def engine(self) -> Engine:
         return create_engine(self._url, max_overflow=-1, connect_args={"connect_timeout": 10})
 
-    def begin(self, connection: Connection, write: bool, durable: bool) -> None:
+    def begin(
+        self, connection: Connection, write: bool, durable: bool, repeatable: bool = False
+    ) -> None:
         connection.begin()
+        if repeatable:
+            connection.execute(text("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ"))
         if write and not durable:
             connection.execute(text("SET LOCAL synchronous_commit TO off"))
 
     def commit(self, connection: Connection) -> None:
         connection.commit()
+
+    def confirm(self, connection: Connection) -> None:
+        pass  # the server has said so
 
     def rollback(self, connection: Connection) -> None:
         connection.rollback()

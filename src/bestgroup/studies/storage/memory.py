@@ -9,7 +9,17 @@ from typing import Any, TypeVar
 
 from bestgroup.errors import InvalidInput, NoSuchStudy
 from bestgroup.studies.storage.base import Session, Store
-from bestgroup.studies.storage.records import Block, Entry, Head, Listed, Slot, Tell
+from bestgroup.studies.storage.checksums import link, new_identity
+from bestgroup.studies.storage.records import (
+    Block,
+    Entry,
+    Event,
+    Head,
+    Listed,
+    Slot,
+    Stored,
+    Tell,
+)
 
 T = TypeVar("T")
 
@@ -19,7 +29,7 @@ class _Study:
 
     def __init__(self, name: str, spec: str, head: Head, slots: Sequence[Slot]) -> None:
         self.name, self.spec, self.head = name, spec, head
-        self.created = time.time()
+        self.created, self.identity = time.time(), new_identity()
         self.slots: dict[tuple[int, int], dict[int, Slot]] = {}
         self.free: tuple[dict[tuple[int, int, int], Slot], ...] = ({}, {}, {})
         self.leased: tuple[dict[tuple[int, int, int], Slot], ...] = ({}, {}, {})
@@ -69,6 +79,19 @@ class _Session(Session):
                 found += ended[: most - len(found)]
         return found
 
+    def last_to_end(self, rank: int) -> Slot | None:
+        leased = self._study.leased[rank].values()
+        return max(leased, key=lambda slot: slot.expires, default=None)
+
+    def shorten(self) -> None:
+        late = [
+            slot
+            for slots in self._study.leased
+            for slot in slots.values()
+            if slot.seconds and slot.expires > self.now + slot.seconds
+        ]
+        self.swap(late, [slot._replace(expires=self.now + slot.seconds) for slot in late])
+
     def waiting(self) -> bool:
         return bool(self._study.free[0] or self._study.leased[0])
 
@@ -83,21 +106,41 @@ class _Session(Session):
 
     def append(self, tells: Sequence[Tell]) -> None:
         study, undo = self._study, self._undo
-        plan, told, pulls, number, *rest = self.head
+        number, told, chain = self.head.blocks, self.head.told, bytes.fromhex(self.head.chain)
         for tell in tells:
             number += 1
             told += len(tell.values)
             block = Block(number, *tell, at=self.now)
+            chain = link(chain, block)
+            block = block._replace(chain=chain)
             study.blocks.append(block)
             row = study.by_arm.setdefault(tell[:2], [])
             row.append(block)
             undo.append((study.blocks.pop, ()))
             undo.append((row.pop, ()))
-        self.set_head(Head(plan, told, pulls, number, *rest))
+        self.set_head(self.head._replace(told=told, blocks=number, chain=chain.hex()))
 
     def blocks(self, after: int, numbers: Sequence[int] = (), most: int = 2**62) -> list[Block]:
         blocks = self._study.blocks
         return [*(blocks[n - 1] for n in numbers), *blocks[after : after + most]]
+
+    def stored(self, after: int, most: int) -> list[Stored]:
+        return [
+            Stored(*block[:4], len(block.values), block.values.tobytes(), block.at, block.chain)
+            for block in self.blocks(after, most=most)
+        ]
+
+    def rewrite(self, blocks: Sequence[Block]) -> None:
+        study = self._study
+        for name, empty in (("blocks", []), ("by_arm", {})):
+            self._undo.append((setattr, (study, name, getattr(study, name))))
+            setattr(study, name, empty)
+        self.set_head(self.head._replace(blocks=0, told=0, chain=""))
+        now = self.now
+        for block in blocks:
+            self.now = block.at  # when it was told stays
+            self.append([Tell(*block[1:5])])
+        self.now = now
 
     def observed(self, group: int, arm: int, first: int, stop: int) -> list[Block]:
         row = self._study.by_arm.get((group, arm), [])
@@ -115,6 +158,10 @@ class _Session(Session):
         for entry in entries:
             self._study.decisions.append(entry)
             self._undo.append((self._study.decisions.pop, ()))
+
+    def forget_decisions(self) -> None:
+        self._undo.append((setattr, (self._study, "decisions", self._study.decisions)))
+        self._study.decisions = []
 
     def decisions(self) -> list[Entry]:
         return list(self._study.decisions)
@@ -141,8 +188,9 @@ class MemoryStore(Store):
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
-        self._studies: dict[int, _Study] = {}
-        self._next = 1
+        self._studies: dict[str, _Study] = {}
+        self._trail: list[Event] = []
+        self._tokens: dict[str, tuple[str, str, float]] = {}
 
     def create(
         self,
@@ -151,17 +199,16 @@ class MemoryStore(Store):
         head: Head,
         slots: Sequence[Slot],
         entries: Sequence[Entry] = (),
-    ) -> int:
+    ) -> str:
         with self._lock:
             if any(study.name == name for study in self._studies.values()):
                 raise InvalidInput(f"there is a study named {name!r} already; choose another name")
-            key = self._next
-            self._next += 1
-            self._studies[key] = _Study(name, spec, head, slots)
-            self._studies[key].decisions += entries
-            return key
+            made = _Study(name, spec, head, slots)
+            made.decisions += entries
+            self._studies[made.identity] = made
+            return made.identity
 
-    def find(self, name: str) -> tuple[int, str]:
+    def find(self, name: str) -> tuple[str, str]:
         with self._lock:
             for key, study in self._studies.items():
                 if study.name == name:
@@ -171,17 +218,29 @@ class MemoryStore(Store):
     def listed(self) -> list[Listed]:
         with self._lock:
             rows = [
-                Listed(s.name, s.created, s.head.state, s.head.plan, s.head.told, s.head.pulls)
+                Listed(
+                    s.name,
+                    s.created,
+                    s.head.state,
+                    s.head.plan,
+                    s.head.told,
+                    s.head.pulls,
+                    s.identity,
+                )
                 for s in self._studies.values()
             ]
         return sorted(rows)
 
-    def delete(self, name: str) -> None:
+    def delete(self, name: str, identity: str | None = None) -> None:
         with self._lock:
             key, _ = self.find(name)
+            if identity not in (None, key):
+                raise NoSuchStudy("this study was deleted")
             del self._studies[key]
 
-    def write(self, key: int, work: Callable[[Session], T], durable: bool = True) -> T:
+    def write(
+        self, key: str, work: Callable[[Session], T], durable: bool = True, trust: bool = False
+    ) -> T:
         with self._lock:
             session = self._session(key)
             try:
@@ -190,14 +249,40 @@ class MemoryStore(Store):
                 session.undo()
                 raise
 
-    def read(self, key: int, work: Callable[[Session], T]) -> T:
+    def read(self, key: str, work: Callable[[Session], T], trust: bool = False) -> T:
         with self._lock:
             return work(self._session(key))
+
+    def note(self, event: Event) -> None:
+        with self._lock:
+            self._trail.append(event._replace(at=time.time()))
+
+    def trail(self, most: int) -> list[Event]:
+        with self._lock:
+            return self._trail[::-1][:most]
+
+    def tokens(self) -> dict[str, tuple[str, str, float]]:
+        with self._lock:
+            return dict(self._tokens)
+
+    def set_token(self, name: str, role: str, digest: str) -> None:
+        with self._lock:
+            if name in self._tokens:
+                raise InvalidInput(f"there is a token named {name!r} already; revoke it first")
+            self._tokens[name] = role, digest, time.time()
+
+    def drop_token(self, name: str) -> None:
+        with self._lock:
+            if self._tokens.pop(name, None) is None:
+                raise InvalidInput(f"there is no token named {name!r}")
+
+    def faults(self) -> list[str]:
+        return []
 
     def close(self) -> None:
         pass
 
-    def _session(self, key: int) -> _Session:
+    def _session(self, key: str) -> _Session:
         study = self._studies.get(key)
         if study is None:
             raise NoSuchStudy("this study was deleted")

@@ -20,6 +20,7 @@ class Slot(NamedTuple):
     expires: float = 0.0
     failures: int = 0
     reason: str = ""
+    seconds: float = 0.0  # how long the lease was given for
 
     @property
     def stop(self) -> int:
@@ -42,11 +43,25 @@ class Block(NamedTuple):
     first: int
     values: Floats  # [n, all dims]
     at: float = 0.0  # when it was told, by the clock of the storage
+    chain: bytes = b""  # checksum of this block and all before it
 
     @property
     def stop(self) -> int:
         """The pull after the last one."""
         return self.first + len(self.values)
+
+
+class Stored(NamedTuple):
+    """A block as it lies in the storage, before anything of it is believed."""
+
+    number: int
+    group: int
+    arm: int
+    first: int
+    size: int
+    data: bytes  # count rows of little-endian float64, all dims
+    at: float
+    chain: bytes
 
 
 class Tell(NamedTuple):
@@ -72,6 +87,7 @@ class Head(NamedTuple):
     blocks: int = 0  # number of the last block
     state: str = "running"  # or "done", "stuck"
     report: str = "{}"  # JSON
+    chain: str = ""  # the last block's, in hexadecimal
 
 
 class Entry(NamedTuple):
@@ -85,6 +101,17 @@ class Entry(NamedTuple):
     evidence: str  # JSON
 
 
+class Event(NamedTuple):
+    """A line of the audit trail: who did what to which study."""
+
+    at: float
+    who: str
+    what: str
+    study: str
+    identity: str
+    detail: str = ""
+
+
 class Listed(NamedTuple):
     """A study in a list."""
 
@@ -94,3 +121,4 @@ class Listed(NamedTuple):
     plan: int
     told: int
     pulls: int
+    identity: str

@@ -8,39 +8,54 @@ from typing import Any
 import numpy as np
 from sqlalchemy import Connection
 
-from bestgroup.errors import NoSuchStudy, StoreError
+from bestgroup.errors import Damaged, NoSuchStudy, StoreError
 from bestgroup.studies.storage.base import Session
-from bestgroup.studies.storage.records import Block, Entry, Head, Slot, Tell
+from bestgroup.studies.storage.checksums import chain_bytes, head_checksum
+from bestgroup.studies.storage.records import Block, Entry, Head, Slot, Stored, Tell
 from bestgroup.studies.storage.sql_statements import Statements
 
 
 class SqlSession(Session):
     """Rows of one study; the head is written once, by `flush`."""
 
-    def __init__(self, connection: Connection, texts: Statements, key: int) -> None:
+    def __init__(
+        self, connection: Connection, texts: Statements, identity: str, number: int = 0
+    ) -> None:
         driver: Any = connection.connection.driver_connection
-        self._cursor, self._texts, self._key = driver.cursor(), texts, key
+        self._cursor, self._texts = driver.cursor(), texts
+        self._identity, self._key = identity, number
         self._stored = self.head = Head()
         self.now = 0.0
 
-    def begin(self, lock: bool, now: float | None) -> None:
-        """Read the head, and with `lock` let no other writer in; `now` unless it comes along."""
-        rows = self._rows("head, locked" if lock else "head")
+    def begin(self, lock: bool, now: float | None, trust: bool = False) -> None:
+        """Read the head, and with `lock` let no other writer in; `now` unless it comes along.
+
+        With `trust` a head that does not fit its checksum is taken as it is: to repair it.
+        """
+        rows = self._rows("head, locked" if lock else "head", identity=self._identity)
         if not rows:
             raise NoSuchStudy("this study was deleted")
-        row, size = rows[0], len(Head._fields)
+        (row,), size = rows, len(Head._fields)
         self._stored = self.head = Head(*row[:size])
-        self.now = float(row[size]) if now is None else now
+        checksum, self._key = row[size : size + 2]
+        self.sound = checksum == head_checksum(self._identity, self.head)
+        if not self.sound and not trust:
+            raise Damaged(
+                "the stored numbers of this study were changed by other means than bestgroup; "
+                "`bestgroup study check` says what is wrong, `bestgroup study repair` mends it"
+            )
+        self.now = float(row[size + 2]) if now is None else now
 
     def flush(self) -> None:
         """Write the head if it has changed."""
-        if self.head == self._stored:
+        if self.head == self._stored and self.sound:
             return
         new = {f"new_{name}": value for name, value in self.head._asdict().items()}
+        new["new_checksum"] = head_checksum(self._identity, self.head)
         new |= {"key": self._key, "seen": self._stored.plan}
         if self._change("set head", new) != 1:
             raise StoreError("another process has moved this study on; do the same again")
-        self._stored = self.head
+        self._stored, self.sound = self.head, True
 
     def slots(self, group: int | None = None, arm: int | None = None) -> list[Slot]:
         if group is None:
@@ -54,6 +69,13 @@ class SqlSession(Session):
                 rows = self._rows("available", rank=rank, now=self.now, most=most - len(found))
                 found += [Slot(*row) for row in rows]
         return found
+
+    def last_to_end(self, rank: int) -> Slot | None:
+        rows = self._rows("last to end", rank=rank)
+        return Slot(*rows[0]) if rows else None
+
+    def shorten(self) -> None:
+        self._change("shorten", {"key": self._key, "now": self.now})
 
     def waiting(self) -> bool:
         return bool(self._rows("waiting"))
@@ -70,24 +92,18 @@ class SqlSession(Session):
 
     def append(self, tells: Sequence[Tell]) -> None:
         number, told = self.head.blocks, self.head.told
+        chain = bytes.fromhex(self.head.chain)
         rows = []
         for tell in tells:
             number += 1
             told += len(tell.values)
-            rows.append(
-                {
-                    "study": self._key,
-                    "number": number,
-                    "grp": tell.group,
-                    "arm": tell.arm,
-                    "first": tell.first,
-                    "count": len(tell.values),
-                    "at": self.now,
-                    "data": np.ascontiguousarray(tell.values, dtype="<f8").tobytes(),
-                }
-            )
+            data = np.ascontiguousarray(tell.values, dtype="<f8").tobytes()
+            place = number, tell.group, tell.arm, tell.first, len(tell.values), self.now
+            chain = chain_bytes(chain, place, data)
+            row = dict(zip(("number", "grp", "arm", "first", "count", "at"), place, strict=True))
+            rows.append({"study": self._key, **row, "data": data, "chain": chain})
         self._change("append", *rows)
-        self.head = self.head._replace(blocks=number, told=told)
+        self.head = self.head._replace(blocks=number, told=told, chain=chain.hex())
 
     def blocks(self, after: int, numbers: Sequence[int] = (), most: int = 2**62) -> list[Block]:
         rows: list[Any] = []
@@ -95,6 +111,19 @@ class SqlSession(Session):
             rows += self._rows("block", n=number)
         rows += self._rows("blocks", after=after, most=most)
         return [_block(row) for row in rows]
+
+    def stored(self, after: int, most: int) -> list[Stored]:
+        rows = self._rows("blocks", after=after, most=most)
+        return [Stored(n, i, j, k, m, bytes(d), at, bytes(c)) for n, i, j, k, m, d, at, c in rows]
+
+    def rewrite(self, blocks: Sequence[Block]) -> None:
+        self._change("forget blocks", {"key": self._key})
+        self.head = self.head._replace(blocks=0, told=0, chain="")
+        now = self.now
+        for block in blocks:
+            self.now = block.at  # when it was told stays
+            self.append([Tell(*block[1:5])])
+        self.now = now
 
     def observed(self, group: int, arm: int, first: int, stop: int) -> list[Block]:
         rows = self._rows("observed", i=group, j=arm, stop=stop, most=stop - first + 1)
@@ -114,6 +143,9 @@ class SqlSession(Session):
             row["study"], row["grp"] = self._key, row.pop("group")
             rows.append(row)
         self._change("decide", *rows)
+
+    def forget_decisions(self) -> None:
+        self._change("forget decisions", {"key": self._key})
 
     def decisions(self) -> list[Entry]:
         return [Entry(*row) for row in self._rows("decisions")]
@@ -144,6 +176,12 @@ class SqlSession(Session):
 
 
 def _block(row: Any) -> Block:
-    number, group, arm, first, count, data, at = row
-    values = np.frombuffer(data, dtype="<f8").reshape(count, -1)
-    return Block(number, group, arm, first, values, at)
+    number, group, arm, first, count, data, at, chain = row
+    try:
+        values = np.frombuffer(data, dtype="<f8").reshape(count, -1)
+    except ValueError:
+        raise Damaged(
+            f"block {number} of the log is cut short; `bestgroup study check` says what else is "
+            "wrong, `bestgroup study repair` what can be done"
+        ) from None
+    return Block(number, group, arm, first, values, at, bytes(chain))

@@ -37,12 +37,16 @@ _SLOT = [
         "expires",
         "failures",
         "reason",
+        "seconds",
     )
 ]
 _AT = and_(
     tickets.c.study == _KEY, tickets.c.grp == bindparam("i"), tickets.c.arm == bindparam("j")
 )
-_DATA = [observations.c[name] for name in ("number", "grp", "arm", "first", "count", "data", "at")]
+_DATA = [
+    observations.c[name]
+    for name in ("number", "grp", "arm", "first", "count", "data", "at", "chain")
+]
 _OF_ARM = and_(
     observations.c.study == _KEY,
     observations.c.grp == bindparam("i"),
@@ -53,15 +57,17 @@ _HEAD = [studies.c[name] for name in Head._fields]
 
 def statements(clock: Any) -> dict[str, Executable]:
     """Return all statements; `clock` is the expression for now, or None if the caller has it."""
-    head = select(*_HEAD) if clock is None else select(*_HEAD, clock)
-    head = head.where(studies.c.id == _KEY)
+    known = [*_HEAD, studies.c.checksum, studies.c.id]
+    head = select(*known) if clock is None else select(*known, clock)
+    # A number may come again after a deletion, an identity never.
+    head = head.where(studies.c.identity == bindparam("identity"))
     return {
         "head": head,
         "head, locked": head.with_for_update(),
         # Compare-and-set: whoever moves a study on must have seen the plan it moves on from.
         "set head": update(studies)
         .where(studies.c.id == _KEY, studies.c.plan == bindparam("seen"))
-        .values({name: bindparam(f"new_{name}") for name in Head._fields}),
+        .values({name: bindparam(f"new_{name}") for name in (*Head._fields, "checksum")}),
         "slots": select(*_SLOT).where(tickets.c.study == _KEY),
         "slots of arm": select(*_SLOT).where(_AT),
         "available": select(*_SLOT)
@@ -72,6 +78,17 @@ def statements(clock: Any) -> dict[str, Executable]:
         )
         .order_by(tickets.c.expires, tickets.c.first, tickets.c.grp, tickets.c.arm)
         .limit(bindparam("most")),
+        "last to end": select(*_SLOT)
+        .where(tickets.c.study == _KEY, tickets.c.rank == bindparam("rank"))
+        .order_by(tickets.c.expires.desc())
+        .limit(1),
+        "shorten": update(tickets)
+        .where(
+            tickets.c.study == _KEY,
+            tickets.c.seconds > 0,
+            tickets.c.expires > bindparam("now") + tickets.c.seconds,
+        )
+        .values(expires=bindparam("now") + tickets.c.seconds),
         "waiting": select(tickets.c.first)
         .where(tickets.c.study == _KEY, tickets.c.rank == 0)
         .limit(1),
@@ -91,7 +108,9 @@ def statements(clock: Any) -> dict[str, Executable]:
         .order_by(observations.c.first.desc())
         .limit(bindparam("most")),
         "top": select(func.max(observations.c.first + observations.c.count)).where(_OF_ARM),
+        "forget blocks": delete(observations).where(observations.c.study == _KEY),
         "decide": insert(decisions),
+        "forget decisions": delete(decisions).where(decisions.c.study == _KEY),
         "decisions": select(
             *(decisions.c[n] for n in ("number", "plan", "pulls", "kind", "grp", "evidence"))
         )

@@ -1,4 +1,4 @@
-"""The tables, schema 1. Names begin with bestgroup_, for a database may hold other things too."""
+"""The tables, schema 2. Names begin with bestgroup_, for a database may hold other things too."""
 
 from __future__ import annotations
 
@@ -38,6 +38,11 @@ studies = Table(
     Column("blocks", BigInteger, nullable=False),
     Column("state", Text, nullable=False),
     Column("report", Text, nullable=False),
+    Column("chain", Text, nullable=False, server_default=""),  # of the last block
+    Column("identity", Text, nullable=False, server_default=""),  # random, never used again
+    Column("checksum", Text, nullable=False, server_default=""),  # of the numbers above
+    Column("spec_checksum", Text, nullable=False, server_default=""),
+    Index("bestgroup_studies_identity", "identity", unique=True),
 )
 
 # Only what is not told: a row a stretch of pulls.
@@ -55,6 +60,7 @@ tickets = Table(
     Column("expires", Double, nullable=False),
     Column("failures", Integer, nullable=False),
     Column("reason", Text, nullable=False),
+    Column("seconds", Double, nullable=False, server_default="0"),  # that the lease was given for
     Index("bestgroup_tickets_next", "study", "rank", "expires"),
 )
 
@@ -70,6 +76,7 @@ observations = Table(
     Column("count", BigInteger, nullable=False),
     Column("at", Double, nullable=False),
     Column("data", LargeBinary, nullable=False),
+    Column("chain", LargeBinary, nullable=False),  # checksum of this row and all before it
     Index("bestgroup_observations_arm", "study", "grp", "arm", "first", unique=True),
 )
 
@@ -100,6 +107,29 @@ imports = Table(
     Column("digest", Text, primary_key=True),
     Column("rows", BigInteger, nullable=False),
     Column("at", Double, nullable=False),
+)
+
+# Who created, deleted or imported what; rows are only ever added.
+audit = Table(
+    "bestgroup_audit",
+    metadata,
+    Column("number", Integer, primary_key=True),
+    Column("at", Double, nullable=False),
+    Column("who", Text, nullable=False),
+    Column("what", Text, nullable=False),
+    Column("study", Text, nullable=False),
+    Column("identity", Text, nullable=False),
+    Column("detail", Text, nullable=False),
+)
+
+# Tokens of the service; of a token only its digest is kept.
+tokens = Table(
+    "bestgroup_tokens",
+    metadata,
+    Column("name", Text, primary_key=True),
+    Column("role", Text, nullable=False),
+    Column("digest", Text, nullable=False, unique=True),
+    Column("created", Double, nullable=False),
 )
 
 OF_A_STUDY = (tickets, observations, decisions, snapshots, imports)

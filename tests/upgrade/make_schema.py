@@ -1,4 +1,4 @@
-"""Writes schema_1.db: studies of schema 1 in the middle of their work. Run once, at the release."""
+"""Writes schema_N.db, N the newest: studies in the middle of their work. Run once a schema."""
 
 import sqlite3
 from pathlib import Path
@@ -8,8 +8,9 @@ import numpy as np
 import bestgroup as bg
 from bestgroup.problem.noise import SubGaussian
 from bestgroup.problem.problem import Problem
+from bestgroup.studies.storage.migrations import NEWEST
 
-FILE = Path(__file__).parent / "schema_1.db"
+FILE = Path(__file__).parent / f"schema_{NEWEST}.db"
 PROBLEM = Problem(
     {"A": ["a1", "a2"], "B": ["b1"]}, {"x": "max", "w": "watch", "y": "min"}, SubGaussian(1.0)
 )

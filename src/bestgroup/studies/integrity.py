@@ -1,0 +1,185 @@
+"""What is wrong with a stored study, and how it is mended.
+
+`examine` reads everything that belongs to a study, believes none of it, and names what does not fit.
+`mend` puts right what follows from the rest: a snapshot is dropped, the numbers in the head, the
+tickets and the decisions are those of a replay of the log. Observations follow from nothing: a block
+that is damaged is dropped, and its pulls are asked for again, with their seeds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from bestgroup.drivers.session import Decision
+from bestgroup.errors import BestGroupError, Damaged, WrongVersion
+from bestgroup.problem.status import Status
+from bestgroup.studies.checkpoint import is_whole
+from bestgroup.studies.runner import Stage
+from bestgroup.studies.spec import StudySpec
+from bestgroup.studies.storage.base import Session
+from bestgroup.studies.storage.checksums import chain_bytes
+from bestgroup.studies.storage.records import Block, Entry, Stored
+
+_PORTION = 20_000  # blocks read at a time
+
+
+class Finding(NamedTuple):
+    """Something that is wrong, where it is, and what `mend` does about it."""
+
+    what: str
+    remedy: str
+
+    def __str__(self) -> str:
+        return f"{self.what}; repair {self.remedy}"
+
+
+class Examined(NamedTuple):
+    """All that is wrong, and the blocks of the log that are not."""
+
+    findings: list[Finding]
+    good: list[Block]
+    pulls: int  # that a replay consumes
+
+
+def examine(session: Session, spec: StudySpec) -> Examined:
+    """Return what is wrong with a study; `session` must not trust its head."""
+    findings: list[Finding] = []
+    good: list[Block] = []
+    before, number = b"", 0
+    seen: dict[tuple[int, int], list[tuple[int, int]]] = {}
+    for row in _all(session):
+        number += 1
+        fault = _fault(spec, row, before, number) or _overlap(seen, row)
+        before = row.chain
+        if fault is None:
+            values = np.frombuffer(row.data, "<f8").reshape(row.size, -1)
+            good.append(Block(*row[:4], values, row.at, row.chain))
+        else:
+            remedy = "drops it and has its pulls measured again, with the same seeds"
+            findings.append(Finding(f"block {row.number} ({_place(spec, row)}) {fault}", remedy))
+        number = row.number
+    head = session.head
+    if not session.sound:
+        findings.append(Finding("the head does not fit its checksum", "replays the log"))
+    elif (head.blocks, head.chain) != (number, before.hex()):
+        what = f"the head speaks of {head.blocks} blocks, the log has {number}, or others"
+        findings.append(Finding(what, "goes by the log"))
+    snapshot = session.snapshot()
+    if snapshot is not None and not is_whole(snapshot):
+        findings.append(Finding("the snapshot does not fit its checksum", "drops it"))
+    if findings:
+        return Examined(findings, good, head.pulls)
+    pulls, more = _replayed(session, spec)
+    return Examined(more, good, pulls)
+
+
+def _all(session: Session) -> Iterator[Stored]:
+    after = 0
+    while rows := session.stored(after, _PORTION):
+        yield from rows
+        after = rows[-1].number
+
+
+def _fault(spec: StudySpec, row: Stored, before: bytes, number: int) -> str | None:
+    """Return what is wrong with a block, if anything."""
+    shape, dims = spec.problem.shape, len(spec.problem.dims)
+    if row.number != number:
+        return f"follows a gap: block {number} is missing"
+    if not (0 <= row.group < shape.groups and 0 <= row.arm < shape.sizes[row.group]):
+        return "is of an arm that the problem does not have"
+    if row.size < 1 or row.first < 0:
+        return "holds no pulls"
+    if len(row.data) != 8 * dims * row.size:
+        return f"is cut: it has {len(row.data)} bytes where {8 * dims * row.size} belong"
+    values = np.frombuffer(row.data, "<f8")
+    if not np.isfinite(values).all():
+        return "holds a value that is not a finite number"
+    place = row.number, row.group, row.arm, row.first, row.size, row.at
+    if chain_bytes(before, place, row.data) != row.chain:
+        return "does not fit its checksum"
+    return None
+
+
+def _overlap(seen: dict[tuple[int, int], list[tuple[int, int]]], row: Stored) -> str | None:
+    spans = seen.setdefault((row.group, row.arm), [])
+    first, stop = row.first, row.first + row.size
+    if spans and first < spans[-1][1] and any(a < stop and first < b for a, b in spans):
+        return "repeats pulls of an earlier block"
+    spans.append((first, stop))
+    return None
+
+
+def _place(spec: StudySpec, row: Stored) -> str:
+    try:
+        group = spec.problem.groups[row.group]
+        arm = spec.problem.arms[row.group][row.arm]
+    except IndexError:
+        group, arm = str(row.group), str(row.arm)
+    last = row.first + row.size - 1
+    pulls = f"pull {row.first}" if last <= row.first else f"pulls {row.first} to {last}"
+    return f"{pulls} of arm {arm!r} of {group!r}"
+
+
+def _replayed(session: Session, spec: StudySpec) -> tuple[int, list[Finding]]:
+    """Replay the whole log and compare decisions, numbers and tickets with what is stored."""
+    try:
+        conductor = Stage(spec).sync(session, cache=False)
+    except WrongVersion:
+        return session.head.pulls, []  # the log is whole; who can step it can say more
+    except Damaged as error:
+        return session.head.pulls, [Finding(str(error), "goes by the log")]
+    conductor.advance()
+    again = [_decided(decision) for decision in conductor.decisions]
+    stored = [_decided(entry) for entry in session.decisions()]
+    findings: list[Finding] = []
+    if again != stored:
+        what = f"the log gives {len(again)} decisions that are not the {len(stored)} stored ones"
+        findings.append(Finding(what, "stores those of the log"))
+    head = session.head
+    now = conductor.plan_number, conductor.pulls, conductor.told
+    if now != (head.plan, head.pulls, head.told):
+        what = (
+            f"the log gives plan, pulls and told {now}, the head says {head[0], head[2], head[1]}"
+        )
+        findings.append(Finding(what, "goes by the log"))
+    slots = {(s.group, s.arm, k) for s in session.slots() for k in (s.first, s.stop - 1)}
+    lacking = [
+        (i, j, a)
+        for i, j, first, end, _ in conductor.wanted()
+        for a, _ in conductor.missing(i, j, first, end)
+        if (i, j, a) not in slots
+    ]
+    if lacking:
+        what = f"{len(lacking)} stretches of pulls that the plan waits for have no ticket"
+        findings.append(Finding(what, "writes the tickets"))
+    return conductor.pulls, findings
+
+
+def _decided(decision: Decision | Entry) -> tuple[int, int, str, int]:
+    """Return what a replay must give again; early logs call out what is not needed, too."""
+    kind = "out" if decision.kind == Status.NOT_NEEDED.word else decision.kind
+    return decision.plan, decision.pulls, kind, decision.group
+
+
+def mend(session: Session, spec: StudySpec) -> list[Finding]:
+    """Mend what can be mended, and return what was wrong; all of it or, if it fails, nothing."""
+    examined = examine(session, spec)
+    if not examined.findings:
+        return []
+    spec.make_algorithm()  # without it there is nothing to go by
+    session.set_snapshot(None)
+    session.rewrite(examined.good)
+    session.forget_decisions()
+    stage = Stage(spec)
+    head, _, entries = stage.first()
+    session.decide(entries)
+    log = session.head
+    session.set_head(head._replace(told=log.told, blocks=log.blocks, chain=log.chain))
+    try:
+        stage.move(session, always=True)
+    except BestGroupError as error:
+        raise Damaged(f"the study cannot be mended ({error}); restore a backup") from None
+    return examined.findings

@@ -1,0 +1,57 @@
+"""Checksums: a chain over the blocks of a log, one over the head and one over the specification.
+
+The checksum of a block covers the one before it, so that a block that is changed, cut, left out or
+put elsewhere shows; the head holds the last one. Whoever has read the log up to a block knows from
+its checksum alone whether the log before it is still the same.
+"""
+
+from __future__ import annotations
+
+import secrets
+import struct
+from hashlib import blake2b
+
+from bestgroup.studies.storage.records import Block, Head
+
+_SIZE = 16  # bytes
+_PLACE = struct.Struct("<qqqqqd")
+
+
+def new_identity() -> str:
+    """Return the identity of a new study: random, so that no other study ever has it."""
+    return secrets.token_hex(16)
+
+
+def link(before: bytes, block: Block) -> bytes:
+    """Return the checksum of a block that follows the one with the checksum `before`.
+
+    >>> import numpy as np
+    >>> one = Block(1, 0, 0, 0, np.array([[0.5]]))
+    >>> link(b"", one) == link(b"", one) != link(b"", one._replace(number=2))
+    True
+    """
+    values = block.values
+    place = (block.number, block.group, block.arm, block.first, len(values), block.at)
+    return chain_bytes(before, place, values.astype("<f8", copy=False).tobytes())
+
+
+def chain_bytes(before: bytes, place: tuple[int, int, int, int, int, float], data: bytes) -> bytes:
+    """Return the checksum of (number, group, arm, first, count, at) with the bytes of its values."""
+    hasher = blake2b(before, digest_size=_SIZE)
+    hasher.update(_PLACE.pack(*place))
+    hasher.update(data)
+    return hasher.digest()
+
+
+def head_checksum(identity: str, head: Head) -> str:
+    """Return the checksum of a head.
+
+    >>> head_checksum("x", Head()) != head_checksum("x", Head(told=1))
+    True
+    """
+    return text_checksum("\n".join((identity, *map(str, head))))
+
+
+def text_checksum(text: str) -> str:
+    """Return the checksum of a text, such as a specification."""
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=_SIZE).hexdigest()

@@ -9,7 +9,7 @@ import pytest
 from reference.jump_paths import random_case, same_as_replay
 
 LAWS = ["independent", "covariance", "fully dependent"]
-NAMES = ["te", "age", "ge", "tel", "te-plus", "eecb"]
+NAMES = ["te", "age", "ge", "tel", "te-plus", "eecb", "se"]
 
 
 def replayed(seeds, name, law, groups=None, max_rounds=1500):

@@ -112,12 +112,12 @@ def random_case(seed, name, law, groups=None):
     options = {"radius": str(rng.choice(["paper", "mixture", "stitched"])), "radius_scale": factor}
     if name == "te-plus":
         del options["radius"]
-    if name in ("eecb", "tel"):
+    if name in ("eecb", "se", "tel"):
         weights = rng.choice([0.1, 0.5, 1.0, 2.0, 5.0], dims)
-        goal = bg.BestGroup(weights.tolist(), epsilon if name == "eecb" else 0.0)
+        goal = bg.BestGroup(weights.tolist(), 0.0 if name == "tel" else epsilon)
         if name == "eecb":
             options["early_exit"] = bool(rng.random() < 0.3)
-        else:
+        elif name == "tel":
             options["pareto_epsilon"] = max(epsilon, 0.02)
     else:
         several = tuple((epsilon * rng.uniform(0.5, 1.5, dims)).tolist())

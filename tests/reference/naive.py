@@ -248,7 +248,7 @@ def successive_elimination(s: Setting, log: list[dict[str, Any]], *, weights: Ve
     A = {(i, d): set(range(s.sizes[i])) for i in s.groups for d in range(s.dims)}
     R = [[0.0] * s.dims for _ in s.groups]
     r = 0
-    while len(G) > 1:
+    while len(G) > 1 or r == 0:
         r += 1
         beta = s.beta(r)
         arms = [(i, j) for i, j in s.arms if i in G and any(j in A[i, d] for d in range(s.dims))]

@@ -66,9 +66,9 @@ def small_instance(law, seed=0):
 
 
 @pytest.mark.parametrize("law", list(LAWS))
-@pytest.mark.parametrize("name", ["te", "age", "ge", "tel", "te-plus", "eecb"])
+@pytest.mark.parametrize("name", ["te", "age", "ge", "tel", "te-plus", "eecb", "se"])
 def test_pulls_rounds_and_answers_have_the_same_law(name, law):
-    best = name in ("tel", "eecb")
+    best = name in ("tel", "eecb", "se")
     goal = bg.BestGroup([1.0, 0.5]) if best else bg.ParetoGroups(0.1)
     options = {"pareto_epsilon": 0.1} if name == "tel" else {}
     algorithm = bg.algorithm(name, radius_scale=0.25, **options)

@@ -96,8 +96,8 @@ def step(state: State, tally: Tally, rule: Rule) -> None:
 
 @kernel
 def is_done(state: State, rule: Rule) -> bool:
-    """Return whether one group is left."""
-    return left(state.groups) <= 1
+    """Return whether one group is left; as in EECB a group that is alone is pulled once."""
+    return state.round[0] > 0 and left(state.groups) <= 1
 
 
 @kernel
@@ -119,7 +119,7 @@ def horizon(state: State, rule: Rule) -> int:
     return max(8, state.round[0] // 4)
 
 
-_WALK = 11000.0  # measured: normals that a dim of an arm is worth in the jump engine, as for EECB
+_WALK = 11000.0  # normals that a dim of an arm is worth in the jump engine: that of EECB
 
 
 @dataclass(frozen=True)
@@ -129,7 +129,11 @@ class SuccessiveElimination(RadiusAlgorithm):
     name: ClassVar[str] = "se"
     goals: ClassVar[tuple[type, ...]] = (BestGroup,)
     kernels: ClassVar[Kernels | None] = Kernels(
-        plan, step, is_done, lockstep=Lockstep(is_active, clock_after, can_fire, skip, horizon)
+        plan,
+        step,
+        is_done,
+        lockstep=Lockstep(is_active, clock_after, can_fire, skip, horizon),
+        jump="bestgroup.drivers.jump.families.successive_elimination",
     )
 
     def rule(self, setting: Setting) -> Rule:

@@ -24,7 +24,11 @@ from bestgroup.problem.instance import Instance, check_instance
 from bestgroup.theory.dominance import optimal_groups
 from bestgroup.theory.gaps import arm_gaps, group_gaps, tolerant_group_gaps, weighted_gaps
 
-_ALGORITHMS = {ParetoGroups: ("te", "age", "ge"), BestGroup: ("eecb",)}
+# Algorithms with explicit caps, and whether they eliminate arms.
+_ALGORITHMS = {
+    ParetoGroups: {"te": True, "age": True, "ge": False},
+    BestGroup: {"eecb": True},
+}
 _MOST_PULLS = 2**53  # beyond it floats skip whole numbers
 
 
@@ -75,13 +79,13 @@ def upper_bound(
     goal = check_goal(goal, check_instance(instance).dims)
     level = probability(delta)
     known = _ALGORITHMS[type(goal)]
-    name = known[0] if algorithm is None else algorithm
+    name = next(iter(known)) if algorithm is None else algorithm
     if name not in known:
         raise InvalidInput(
             f"algorithm must be one of {', '.join(known)} for this goal; got {algorithm!r}"
         )
     if isinstance(goal, ParetoGroups):
-        caps = _pareto_caps(instance, goal, level, drops_arms=name != "ge")
+        caps = _pareto_caps(instance, goal, level, drops_arms=known[name])
     else:
         caps = _best_caps(instance, goal, level)
     by_group = np.array([cap.sum() for cap in caps])

@@ -127,10 +127,11 @@ def _claim(outcomes: Sequence[Outcome]) -> list[str]:
         if always == count
         else "EECB is not ahead of TEL on every instance; the paper shows one on which it is"
     )
+    means = {(o.point, o.weights, o.algorithm): o.mean for o in outcomes}
     below = sum(
-        o.mean <= PAPER["eecb"][WEIGHTS.index(o.weights)]
-        for o in outcomes
-        if o.algorithm == "eecb" and o.weights is not None
+        means[point, w, "eecb"] <= number
+        for point in by_point(outcomes)
+        for w, number in zip(WEIGHTS, PAPER["eecb"], strict=True)
     )
     paper = max(e / t for e, t in zip(PAPER["eecb"], PAPER["tel"], strict=True))
     least = min(min(values) for values in found.values())

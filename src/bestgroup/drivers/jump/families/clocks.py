@@ -86,7 +86,7 @@ def set_clock(m: Memory, rule: Rule, row: int, when: int, near: int, share: floa
     total = when - 1 + m.D
     _approach(m, rule, row, total)
     _put_right(m, rule, row, total)
-    _set_radii(m, rule, row)
+    set_radii(m, rule, row)
 
 
 @bare
@@ -154,11 +154,11 @@ def next_clock(m: Memory, rule: Rule, row: int, before: int) -> None:
     for d in range(m.D):
         if focus < 0 or d == focus:
             at.clock(m, row, d).count += 1
-    _set_radii(m, rule, row)
+    set_radii(m, rule, row)
 
 
 @bare
-def _set_radii(m: Memory, rule: Rule, row: int) -> None:
+def set_radii(m: Memory, rule: Rule, row: int) -> None:
     """Set numbers below the radii at a clock and before it, times the scales."""
     for d in range(m.D):
         clock = at.clock(m, row, d)

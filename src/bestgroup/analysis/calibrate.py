@@ -25,7 +25,7 @@ class ErrorRate:
     """Errors of an algorithm whose radius was multiplied by `factor`.
 
     `low` and `high` are the exact (Clopper-Pearson) interval of the error probability. A run that
-    did not finish counts as no error.
+    did not finish counts as an error if it had decided something that is false.
     """
 
     factor: float
@@ -41,7 +41,7 @@ class ErrorRate:
 
     @property
     def rate(self) -> float:
-        """The share of runs that ended with a wrong answer."""
+        """The share of runs with a wrong answer or decision."""
         return self.errors / self.runs
 
     def verdict(self, delta: float) -> str:

@@ -216,7 +216,10 @@ def _sentences(found: Calibration) -> list[str]:
         )
     unfinished = sum(rate.unfinished for rate in found.rates)
     if unfinished:
-        sentences.append(f"{unfinished:,} runs reached the limit of pulls; they count as no error.")
+        sentences.append(
+            f"{unfinished:,} runs reached the limit of pulls; they count as errors if they had "
+            "decided something false."
+        )
     return sentences
 
 

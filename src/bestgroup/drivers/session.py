@@ -15,12 +15,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bestgroup.algorithms.protocol import Algorithm, Setting, bodies
+from bestgroup.drivers.decisions import decided
 from bestgroup.drivers.stack import Stack
 from bestgroup.errors import InvalidInput, TicketError
 from bestgroup.inference.confidence_sequences.boxes import take_values
 from bestgroup.inference.tally import Tally, empty_tally, with_room
 from bestgroup.problem.arrays import Floats, Ints, numbers
-from bestgroup.problem.goals import BestGroup, Goal, ParetoGroups
 from bestgroup.problem.noise import SubGaussian
 from bestgroup.problem.status import Status
 
@@ -340,31 +340,3 @@ class Conductor:
     def _decide(self, kind: str, group: int, evidence: dict[str, Any]) -> None:
         entry = Decision(self.plan_number, self.pulls, kind, group, evidence)
         self.decisions.append(entry)
-
-
-def decided(
-    record: dict[str, Any], goal: Goal, before: Ints, answer: frozenset[int] | None
-) -> Ints:
-    """Return what an algorithm's record, and its answer once it has ended, decide, [N].
-
-    What was decided before stays. With epsilon > 0 the best group is known up to epsilon ||w||_1,
-    so that the answer puts no other group out: those are not needed.
-    """
-    N = len(before)
-    nobody = np.zeros(N, np.bool_)
-    accepted = np.asarray(record.get("accepted", nobody), np.bool_)
-    outside = record.get("rejected")
-    if outside is None:
-        left = ~np.asarray(record["groups"]) if "groups" in record else nobody
-        outside = left & ~accepted
-    found = np.full(N, Status.UNDECIDED, np.int64)
-    slack = isinstance(goal, BestGroup) and goal.epsilon > 0
-    if answer is not None:
-        found[:] = Status.NOT_NEEDED if slack else Status.OUT
-        found[sorted(answer)] = Status.IN
-    else:
-        found[np.asarray(outside, np.bool_)] = Status.OUT
-    if isinstance(goal, ParetoGroups):
-        # For the best group, "accepted" can mean other things than being the answer (TEL).
-        found[accepted] = Status.IN
-    return np.where(before == Status.UNDECIDED, found, before)

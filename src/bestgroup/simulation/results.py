@@ -20,6 +20,7 @@ import numpy as np
 
 from bestgroup.errors import InvalidInput, StoreError
 from bestgroup.problem.arrays import Ints
+from bestgroup.problem.status import Status
 from bestgroup.simulation.runs import Job, Runs, join
 
 _SQLITE = (".sqlite", ".sqlite3", ".db")
@@ -85,6 +86,15 @@ def open_results(path: str | PathLike[str], job: Job) -> Iterator[Results]:
         results.close()
 
 
+def _letters(status: Ints) -> str:
+    """Return the statuses of a run's groups, a letter each."""
+    return "".join(Status(s).letter for s in status)
+
+
+def _statuses(letters: str) -> Ints:
+    return np.array([Status.read(letter) for letter in letters], np.int64)
+
+
 def _check_parent(path: Path) -> None:
     if not path.parent.is_dir():
         raise InvalidInput(f"the folder {path.parent} does not exist")
@@ -118,7 +128,8 @@ class SqliteResults(Results):
         self._db.execute("CREATE TABLE specification (digest TEXT NOT NULL)")
         self._db.execute(
             "CREATE TABLE runs (run INTEGER PRIMARY KEY, pulls INTEGER, "
-            "rounds INTEGER, finished INTEGER, distance REAL, answer TEXT, counts BLOB)"
+            "rounds INTEGER, finished INTEGER, distance REAL, answer TEXT, counts BLOB, "
+            "status TEXT)"
         )
         self._db.execute("INSERT INTO specification VALUES (?)", (self._digest,))
 
@@ -138,16 +149,19 @@ class SqliteResults(Results):
                 float(runs.distance[k]),
                 json.dumps(np.flatnonzero(runs.answers[k]).tolist()),
                 runs.counts[k].astype("<i8").tobytes(),
+                _letters(runs.status[k]),
             )
             for k in range(len(runs.rounds))
         ]
         with self._db:
-            self._db.executemany("INSERT OR REPLACE INTO runs VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
+            self._db.executemany(
+                "INSERT OR REPLACE INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows
+            )
 
     def read(self, total: int) -> Runs:
         """Return runs 0, ..., total - 1."""
         rows = self._db.execute(
-            "SELECT rounds, finished, distance, answer, counts FROM runs "
+            "SELECT rounds, finished, distance, answer, counts, status FROM runs "
             "WHERE run < ? ORDER BY run",
             (total,),
         ).fetchall()
@@ -161,6 +175,7 @@ class SqliteResults(Results):
             np.array([row[0] for row in rows]),
             np.array([bool(row[1]) for row in rows]),
             np.array([row[2] for row in rows]),
+            np.array([_statuses(row[5]) for row in rows]),
         )
 
     def close(self) -> None:
@@ -213,6 +228,7 @@ class ParquetResults(Results):
                 "distance": runs.distance,
                 "answer": [np.flatnonzero(mask).tolist() for mask in runs.answers],
                 "counts": [counts.reshape(-1).tolist() for counts in runs.counts],
+                "status": [_letters(row) for row in runs.status],
             }
         ).replace_schema_metadata({"bestgroup": self._digest})
         final = self.path / f"part-{first:09d}.parquet"
@@ -240,6 +256,7 @@ class ParquetResults(Results):
             np.array([row["rounds"]]),
             np.array([row["finished"]]),
             np.array([row["distance"]]),
+            _statuses(row["status"])[None],
         )
 
     def close(self) -> None:

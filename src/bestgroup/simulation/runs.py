@@ -12,6 +12,7 @@ import numpy as np
 
 from bestgroup._version import __version__
 from bestgroup.algorithms.protocol import Algorithm, Setting
+from bestgroup.drivers.decisions import at_stop
 from bestgroup.drivers.exact.driver import run_once
 from bestgroup.drivers.jump import engine as jump
 from bestgroup.errors import InvalidInput
@@ -29,6 +30,7 @@ class Runs(NamedTuple):
     rounds: Ints  # [n]
     finished: Bools  # [n]
     distance: Floats  # [n]      bound on the total variation distance to the exact law
+    status: Ints  # [n, N]       what a run had decided when it stopped, a Status each
 
 
 def join(pieces: Sequence[Runs]) -> Runs:
@@ -51,7 +53,9 @@ class Job:
         """Return runs first, ..., first + count - 1."""
         if self.engine == "jump":
             keys = (self.seed, first, count, self.max_pulls)
-            return Runs(*jump.run_many(self.instance, self.setting, self.algorithm, *keys))
+            found = jump.run_many(self.instance, self.setting, self.algorithm, *keys)
+            status = at_stop(found.answers, found.rejected, found.finished, self.setting.goal)
+            return Runs(*found[:-1], status)
         return join([self._exact(index) for index in range(first, first + count)])
 
     def _exact(self, index: int) -> Runs:
@@ -60,12 +64,17 @@ class Job:
         )
         answer = np.zeros(self.instance.shape.groups, np.bool_)
         answer[list(run.answer)] = True
+        finished = np.array([run.finished])
+        status = np.zeros((1, len(answer)), np.int64) if run.status is None else run.status[None]
+        if run.finished:
+            status = at_stop(answer[None], ~answer[None], finished, self.setting.goal)
         return Runs(
             answer[None],
             run.counts[None],
             np.array([run.rounds]),
-            np.array([run.finished]),
+            finished,
             np.zeros(1),
+            status,
         )
 
     def digest(self) -> str:
@@ -82,6 +91,7 @@ class Job:
             "seed": self.seed,
             "max_pulls": self.max_pulls,
             "engine": self.engine,
+            "kept": ["status"],
         }
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:32]
 

@@ -20,15 +20,15 @@ from bestgroup.problem.instance import Instance
 from bestgroup.simulation.progress import Progress
 from bestgroup.simulation.runs import NO_LIMIT, Job, Runs
 from bestgroup.simulation.workers import check_workers, collect_runs
-from bestgroup.theory.dominance import endless, is_correct
+from bestgroup.theory.dominance import endless, is_correct, wrong_decisions
 
 
 @dataclass(frozen=True)
 class Simulation:
     """Many runs: arrays and lists have one entry a run.
 
-    `correct` is the (epsilon, delta)-PAC event of a finished run; an unfinished run counts as
-    neither right nor wrong in `errors`, and is False in `correct`.
+    `correct` is the (epsilon, delta)-PAC event of a finished run, and False of an unfinished one.
+    `wrong` says which runs have decided something that is false, also before they were capped.
     """
 
     instance: Instance
@@ -45,6 +45,8 @@ class Simulation:
     correct: Bools  # [runs]
     finished: Bools  # [runs]
     distance: Floats  # [runs]  bound on the total variation distance to the exact law; 0 if exact
+    status: Ints  # [runs, N]  what was decided of each group, a Status each
+    wrong: Bools  # [runs]
     seconds: float = field(default=0.0, compare=False)
 
     @property
@@ -67,19 +69,19 @@ class Simulation:
 
     @property
     def errors(self) -> int:
-        """The number of runs that ended with a wrong answer."""
-        return int((self.finished & ~self.correct).sum())
+        """The number of runs with a wrong answer or, if they were capped, a wrong decision."""
+        return int(self.wrong.sum())
 
     def error_interval(self, level: float = 0.95) -> tuple[float, float]:
         """Return the exact (Clopper-Pearson) interval of the probability of an error.
 
-        What an unfinished run would have answered is not known: the lower end takes it for right,
-        the upper end for wrong.
+        What an unfinished run without a wrong decision would have answered is not known: the lower
+        end takes it for right, the upper end for wrong.
         """
         from scipy.stats import beta
 
         n, k = self.runs, self.errors
-        most = k + int((~self.finished).sum())
+        most = k + int((~self.finished & ~self.wrong).sum())
         tail = (1.0 - probability(level, "level")) / 2.0
         low = float(beta.ppf(tail, k, n - k + 1)) if k else 0.0
         high = float(beta.ppf(1.0 - tail, most + 1, n - most)) if most < n else 1.0
@@ -96,6 +98,7 @@ class Simulation:
                 "answer": sorted(self.answers[run]),
                 "correct": bool(self.correct[run]),
                 "finished": bool(self.finished[run]),
+                "wrong": bool(self.wrong[run]),
             }
             for run in range(self.runs)
         ]
@@ -210,8 +213,16 @@ def _collect(job: Job, runs: Runs, seconds: float) -> Simulation:
         correct=right[which] & runs.finished,
         finished=runs.finished,
         distance=runs.distance,
+        status=runs.status,
+        wrong=_wrong(runs, right[which], instance, goal),
         seconds=seconds,
     )
+
+
+def _wrong(runs: Runs, right: Bools, instance: Instance, goal: Goal) -> Bools:
+    """Return which runs have ended with a wrong answer, or were capped after a wrong decision."""
+    false = np.any(wrong_decisions(runs.status, instance, goal), axis=1)
+    return np.where(runs.finished, ~right, false)
 
 
 def guarantee_for(algorithm: Algorithm, setting: Setting, instance: Instance) -> Guarantee:

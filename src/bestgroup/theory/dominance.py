@@ -15,6 +15,7 @@ from bestgroup.errors import InvalidInput
 from bestgroup.problem.arrays import Bools, Floats, numbers, vector_pair
 from bestgroup.problem.goals import BestGroup, Goal, ParetoGroups, check_goal
 from bestgroup.problem.instance import Instance, check_instance
+from bestgroup.problem.status import Status
 
 
 def weakly_dominated(loser: ArrayLike, winner: ArrayLike) -> bool:
@@ -139,6 +140,29 @@ def is_correct(answer: Iterable[int], instance: Instance, goal: Goal) -> bool:
         tolerated = _indices(pareto_groups(instance.efficiency, eps))
         return optimal_groups(instance, goal) <= chosen <= tolerated
     return _is_correct_best(chosen, instance, goal)
+
+
+def wrong_decisions(status: Any, instance: Instance, goal: Goal) -> Bools:
+    """Return which statuses [..., N] say something false of their group.
+
+    Out is false of a Pareto-optimal group, or of the only best one; in is false of a group that
+    another one beats by more than epsilon in every dim, or that is not within epsilon ||w||_1 of
+    the best.
+
+    >>> instance = Instance([[[1.0]], [[0.0]]])
+    >>> wrong_decisions([[Status.OUT, Status.UNDECIDED]], instance, BestGroup([1.0]))
+    array([[ True, False]])
+    """
+    goal, given = check_goal(goal, check_instance(instance).dims), np.asarray(status)
+    best = np.isin(np.arange(instance.shape.groups), sorted(optimal_groups(instance, goal)))
+    if isinstance(goal, ParetoGroups):
+        good = pareto_groups(instance.efficiency, goal.epsilons(instance.shape.dims))
+        needed = best
+    else:
+        groups = range(instance.shape.groups)
+        good = np.array([_is_correct_best(frozenset([i]), instance, goal) for i in groups])
+        needed = best & (best.sum() == 1)
+    return ((given == Status.OUT) & needed) | ((given == Status.IN) & ~good)
 
 
 def _is_correct_best(chosen: frozenset[int], instance: Instance, goal: BestGroup) -> bool:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from bestgroup.algorithms.protocol import Algorithm, Setting, bodies, kernels_of
+from bestgroup.drivers.decisions import decided
 from bestgroup.drivers.exact import items, plans, stretches
 from bestgroup.drivers.exact.pulling import DONE, REFILL, SLICE, draw_due, take_due
 from bestgroup.drivers.replay import check_plan, with_radius
@@ -15,6 +16,7 @@ from bestgroup.drivers.rewards import USER, UserLaw, make_reservoir, make_source
 from bestgroup.inference.tally import empty_tally
 from bestgroup.problem.arrays import Ints
 from bestgroup.problem.instance import Instance
+from bestgroup.problem.status import Status
 
 _SLICE = 4_000_000  # pulls between two looks at the keyboard and the clock
 
@@ -27,6 +29,7 @@ class Run:
     counts: Ints  # [N, K]
     rounds: int
     finished: bool
+    status: Ints | None = None  # [N]  what a capped run had decided, if it can tell
 
 
 def run_once(
@@ -60,7 +63,7 @@ class _Driver:
         key: tuple[int, int],
     ) -> None:
         shape = self.shape = instance.shape
-        self.algorithm, self.rule = algorithm, rule
+        self.algorithm, self.rule, self.goal = algorithm, rule, setting.goal
         self.source = make_source(instance, *key)
         self.pool = make_reservoir(instance, self.source.kind)
         self.law = UserLaw(instance, *key) if self.source.kind == USER else None
@@ -112,4 +115,9 @@ class _Driver:
 
     def _result(self, finished: bool, rounds: int) -> Run:
         answer = self.algorithm.answer(self.state, self.rule)
-        return Run(answer, self.tally.counts, rounds, finished)
+        if finished or not rounds:
+            return Run(answer, self.tally.counts, rounds, finished)
+        record = self.algorithm.record(self.state, self.rule)
+        nothing = np.full(self.shape.groups, Status.UNDECIDED, np.int64)
+        status = decided(record, self.goal, nothing, None)
+        return Run(answer, self.tally.counts, rounds, finished, status)

@@ -157,7 +157,8 @@ class Engine:
                 self.items, self.points = _MORE * self.items, _MORE * self.points
                 self.cells *= _MORE
                 self._make()
-        return JumpRuns(self._answers(out), out.counts, out.rounds, out.finished, out.risk)
+        answers = self._answers(out)
+        return JumpRuns(answers, out.counts, out.rounds, out.finished, out.risk, out.rejected)
 
     def _answers(self, out: Results) -> Bools:
         """Return what the algorithm answers at the end of each run, [runs, N]."""

@@ -61,6 +61,7 @@ class Results(NamedTuple):
     finished: Bools  # [runs]
     risk: Floats  # [runs]  the probability that a certificate is wrong, or more
     efficiency: Floats  # [runs, N, D]  as last known
+    rejected: Bools  # [runs, N]
 
 
 def make_results(runs: int, groups: int, arms: int, dims: int) -> Results:
@@ -72,6 +73,7 @@ def make_results(runs: int, groups: int, arms: int, dims: int) -> Results:
         np.zeros(runs, np.bool_),
         np.zeros(runs),
         np.zeros((runs, groups, dims)),
+        np.zeros((runs, groups), np.bool_),
     )
 
 
@@ -114,6 +116,7 @@ def keep_result(m: Memory, out: Results, k: int) -> None:
     out.rounds[k], out.risk[k] = m.round, count_risk(m)
     for i in range(m.N):
         out.accepted[k, i] = at.group(m, i).accepted != 0
+        out.rejected[k, i] = at.group(m, i).accepted == 0 and at.group(m, i).active == 0
         for j in range(m.K):
             out.counts[k, i, j] = max(0, at.arm(m, i, j).count)
         for d in range(m.D):

@@ -55,6 +55,7 @@ class JumpRuns(NamedTuple):
     rounds: Ints  # [runs]
     finished: Bools  # [runs]
     distance: Floats  # [runs]
+    rejected: Bools  # [runs, N]  groups that were put out, also of runs that did not finish
 
 
 @dataclass(frozen=True)

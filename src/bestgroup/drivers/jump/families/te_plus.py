@@ -74,6 +74,7 @@ def _run(m: Memory, rule: PairRule, state: State, limit: int) -> int:
             now = end
     for i in range(m.N):
         at.group(m, i).accepted = 1 if state.accepted[i] else 0
+        at.group(m, i).active = 1 if state.groups[i] else 0
     return code
 
 

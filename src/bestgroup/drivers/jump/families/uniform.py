@@ -37,7 +37,8 @@ def _run_at_once(
         state = step(algorithm.init(rule), Tally(counts[k], sums.reshape(N, K, -1)), rule)
         answers[k, list(algorithm.answer(state, rule))] = True
     rounds = np.full(runs, 1 if finished else 0, np.int64)
-    return JumpRuns(answers, counts, rounds, np.full(runs, finished), np.zeros(runs))
+    ended, certain = np.full(runs, finished), np.zeros(runs)
+    return JumpRuns(answers, counts, rounds, ended, certain, ~answers & finished)
 
 
 FAMILY = Family(at_once=_run_at_once)

@@ -265,7 +265,7 @@ def test_make_a_study_and_remove_it(story, served, open_page, tmp_path):
     page.get_by_text("3 groups, 5 arms").wait_for()
     reader = open_page()
     story.enter(reader, "from JSON", READER, view="data")
-    reader.get_by_text("Downloads").wait_for()
+    reader.get_by_text("Report and downloads").wait_for()
     for hidden in ("#removing", "#upload"):
         assert not reader.locator(hidden).is_visible()
     assert reader.locator("#role").inner_text() == "reader"

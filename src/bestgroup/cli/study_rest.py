@@ -65,6 +65,28 @@ def export(
         print(f"{rows} rows in {file}", file=sys.stderr)
 
 
+@app.command("report", short_help="Write the study as one HTML file.")
+def report(
+    name: Name,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Ends in .html.")],
+    storage: Storage = DEFAULT,
+    json: Json = False,
+) -> None:
+    """Write a file to keep, send or print: the answer, what it rests on, figures, a digest."""
+    from bestgroup.files.replacing import replacing
+    from bestgroup.studies.html_report.page import report_html
+
+    if file.suffix.lower() not in (".html", ".htm"):
+        raise InvalidInput(f"{file}: give a name that ends in .html")
+    text = report_html(load(name, storage))
+    with replacing(file) as scratch:
+        scratch.write_text(text, encoding="utf-8")
+    if json:
+        output.print_json({"file": str(file), "bytes": len(text.encode())})
+    else:
+        print(f"the report is in {file}", file=sys.stderr)
+
+
 @app.command("delete", short_help="Remove a study.")
 def delete(
     name: Name,

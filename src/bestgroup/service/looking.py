@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
+from fastapi.responses import HTMLResponse
 
 from bestgroup.service import schemas
 from bestgroup.service.api import AStudy, board_of
@@ -14,6 +15,7 @@ from bestgroup.service.course import CourseOut
 from bestgroup.service.demo import make_demo
 from bestgroup.service.listing import ListOut, ListQuery, listing
 from bestgroup.service.problems import described
+from bestgroup.studies.html_report.page import policy, report_html
 
 router = APIRouter(prefix="/api/v1", tags=["page"], dependencies=SCHEMES, responses=described())
 
@@ -33,6 +35,18 @@ def course(watched: AStudy) -> CourseOut:
     watched.rebuild_course()
     watched.proof()
     return watched.course.out(watched.decisions())
+
+
+@router.get(
+    "/report",
+    summary="The study as one HTML file",
+    response_class=HTMLResponse,
+    responses={200: {"description": "HTML", "content": {"text/html": {}}}},
+)
+def report(watched: AStudy) -> HTMLResponse:
+    """Return the answer, what it rests on, the figures and a digest of the data; no scripts."""
+    headers = {"Content-Security-Policy": policy()}
+    return HTMLResponse(report_html(watched.study), headers=headers)
 
 
 @router.get("/arms", summary="The arms, a page of them")

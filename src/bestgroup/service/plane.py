@@ -11,6 +11,7 @@ from bestgroup.problem.goals import ParetoGroups
 from bestgroup.service.numbers import LABEL, short
 from bestgroup.service.proof import Proof, Standing
 from bestgroup.service.schemas import Ends
+from bestgroup.studies.estimates import front
 
 MOST_POINTS = 1000
 ORDER = {"in": 0, "undecided": 1, "not needed": 2, "out": 3}
@@ -72,7 +73,9 @@ def make_plane(proof: Proof, standing: Standing, chosen: tuple[str, str]) -> Pla
         y=names[y],
         points=points,
         left_out=len(words) - len(points),
-        front=_front(proof, x, y),
+        front=[
+            [short(row[x]), short(row[y])] for row in front(proof.certificate, x, y)[:MOST_POINTS]
+        ],
     )
 
 
@@ -95,17 +98,3 @@ def _winners(proof: Proof, standing: Standing, shown: list[int]) -> dict[int, tu
                 most = int(better[np.argmax((best[better] - best[i]).min(axis=1))])
                 found[i] = most, sure
     return found
-
-
-def _front(proof: Proof, x: int, y: int) -> list[list[float | None]]:
-    """Return the corners of the estimates' front, from the best in x to the best in y."""
-    best: Floats = proof.certificate.explainer.best
-    seen = best[np.isfinite(best).all(axis=1)]
-    corners: list[Floats] = []
-    for row in seen[np.lexsort((-seen[:, y], -seen[:, x]))]:
-        if not corners or row[y] > corners[-1][y]:
-            corners.append(row)
-    if not corners:
-        return []
-    units = proof.spec.problem.to_user(np.array(corners))
-    return [[short(row[x]), short(row[y])] for row in units[:MOST_POINTS]]

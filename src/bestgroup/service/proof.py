@@ -16,15 +16,18 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from bestgroup.analysis.certify import Certificate
+from bestgroup.errors import StoreError
 from bestgroup.inference.certificate.explain import Explanation
 from bestgroup.inference.certificate.forecast import pulls_needed
 from bestgroup.problem.arrays import Floats, Ints
-from bestgroup.problem.goals import BestGroup, ParetoGroups
+from bestgroup.problem.goals import ParetoGroups
 from bestgroup.problem.guarantee import Guarantee
 from bestgroup.problem.status import Status
 from bestgroup.service.schemas import STATUSES, GroupStatus
 from bestgroup.studies.certificate import make_certificate
+from bestgroup.studies.estimates import efficiencies, weighted_worths
 from bestgroup.studies.observer import Picture
+from bestgroup.studies.reasons import Outlook
 from bestgroup.studies.report import statuses
 from bestgroup.studies.spec import StudySpec
 from bestgroup.studies.storage.records import Head
@@ -60,8 +63,13 @@ class Proof:
     @classmethod
     def blank(cls, spec: StudySpec, head: Head) -> Proof:
         """Return what is proven before any observation."""
+        picture = Picture.blank(spec)
+        nobody = Outlook(None, np.full(len(spec.problem.groups), -1), None)
         with np.errstate(all="ignore"):
-            return cls(spec, make_certificate(spec, head, Picture.blank(spec), None))
+            try:
+                return cls(spec, make_certificate(spec, head, picture, nobody))
+            except StoreError:  # its algorithm is of another version, and cannot be asked
+                return cls(spec, make_certificate(spec, head, picture, None))
 
     @property
     def observed(self) -> int:
@@ -92,22 +100,12 @@ class Proof:
     @cached_property
     def ends(self) -> Floats:
         """Lower bound, estimate and upper bound of every efficiency in the dims' units, [3, N, D]."""
-        low, high = self.certificate.intervals
-        return np.stack([low, self.spec.problem.to_user(self.certificate.explainer.best), high])
+        return efficiencies(self.certificate)
 
     @cached_property
     def worth(self) -> Floats | None:
-        """Bounds and estimate of every group's weighted worth, [3, N]; None without weights.
-
-        Dims to be minimised count with the opposite sign.
-        """
-        if not isinstance(self.spec.goal, BestGroup):
-            return None
-        ends = self.ends.copy()
-        less = np.array([dim.direction == "min" for dim in self.spec.problem.decided])
-        ends[:, :, less] = -ends[::-1, :, less]
-        with np.errstate(invalid="ignore"):
-            return ends @ self.spec.goal.weight_vector(len(less))
+        """Bounds and estimate of every group's weighted worth, [3, N]; None without weights."""
+        return weighted_worths(self.certificate)
 
     @cached_property
     def pulls(self) -> Ints:

@@ -8,7 +8,8 @@ import { address, call } from "./service.js";
 let pinned = false;
 
 export function startData(refresh) {
-  const files = [["export", "All observations (CSV)", "observations.csv"], ["decisions", "Decisions (JSON)", "decisions.json"],
+  $("report").href = address("report");
+  const files = [["export", "All observations (CSV)", "observations.csv"], ["report", "The report (HTML)", "report.html"], ["decisions", "Decisions (JSON)", "decisions.json"],
     ["answer", "Answer (JSON)", "answer.json"], ["study", "The study's description (JSON)", "study.json"]];
   replace($("downloads"), files.map(([path, label, file]) => el("li", {}, el("a", { href: address(path), download: file }, label))));
   $("upload").addEventListener("submit", (event) => { event.preventDefault(); upload(refresh); });

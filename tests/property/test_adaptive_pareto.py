@@ -1,6 +1,6 @@
 """The adaptive algorithm for Pareto groups equals its naive version, plan by plan."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -8,10 +8,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import bestgroup as bg
-from bestgroup.algorithms.adaptive import algorithm as adaptive
 from bestgroup.algorithms.adaptive.pareto.algorithm import AdaptivePareto, proof_of
-from bestgroup.algorithms.protocol import Setting
-from bestgroup.drivers.replay import Tape, consume
+from bestgroup.algorithms.protocol import Setting, bodies
+from bestgroup.drivers.replay import Tape, consume, keep_values
 from bestgroup.inference.tally import empty_tally
 from bestgroup.testing import check_algorithm
 from reference.adaptive_pareto_naive import Naive
@@ -32,6 +31,7 @@ class Case:
     boxes: bool
     costs: tuple[tuple[float, ...], ...] | None
     seed: int
+    noise: str = "subgaussian"
 
     def tape(self, length: int) -> Tape:
         """Normal rewards around means on a coarse grid, so that means often tie."""
@@ -39,14 +39,37 @@ class Case:
         rows = []
         for size in self.sizes:
             shape = (size, len(self.scale))
+            if self.noise in ("bernoulli", "coins", "bounded"):
+                rows.append(self.bounded(rng, length, shape))
+                continue
             means = rng.integers(0, 4, shape) * rng.choice([0.25, 0.5, 1.0])
             noise = rng.standard_normal((length, *shape))
             rows.append((means + noise) * np.array(self.scale))
         return Tape(rows)
 
+    def bounded(self, rng, length, shape):
+        """Values between 0 and 1, or coins, whose means lie on a coarse grid."""
+        means = rng.choice([0.0, 0.05, 0.3, 0.5, 0.8, 1.0], shape)
+        if self.noise == "bounded":
+            return means * rng.beta(3.0, 1.0, (length, *shape))
+        return (rng.random((length, *shape)) < means).astype(float)
+
     def setting(self, tape: Tape) -> Setting:
         noise = bg.SubGaussian(self.scale, arms="arbitrary" if self.boxes else "independent")
+        if self.noise == "gaussian":
+            noise = bg.Gaussian()
+        elif self.noise == "bernoulli":
+            noise = bg.Bernoulli()
+        elif self.noise in ("coins", "bounded"):
+            noise = bg.Bounded(-1, 1)
         return Setting(tape.shape, bg.ParetoGroups(self.epsilon), noise, self.delta, self.costs)
+
+
+@st.composite
+def cases_without_scale(draw):
+    case = draw(cases())
+    kind = draw(st.sampled_from(["gaussian", "bernoulli", "coins", "bounded"]))
+    return replace(case, noise=kind, boxes=False, scale=(1.0,) * len(case.scale))
 
 
 @st.composite
@@ -73,9 +96,9 @@ def drive(case, compiled):
     chosen = bg.algorithm("adaptive", batch=case.batch)
     rule = chosen.rule(case.setting(tape))
     state = chosen.init(rule)
-    tally = empty_tally(*rule.exists.shape, len(case.scale))
-    plan = adaptive.plan.compiled if compiled else adaptive.plan
-    step = adaptive.step.compiled if compiled else adaptive.step
+    keep = chosen.statistics(case.setting(tape))
+    tally = empty_tally(*rule.exists.shape, len(case.scale), keep.start)
+    plan, step = bodies(chosen, rule, compiled)
     for _ in range(PLANS):
         if chosen.is_done(state, rule):
             return
@@ -83,18 +106,21 @@ def drive(case, compiled):
         if (tally.counts + pulls).max() > tape.length:
             return
         consume(tape, tally, pulls)
+        if len(keep.start):
+            keep_values(tape, tally, pulls, keep, compiled)
         step(state, tally, rule)
         yield pulls, state, rule
 
 
 def check(case, compiled):
     tape = case.tape(3000)
+    keep = bg.algorithm("adaptive").statistics(case.setting(tape))
     naive = Naive(
         sums=tape.sums.tolist(),
         sizes=case.sizes,
         delta=case.delta,
         slack=list(case.epsilon),
-        scale=list(case.scale),
+        scale=keep.scale.tolist(),
         cost={
             (i, j): 1.0 if case.costs is None else case.costs[i][j]
             for i, size in enumerate(case.sizes)
@@ -102,6 +128,7 @@ def check(case, compiled):
         },
         batch=case.batch,
         boxes=case.boxes,
+        keep=keep,
     )
     for pulls, state, rule in drive(case, compiled):
         expected = naive.plan()
@@ -140,6 +167,18 @@ def test_compiled_equals_naive(case):
 @given(cases())
 @settings(SOME, max_examples=8)
 def test_plain_equals_naive(case):
+    check(case, compiled=False)
+
+
+@given(cases_without_scale())
+@settings(SOME, max_examples=30)
+def test_compiled_equals_naive_without_a_scale(case):
+    check(case, compiled=True)
+
+
+@given(cases_without_scale())
+@settings(SOME, max_examples=8)
+def test_plain_equals_naive_without_a_scale(case):
     check(case, compiled=False)
 
 
@@ -219,7 +258,7 @@ def test_guarantee_names_the_boxes():
         for arms in ("independent", "arbitrary")
     }
     assert "pulls of different arms are independent" in words["independent"]
-    assert "a box for each arm" in words["arbitrary"]
+    assert "may depend on each other in any way" in words["arbitrary"]
 
 
 @pytest.mark.parametrize("batch", [0, -1, 1.5, "many", float("nan"), True])

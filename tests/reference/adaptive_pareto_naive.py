@@ -10,7 +10,13 @@ import math
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
+from bestgroup.inference.confidence_sequences.boxes import absorb
 from bestgroup.inference.evalues.normal import mixture_edge, pair_evidence, pair_evidence_above
+from bestgroup.inference.evalues.pair_wealth import ROOM, pair_lack
+from bestgroup.inference.evalues.wealth import BETS, STATISTICS
+from bestgroup.inference.kinds import BERNOULLI, GAUSSIAN, POWERS, SUBGAUSSIAN
 
 INF = math.inf
 Arm = tuple[int, int]
@@ -29,6 +35,7 @@ class Naive:
     cost: dict[Arm, float]
     batch: int | float
     boxes: bool
+    keep: Any = None  # the statistics that evidence keeps, where no scale is known
     n: dict[Arm, int] = field(default_factory=dict)
     base: dict[Arm, int] = field(default_factory=dict)  # pulls in scouting
     phase: str = "first"
@@ -40,6 +47,9 @@ class Naive:
     box: dict = field(default_factory=dict)  # (i, j, d) -> (low, high)
     beaten: dict[int, int] = field(default_factory=dict)
     share: dict = field(default_factory=dict)  # minus the logs of the shares of delta
+    extra: dict = field(default_factory=dict)  # (i, j, d) -> what is kept of the values
+    base_extra: dict = field(default_factory=dict)
+    pooled: dict = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.groups = range(len(self.sizes))
@@ -52,6 +62,12 @@ class Naive:
         self.price = {arm: math.sqrt(cost / least) for arm, cost in self.cost.items()}
         self.priced = len(set(self.cost.values())) > 1
         self.status = ["accepted" if len(self.sizes) == 1 else "open"] * len(self.sizes)
+        self.kind = [SUBGAUSSIAN for _ in self.dims]
+        if self.keep is not None and not self.boxes:
+            self.kind = self.keep.kind.tolist()
+            for i, j in self.arms:
+                for d in self.dims:
+                    self.extra[i, j, d] = self.keep.start.copy()
         for i in self.groups:
             self.share["group", i] = math.log(len(self.sizes))
             for d in self.dims:
@@ -68,6 +84,48 @@ class Naive:
         """The mean of all pulls, in units of the scale."""
         count = self.n[i, j]
         return self.sums[count - 1][i][j][d] / (count * self.scale[d])
+
+    def squares(self, i: int, j: int, d: int) -> float:
+        total, square = self.extra[i, j, d][1:3]
+        return max(square - total * total / self.n[i, j], 0.0)
+
+    def pool(self) -> None:
+        """The variance of all arms in a dim, by their first pulls."""
+        for d in self.dims:
+            self.pooled[d] = 0.0
+            if self.kind[d] in (GAUSSIAN, POWERS):
+                squares = values = 0.0
+                for i, j in self.arms:
+                    squares += self.squares(i, j, d)
+                    values += self.n[i, j] - 1.0
+                means = [self.mean(i, j, d) for i, j in self.arms]
+                reach = max(means) - min(means)
+                self.pooled[d] = max(squares / values, 1e-6 * reach * reach)
+
+    def variance(self, i: int, j: int, d: int) -> float:
+        """About the variance of a pull, by all of them."""
+        n = float(self.n[i, j])
+        if self.kind[d] == SUBGAUSSIAN:
+            return 1.0
+        if self.kind[d] == BERNOULLI:
+            p = (self.sums[self.n[i, j] - 1][i][j][d] + 1.0) / (n + 2.0)
+            return p * (1.0 - p)
+        rare = 0.01 if self.kind[d] == POWERS else 0.0
+        v = self.squares(i, j, d) + 2.0 * self.pooled[d] + rare
+        return max(v / (n - 1.0 + 2.0), 1e-280)
+
+    def deviation(self, i: int, j: int, d: int) -> float:
+        return math.sqrt(self.variance(i, j, d)) if self.kind[d] != SUBGAUSSIAN else 1.0
+
+    def bend(self, d: int) -> float:
+        return 0.0 if self.kind[d] == SUBGAUSSIAN else 0.25
+
+    def strength(self, gap: float, d: int, one: tuple, other: tuple) -> float:
+        """g |g| / (2 (v / n + v' / n')) of two arms, each with its count."""
+        (a, n_a), (b, n_b) = one, other
+        more = self.bend(d) * gap * gap
+        v_a, v_b = self.variance(*a, d) + more, self.variance(*b, d) + more
+        return gap * abs(gap) * (n_a * n_b) / (2.0 * (v_b * n_a + v_a * n_b))
 
     def settled(self, i: int, j: int) -> bool:
         return any(all((i, j, k, d) in self.won for k in range(self.sizes[j])) for d in self.dims)
@@ -101,7 +159,8 @@ class Naive:
             return poorest, counts[poorest]
         kind, a, b, k, d = look.pick
         m = look.front(kind, a, b, d)
-        if counts[a, m] * self.price[a, m] <= counts[b, k] * self.price[b, k]:
+        above = counts[a, m] * self.price[a, m] / self.deviation(a, m, d)
+        if above <= counts[b, k] * self.price[b, k] / self.deviation(b, k, d):
             scout = look.wide(kind, a, b, d)[1]
             return (a, scout), min(counts[a, m], counts[a, scout])
         return (b, k), counts[b, k]
@@ -110,11 +169,14 @@ class Naive:
 
     def step(self, pulls: dict[Arm, int]) -> None:
         for arm, count in pulls.items():
+            for k in range(count):
+                self.take(arm, k + 1)
             self.n[arm] += count
         total = float(sum(self.n.values()))
         if total >= 1.1 * self.clock:
             self.clock = total
         if self.phase == "first":
+            self.pool()
             self.phase = "proving" if self.boxes else "scouting"
         if self.phase == "proving":
             if self.boxes:
@@ -127,6 +189,20 @@ class Naive:
             self.phase = "proving"
             share_out(self, Look(self, counts))
             self.base = dict(self.n)
+            self.base_extra = {key: extra.copy() for key, extra in self.extra.items()}
+            self.base_variance = {
+                (i, j, d): self.variance(i, j, d) for i, j in self.arms for d in self.dims
+            }
+
+    def take(self, arm: Arm, k: int) -> None:
+        """Take up the value of pull k of a plan in what is kept."""
+        i, j = arm
+        number = self.n[arm] + k
+        for d in self.dims:
+            if self.extra:
+                before = self.sums[number - 2][i][j][d] if number > 1 else 0.0
+                value = self.sums[number - 1][i][j][d] - before
+                absorb(self.keep, self.extra[i, j, d], float(number), value, d)
 
     def later_mean(self, i: int, j: int, d: int) -> float:
         now, then = self.n[i, j], self.base[i, j]
@@ -166,8 +242,12 @@ class Naive:
             return False
         gap = self.later_mean(i, m, d) - self.later_mean(j, k, d) + shift
         key = (kind, i, j, k, d)
-        z = strength(gap, n_a, n_b)
-        if gap <= 0 or z < wanted + self.wait.get(key, -(2.0 * math.log(2.0) + 1e-6)):
+        if gap <= 0:
+            return False
+        z = self.strength(gap, d, ((i, m), n_a), ((j, k), n_b))
+        if self.kind[d] != SUBGAUSSIAN:
+            return self.proves_by_bets(key, arms, d, shift, wanted, z)
+        if z < wanted + self.wait.get(key, -(2.0 * math.log(2.0) + 1e-6)):
             return False
         seen = self.scouted_mean(i, m, d) - self.scouted_mean(j, k, d) + shift
         error = math.sqrt(1.0 / self.base[i, m] + 1.0 / self.base[j, k])
@@ -181,6 +261,19 @@ class Naive:
             value = pair_evidence(gap, n_a, n_b, q_a, q_b)
         self.wait[key] = (z - wanted) + 0.7 * (wanted - value)
         return value >= wanted
+
+    def proves_by_bets(
+        self, key: tuple, arms: tuple, d: int, shift: float, wanted: float, z: float
+    ):
+        """The same where no scale is known; a failed test waits for larger counts."""
+        i, m, j, k = arms
+        n_a, n_b = float(self.n[i, m] - self.base[i, m]), float(self.n[j, k] - self.base[j, k])
+        if z < 0.25 * wanted or n_a * n_b < self.wait.get(key, -1.0) * (n_a + n_b):
+            return False
+        rest = lack_by_bets(self, arms, d, shift, wanted)
+        growth = min(max(0.4 * rest / z, 0.015), 0.25)
+        self.wait[key] = n_a * n_b / (n_a + n_b) * (1.0 + growth)
+        return rest <= 0.0
 
     def test_boxes(self) -> None:
         alpha = self.delta / (len(self.scale) * (len(self.arms) + len(self.sizes)))
@@ -215,8 +308,64 @@ class Naive:
                 self.status[i] = "accepted"
 
 
-def strength(gap: float, n_a: float, n_b: float) -> float:
-    return gap * abs(gap) * (n_a * n_b) / (2.0 * (n_a + n_b))
+def lack_by_bets(run: Naive, arms: tuple, d: int, shift: float, level: float) -> float:
+    """What the average of bets and of the scale that a range gives lacks to the level."""
+    i, m, j, k = arms
+    kind = run.kind[d]
+    n_a, n_b = float(run.n[i, m] - run.base[i, m]), float(run.n[j, k] - run.base[j, k])
+    seen = run.scouted_mean(i, m, d) - run.scouted_mean(j, k, d) + shift
+    base_a, base_b = run.base[i, m], run.base[j, k]
+    prices = run.price[i, m], run.price[j, k]
+    if kind != GAUSSIAN:
+        gap = (run.later_mean(i, m, d) - run.later_mean(j, k, d) + shift) / 0.5
+        size = max(abs(seen / 0.5), math.sqrt(1.0 / base_a + 1.0 / base_b))
+        q = 4.5 / (size * size)
+        ratios = (
+            (prices[1] + prices[0]) / (2.0 * prices[0]),
+            (prices[0] + prices[1]) / (2.0 * prices[1]),
+        )
+        q_a, q_b = (q * (ratio * ratio) for ratio in ratios)
+        part = level - math.log(0.1)
+        value = pair_evidence_above(gap, n_a, n_b, q_a, q_b)
+        if value >= part:
+            value = pair_evidence(gap, n_a, n_b, q_a, q_b)
+        if value >= part:
+            return part - value
+        level += math.log1p(-math.exp(-(part - value))) - math.log(1.0 - 0.1)
+    v = run.base_variance[i, m, d], run.base_variance[j, k, d]
+    size = max(abs(seen), math.sqrt(v[0] / base_a + v[1] / base_b))
+    weights = [price * math.sqrt(x) for price, x in zip(prices, v, strict=True)]
+    bets = []
+    for side in (0, 1):
+        part = size * weights[side] / (weights[side] + weights[1 - side])
+        most = INF
+        if kind != GAUSSIAN:
+            (g, arm), base = ((i, m), (j, k))[side], (base_a, base_b)[side]
+            centre = run.scouted_mean(g, arm, d) - run.keep.origin[d] / run.keep.scale[d]
+            most = 0.95 / ((1.0 - centre if side else centre) + math.sqrt(v[side] / base))
+        bets.append((2.0 / math.sqrt(4.5) * part / (v[side] + part * part), most))
+    errors = math.sqrt(v[0] / n_a), math.sqrt(v[1] / n_b)
+    room = np.zeros((ROOM, BETS))
+    a, b = sums_since(run, (i, m), d), sums_since(run, (j, k), d)
+    return pair_lack(kind, a, b, tuple(bets), errors, shift, level, room)
+
+
+def sums_since(run: Naive, arm: Arm, d: int) -> Any:
+    """Counts and sums of an arm since scouting, as `wealth` takes them."""
+    i, j = arm
+    stat = np.zeros(STATISTICS)
+    stat[0], stat[8] = run.n[arm] - run.base[arm], run.n[arm]
+    if run.kind[d] == BERNOULLI:
+        stat[2] = run.sums[run.n[arm] - 1][i][j][d] - run.sums[run.base[arm] - 1][i][j][d]
+        return stat
+    now, then = run.extra[i, j, d], run.base_extra[i, j, d]
+    stat[1] = now[0]
+    if run.kind[d] == GAUSSIAN:
+        stat[1] -= run.extra[0, 0, d][0]
+    powers = 2 if run.kind[d] == GAUSSIAN else 6
+    stat[2 : 2 + powers] = now[1 : 1 + powers] - then[1 : 1 + powers]
+    stat[9], stat[10] = now[2], now[powers]
+    return stat
 
 
 def priced(width: float, price: float) -> float:
@@ -229,11 +378,13 @@ def toll(run: Naive, kind: str, i: int, j: int, d: int) -> float:
     best = max(run.mean(i, m, d) for m in range(run.sizes[i]))
     gap = best + (run.epsilon[d] if kind == "won" else 0.0) - max(means)
     if gap <= 0:
-        return run.price[j, means.index(max(means))]
+        k = means.index(max(means))
+        return run.price[j, k] * run.deviation(j, k, d)
     costs = 0.0
     for k, mean in enumerate(means):
         near = gap / (gap + max(means) - mean)
-        costs += near * near * run.price[j, k] * run.price[j, k]
+        price = run.price[j, k] * run.deviation(j, k, d)
+        costs += near * near * price * price
     return math.sqrt(costs)
 
 
@@ -246,7 +397,10 @@ def front(run: Naive, kind: str, i: int, j: int, d: int) -> int:
     best = max(run.mean(j, k, d) for k in range(run.sizes[j]))
     price = toll(run, kind, i, j, d)
     return max(
-        arms, key=lambda m: priced(run.mean(i, m, d) + shift - best, run.price[i, m] + price)
+        arms,
+        key=lambda m: priced(
+            run.mean(i, m, d) + shift - best, run.price[i, m] * run.deviation(i, m, d) + price
+        ),
     )
 
 
@@ -261,10 +415,11 @@ class Look:
         for i in run.groups:
             for d in run.dims:
                 means = [run.mean(i, m, d) for m in range(run.sizes[i])]
-                ups = [mean + self.bonus[i, m] for m, mean in enumerate(means)]
+                bonus = [self.bonus[i, m] * run.deviation(i, m, d) for m in range(run.sizes[i])]
+                ups = [mean + more for mean, more in zip(means, bonus, strict=True)]
                 self.best[i, d], self.leader[i, d] = max(means), means.index(max(means))
                 self.U[i, d], self.scout[i, d] = max(ups), ups.index(max(ups))
-                self.L[i, d] = max(mean - self.bonus[i, m] for m, mean in enumerate(means))
+                self.L[i, d] = max(mean - less for mean, less in zip(means, bonus, strict=True))
         self.lead = {
             i: max((self.margin(j, i) for j in self.alive(i)), default=-INF)
             for i in run.groups
@@ -281,8 +436,14 @@ class Look:
 
     def margin(self, i: int, j: int) -> float:
         return min(
-            self.best[i, d] - self.best[j, d] - self.run.epsilon[d] / 2.0 for d in self.run.dims
+            (self.best[i, d] - self.best[j, d] - self.run.epsilon[d] / 2.0) / self.unit(i, j, d)
+            for d in self.run.dims
         )
+
+    def unit(self, i: int, j: int, d: int) -> float:
+        """The mean standard deviation of the two leaders."""
+        own = self.run.deviation(i, self.leader[i, d], d)
+        return 0.5 * (own + self.run.deviation(j, self.leader[j, d], d))
 
     def front(self, kind: str, i: int, j: int, d: int) -> int:
         return front(self.run, kind, i, j, d)
@@ -296,14 +457,18 @@ class Look:
         price = toll(run, kind, i, j, d)
         widths = [
             priced(
-                run.mean(i, m, d) + self.bonus[i, m] - self.L[j, d] + shift, run.price[i, m] + price
+                run.mean(i, m, d)
+                + self.bonus[i, m] * run.deviation(i, m, d)
+                - self.L[j, d]
+                + shift,
+                run.price[i, m] * run.deviation(i, m, d) + price,
             )
             for m in arms
         ]
         return max(widths), widths.index(max(widths))
 
     def hope(self, i: int, j: int) -> float:
-        return min(self.wide("over", i, j, d)[0] for d in self.run.dims)
+        return min(self.wide("over", i, j, d)[0] / self.unit(i, j, d) for d in self.run.dims)
 
     def wishes(self, i: int) -> list[tuple[float, Wish]]:
         """What the undecided group i would have pulled, with its scores."""
@@ -330,13 +495,20 @@ class Look:
             wanted = self.level + run.share["group", i] + run.share["rival", i, j]
             wanted += run.share["arm", j, m, d]
             gap = run.mean(j, m, d) - run.mean(i, k, d)
-            scores.append(strength(gap, self.counts[j, m], self.counts[i, k]) / wanted)
-        k, d = max(left, key=lambda kd: run.mean(i, *kd) + self.bonus[i, kd[0]] - self.L[j, kd[1]])
+            one, other = ((j, m), self.counts[j, m]), ((i, k), self.counts[i, k])
+            scores.append(run.strength(gap, d, one, other) / wanted)
+
+        def threat(kd: tuple[int, int]) -> float:
+            k, d = kd
+            rise = run.mean(i, k, d) + self.bonus[i, k] * run.deviation(i, k, d)
+            return (rise - self.L[j, d]) / self.unit(i, j, d)
+
+        k, d = max(left, key=threat)
         return [(min(scores), ("over", j, i, k, d))]
 
     def rise(self, i: int, j: int) -> list[tuple[float, Wish]]:
         run = self.run
-        d = max(run.dims, key=lambda d: self.wide("won", i, j, d)[0])
+        d = max(run.dims, key=lambda d: self.wide("won", i, j, d)[0] / self.unit(i, j, d))
         left = [k for k in range(run.sizes[j]) if (i, j, k, d) not in run.won]
         m = self.front("won", i, j, d)
         wanted = self.level + run.share["group", i] + run.share["arm", i, m, d]
@@ -344,8 +516,9 @@ class Look:
         scores = []
         for k in left:
             gap = run.mean(i, m, d) + run.epsilon[d] - run.mean(j, k, d)
-            scores.append(strength(gap, self.counts[i, m], self.counts[j, k]) / wanted)
-        k = max(left, key=lambda k: run.mean(j, k, d) + self.bonus[j, k])
+            one, other = ((i, m), self.counts[i, m]), ((j, k), self.counts[j, k])
+            scores.append(run.strength(gap, d, one, other) / wanted)
+        k = max(left, key=lambda k: run.mean(j, k, d) + self.bonus[j, k] * run.deviation(j, k, d))
         return [(min(scores), ("won", i, j, k, d))]
 
 
@@ -353,7 +526,8 @@ def share_out(run: Naive, look: Look) -> None:
     """Share delta out: the closer to the best alternative, the more; a fifth equally."""
 
     def spread(i: int, d: int) -> float:
-        return 1.0 / look.counts[i, look.leader[i, d]]
+        leader = look.leader[i, d]
+        return run.variance(i, leader, d) / look.counts[i, leader]
 
     def shares(weights: list[float]) -> list[float]:
         total = 0.0
@@ -370,7 +544,7 @@ def share_out(run: Naive, look: Look) -> None:
                 [
                     near(
                         look.best[i, d] - run.mean(i, m, d),
-                        1.0 / look.counts[i, m] + 1.0 / look.counts[i, look.leader[i, d]],
+                        run.variance(i, m, d) / look.counts[i, m] + spread(i, d),
                     )
                     for m in range(run.sizes[i])
                 ]
@@ -381,8 +555,11 @@ def share_out(run: Naive, look: Look) -> None:
     for i in run.groups:
         hardest = (INF, 1.0)
         for j in run.others(i):
-            gaps = [look.best[i, d] - look.best[j, d] + run.epsilon[d] for d in run.dims]
-            errors = [spread(i, d) + spread(j, d) for d in run.dims]
+            units = [look.unit(i, j, d) for d in run.dims]
+            gaps = [
+                (look.best[i, d] - look.best[j, d] + run.epsilon[d]) / units[d] for d in run.dims
+            ]
+            errors = [(spread(i, d) + spread(j, d)) / (units[d] * units[d]) for d in run.dims]
             top = gaps.index(max(gaps))
             logs = shares([near(gaps[top] - gaps[d], errors[d] + errors[top]) for d in run.dims])
             for d, value in enumerate(logs):
@@ -391,9 +568,10 @@ def share_out(run: Naive, look: Look) -> None:
                 hardest = (gaps[top], errors[top])
         leads = []
         for j in run.others(i):
-            gaps = [look.best[j, d] - look.best[i, d] for d in run.dims]
+            units = [look.unit(i, j, d) for d in run.dims]
+            gaps = [(look.best[j, d] - look.best[i, d]) / units[d] for d in run.dims]
             d = gaps.index(min(gaps))
-            leads.append((gaps[d], spread(i, d) + spread(j, d)))
+            leads.append((gaps[d], (spread(i, d) + spread(j, d)) / (units[d] * units[d])))
         top = max(leads, key=lambda lead: lead[0])
         logs = shares([near(top[0] - gap, error + top[1]) for gap, error in leads])
         for j, value in zip(run.others(i), logs, strict=True):

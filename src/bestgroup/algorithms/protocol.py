@@ -33,10 +33,10 @@ from bestgroup.inference.radii import Radius, check_radius, make_radius
 from bestgroup.inference.tally import Tally
 from bestgroup.problem.arrays import Bools, Floats, Ints, number
 from bestgroup.problem.goals import BestGroup, Goal, ParetoGroups
-from bestgroup.problem.guarantee import SINGLE_ARMS, Guarantee, decisions_statement
+from bestgroup.problem.guarantee import SEVERAL_ARMS, SINGLE_ARMS, Guarantee, decisions_statement
 from bestgroup.problem.instance import Instance
 from bestgroup.problem.items import SharedItems
-from bestgroup.problem.noise import Noise
+from bestgroup.problem.noise import Noise, SubGaussian
 from bestgroup.problem.problem import Problem
 from bestgroup.problem.shape import Shape
 
@@ -160,6 +160,10 @@ class Algorithm:
     def statistics(self, setting: Setting) -> BoxRule:
         """Return what drivers keep of an arm's values: what the noise model needs for boxes."""
         return setting.noise.boxes(setting.shape, setting.delta)
+
+    def by_pairs(self, setting: Setting) -> bool:
+        """Return whether proofs rest on several arms at once, not on each by itself."""
+        return isinstance(setting.noise, SubGaussian) and setting.noise.arms == "independent"
 
     def rule(self, setting: Setting) -> Any:
         """Return what the other methods get as `rule`."""
@@ -340,10 +344,12 @@ def shrunk(proven: Guarantee, radius_scale: float) -> Guarantee:
 
 def proven_for(setting: Setting, *pulls: str) -> Guarantee:
     """Return the PAC property as proven under what the noise model and `pulls` assume."""
+    noise = setting.noise
+    words = noise.evidence_assumptions() if pulls == SEVERAL_ARMS else noise.assumptions()
     return Guarantee(
         "proven",
         pac_statement(setting),
-        (*setting.noise.assumptions(), *pulls),
+        (*words, *pulls),
         decisions_statement(setting.goal, setting.delta),
     )
 

@@ -28,7 +28,9 @@ _BUILT_IN = {
     "adaptive": ("adaptive.algorithm", "Adaptive"),
 }
 # Earlier versions of them: (name, version) to module and class.
-_OLDER: dict[tuple[str, int], tuple[str, str]] = {}
+_OLDER: dict[tuple[str, int], tuple[str, str]] = {
+    ("adaptive", 1): ("adaptive.algorithm", "AdaptiveByBoxes"),
+}
 _registered: dict[str, dict[int, type[Algorithm]]] = {}
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from bestgroup.algorithms.protocol import Algorithm, Setting
 from bestgroup.problem.goals import ParetoGroups
-from bestgroup.problem.noise import SubGaussian
 
 MANY_ARMS = 2000  # adaptive keeps signs for all pairs of groups, arms and dims
 
@@ -44,9 +43,6 @@ def pick(setting: Setting, batch: int | float | None = None) -> tuple[Algorithm,
 
 
 def _with_noise(why: str, setting: Setting) -> str:
-    noise = setting.noise
-    if not isinstance(noise, SubGaussian):
-        return f"{why}; {noise.kind} noise is judged by boxes of single arms"
-    if noise.arms != "independent":
+    if setting.noise.arms != "independent":
         return f"{why}; as arms may depend on each other it goes by boxes of single arms"
     return why

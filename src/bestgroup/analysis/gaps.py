@@ -12,12 +12,8 @@ import numpy as np
 from bestgroup.files.observations import Table
 from bestgroup.inference.certificate.data_checks import Checker
 from bestgroup.inference.certificate.judge import Verdict, judge_boxes
-from bestgroup.inference.confidence_sequences.boxes import (
-    SUBGAUSSIAN,
-    BoxRule,
-    all_boxes,
-    take_values,
-)
+from bestgroup.inference.confidence_sequences.boxes import BoxRule, all_boxes, take_values
+from bestgroup.inference.kinds import SUBGAUSSIAN
 from bestgroup.inference.pivots import pivot_of
 from bestgroup.inference.tally import Tally, empty_tally
 from bestgroup.problem.goals import Goal
@@ -49,7 +45,7 @@ def judge_gaps(
             rows[i, j] += len(values)
             for d, part in enumerate(parts):
                 own = values[~np.isnan(values[:, d]), d : d + 1]
-                if len(own) and not part.counts[i, j] and rule.kind == SUBGAUSSIAN:
+                if len(own) and not part.counts[i, j] and rule.kind[d] == SUBGAUSSIAN:
                     pivots[i, j, d] = pivot_of(own[0], scales[d : d + 1])[0]
                 take_values(rules[d], part, i, j, own - pivots[i, j, d])
             whole = values[~np.isnan(values).any(axis=1)]
@@ -65,7 +61,8 @@ def judge_gaps(
 
 
 def _of_dim(rule: BoxRule, d: int) -> BoxRule:
-    return rule._replace(origin=rule.origin[d : d + 1], scale=rule.scale[d : d + 1])
+    one = slice(d, d + 1)
+    return rule._replace(kind=rule.kind[one], origin=rule.origin[one], scale=rule.scale[one])
 
 
 def _shown(parts: list[Tally], rows: np.ndarray, pivots: np.ndarray) -> Tally:

@@ -11,16 +11,11 @@ import numpy as np
 from bestgroup.errors import InvalidInput
 from bestgroup.inference.confidence_sequences.bounded import CAPITALS
 from bestgroup.inference.confidence_sequences.bounded import STATISTICS as SUMS
-from bestgroup.inference.confidence_sequences.boxes import (
-    BERNOULLI,
-    BOUNDED,
-    GAUSSIAN,
-    SUBGAUSSIAN,
-    BoxRule,
-    share,
-)
+from bestgroup.inference.confidence_sequences.boxes import BoxRule, share
 from bestgroup.inference.confidence_sequences.gaussian import STATISTICS as DEVIATIONS
-from bestgroup.problem.arrays import Floats, number, numbers
+from bestgroup.inference.evalues.wealth import KEPT
+from bestgroup.inference.kinds import BERNOULLI, BOUNDED, GAUSSIAN, POWERS, SUBGAUSSIAN
+from bestgroup.problem.arrays import Floats, Ints, number, numbers
 from bestgroup.problem.shape import Shape
 
 Dependence = Literal["arbitrary", "independent"]
@@ -65,6 +60,22 @@ class _Model:
                 'arms="independent"'
             )
         return replace(self, arms="arbitrary")  # type: ignore[type-var]
+
+    def boxes(self, shape: Shape, delta: float) -> BoxRule:
+        """Return the bounds of single arms that this model gives."""
+        raise NotImplementedError
+
+    def assumptions(self) -> tuple[str, ...]:
+        """Return what this model assumes of single pulls, in words."""
+        raise NotImplementedError
+
+    def evidence_assumptions(self) -> tuple[str, ...]:
+        """Return what evidence on several arms assumes of single pulls, in words."""
+        return self.assumptions()
+
+    def sums(self, shape: Shape, delta: float) -> BoxRule:
+        """Return what evidence on pairs of arms keeps of an arm's values: mostly what boxes do."""
+        return self.boxes(shape, delta)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the model as plain JSON; `noise_from_dict` reads it back."""
@@ -131,7 +142,7 @@ class SubGaussian(_Model):
     def boxes(self, shape: Shape, delta: float) -> BoxRule:
         """Return the bounds of single arms that this model gives."""
         alpha, D = share(shape, delta), shape.dims
-        return BoxRule(SUBGAUSSIAN, alpha, np.zeros(D), self.scales(D), np.zeros(0))
+        return BoxRule(_kinds(SUBGAUSSIAN, D), alpha, np.zeros(D), self.scales(D), np.zeros(0))
 
 
 @dataclass(frozen=True)
@@ -225,14 +236,21 @@ class Bounded(_Model):
         start = np.zeros(SUMS)
         if self.method == "betting":
             start = np.concatenate([start, np.ones(2 * CAPITALS)])
-        return BoxRule(BOUNDED, share(shape, delta), low, high - low, start)
+        start = np.concatenate([start, np.zeros(KEPT)])
+        alpha = share(shape, delta)
+        return BoxRule(_kinds(BOUNDED, shape.dims), alpha, low, high - low, start)
+
+    def sums(self, shape: Shape, delta: float) -> BoxRule:
+        """Return what evidence on pairs of arms keeps: the sums of six powers."""
+        kind = _kinds(POWERS, shape.dims)
+        return self.boxes(shape, delta)._replace(kind=kind, start=np.zeros(KEPT))
 
 
 @dataclass(frozen=True)
 class Gaussian(_Model):
     """Normal values of unknown variance, which may differ from arm to arm and dim to dim.
 
-    The bounds are t-type confidence sequences (`core.sequence_gaussian`).
+    The bounds are t-type confidence sequences; evidence on pairs of arms needs symmetric noise only.
     """
 
     kind: ClassVar[str] = "gaussian"
@@ -254,10 +272,19 @@ class Gaussian(_Model):
         normal = "the values of an arm are independent and normal with one mean and one variance"
         return (normal, _dims_in_words(self.dependence))
 
+    def evidence_assumptions(self) -> tuple[str, ...]:
+        """Return what evidence on several arms assumes of single pulls: less than boxes do."""
+        symmetric = (
+            "the noise of every dim is symmetric about 0, as normal noise of any variance is"
+        )
+        return (symmetric, _dims_in_words(self.dependence))
+
     def boxes(self, shape: Shape, delta: float) -> BoxRule:
         """Return the bounds of single arms that this model gives."""
         D = shape.dims
-        return BoxRule(GAUSSIAN, share(shape, delta), np.zeros(D), np.ones(D), np.zeros(DEVIATIONS))
+        zeros, ones = np.zeros(D), np.ones(D)
+        start = np.zeros(DEVIATIONS)
+        return BoxRule(_kinds(GAUSSIAN, D), share(shape, delta), zeros, ones, start)
 
 
 @dataclass(frozen=True)
@@ -297,7 +324,12 @@ class Bernoulli(_Model):
     def boxes(self, shape: Shape, delta: float) -> BoxRule:
         """Return the bounds of single arms that this model gives."""
         D = shape.dims
-        return BoxRule(BERNOULLI, share(shape, delta), np.zeros(D), np.ones(D), np.zeros(0))
+        alpha = share(shape, delta)
+        return BoxRule(_kinds(BERNOULLI, D), alpha, np.zeros(D), np.ones(D), np.zeros(0))
+
+
+def _kinds(kind: int, dims: int) -> Ints:
+    return np.full(dims, kind, np.int64)
 
 
 def _check_dependence(dependence: Any, arms: Any) -> None:

@@ -34,7 +34,8 @@ def make_certificate(
     decided = np.array(statuses(spec, head), np.int64)
     own = guarantee_of(spec, head.state == "done")
     if look is None:
-        look = Outlook(None, np.full(len(decided), -1), None)
+        pairs = spec.problem.noise.arms == "independent"
+        look = Outlook(None, np.full(len(decided), -1), pairs, None)
     verdict = decided_verdict(spec, tally, decided, look, (data.low, data.high))
     plans = look.reach, look.forecast
     found = Certificate(problem, goal, spec.delta, tally, verdict, own, data=data, outlook=plans)

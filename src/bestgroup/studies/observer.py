@@ -23,7 +23,6 @@ from bestgroup.inference.pivots import add_deviations, of_values, pivot_of
 from bestgroup.inference.tally import Tally, empty_tally, with_room
 from bestgroup.problem.arrays import Floats, Ints
 from bestgroup.problem.goals import BestGroup, ParetoGroups
-from bestgroup.problem.noise import SubGaussian
 from bestgroup.problem.problem import value_ends
 from bestgroup.studies.spec import StudySpec
 from bestgroup.studies.storage.records import Block
@@ -183,7 +182,7 @@ class Observer:
         tally = Tally(old.counts.copy(), old.sums.copy(), old.extra.copy())
         noise = spec.problem.noise
         pairs = shape.groups * shape.total * shape.dims
-        if isinstance(noise, SubGaussian) and pairs > MOST_PAIRS:
+        if pairs > MOST_PAIRS:
             noise = replace(noise, arms="arbitrary")
         if spec.problem.shared is not None:
             verdict = self._on_items(tally)

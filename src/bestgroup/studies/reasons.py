@@ -14,13 +14,13 @@ import numpy as np
 
 from bestgroup.algorithms.protocol import kernels_of
 from bestgroup.drivers.session import Conductor
-from bestgroup.inference.certificate.explain import Explainer
+from bestgroup.inference.certificate.deviations import deviations
+from bestgroup.inference.certificate.explain import Explainer, pair_reach
 from bestgroup.inference.certificate.forecast import arms_needed
 from bestgroup.inference.certificate.judge import Verdict, boxes
 from bestgroup.inference.radii import radius_at
 from bestgroup.inference.tally import Tally
 from bestgroup.problem.arrays import Bools, Floats, Ints
-from bestgroup.problem.noise import SubGaussian
 from bestgroup.problem.status import Status
 from bestgroup.studies.spec import StudySpec
 
@@ -30,13 +30,16 @@ class Outlook(NamedTuple):
 
     reach: Floats | None  # [N, K, D]  half-widths times the root of the count, if it has a radius
     rivals: Ints  # [N]  the group whose proof put this one out; -1 where the state does not tell
+    pairs: bool  # proofs rest on several arms at once
     forecast: float | None  # more pulls, about; None if no one can say yet
 
 
 def outlook(spec: StudySpec, conductor: Conductor, forecast: bool = True) -> Outlook:
     """Return what the conductor's state says; without the forecast, which takes longest, if asked."""
     rivals = _proven_rivals(conductor)
-    return Outlook(_reach(conductor), rivals, foresee(spec, conductor) if forecast else None)
+    pairs = conductor.algorithm.by_pairs(conductor.setting) and not _has_radius(conductor)
+    more = foresee(spec, conductor) if forecast else None
+    return Outlook(_reach(spec, conductor), rivals, pairs, more)
 
 
 def decided_verdict(
@@ -46,10 +49,8 @@ def decided_verdict(
 
     `ends` are the boxes of the arms, [N, K, D] each.
     """
-    noise = spec.problem.noise
-    pairs = look.reach is None and isinstance(noise, SubGaussian) and noise.arms == "independent"
     nothing = np.zeros((len(status), len(status), spec.problem.shape.dims), np.bool_)
-    bare = Verdict(status, *ends, nothing, nothing, pairs, estimated=True)
+    bare = Verdict(status, *ends, nothing, nothing, look.pairs, estimated=True)
     explainer = Explainer(spec.problem, spec.goal, spec.delta, tally, bare, look.reach)
     with np.errstate(invalid="ignore"):  # groups that were never pulled
         ahead = explainer.best[:, None, :] - explainer.best[None, :, :]
@@ -86,7 +87,7 @@ def foresee(spec: StudySpec, conductor: Conductor) -> float | None:
 def _ends(spec: StudySpec, tally: Tally, look: Outlook) -> tuple[Floats, Floats]:
     """Return boxes where the algorithm goes by them; otherwise none are needed."""
     noise, shape = spec.problem.noise, spec.problem.shape
-    if look.reach is None and not (isinstance(noise, SubGaussian) and noise.arms == "independent"):
+    if look.reach is None and not look.pairs:
         return boxes(tally, shape, noise, spec.delta)
     wide = np.full((shape.groups, shape.arms, shape.dims), np.inf)
     return -wide, np.where(shape.exists[:, :, None], wide, -np.inf)
@@ -101,11 +102,24 @@ def _lockstep(conductor: Conductor) -> Bools | None:
     return None
 
 
-def _reach(conductor: Conductor) -> Floats | None:
-    """Return half-widths times the root of the count for algorithms with a radius, [N, K, D]."""
-    radius = getattr(conductor.rule, "radius", None)
-    if radius is None:  # before a scale is asked for, which a noise model need not have
-        return None
+def _has_radius(conductor: Conductor) -> bool:
+    return getattr(conductor.rule, "radius", None) is not None
+
+
+def _reach(spec: StudySpec, conductor: Conductor) -> Floats | None:
+    """Return half-widths times the root of the count, [N, K, D]; None where boxes tell.
+
+    For algorithms with a radius, and for evidence on pairs of arms.
+    """
+    setting = conductor.setting
+    if not _has_radius(conductor):  # before a scale is asked for, which a noise model need not have
+        if not conductor.algorithm.by_pairs(setting):
+            return None
+        moment = conductor.moment()
+        tally = Tally(moment.counts, moment.sums, moment.extra)
+        spread = deviations(tally, conductor.algorithm.statistics(setting))
+        return pair_reach(setting.shape, spec.delta, spread)
+    radius = conductor.rule.radius
     counts = np.maximum(conductor.moment().counts, 1)
     scales = conductor.setting.noise.scales(conductor.setting.shape.dims)
     beta = np.array([[radius_at(radius, int(n)) for n in row] for row in counts])

@@ -33,6 +33,8 @@ class Adaptive(Algorithm):
     batch: int | float = 0.01
 
     name: ClassVar[str] = "adaptive"
+    version: ClassVar[int] = 2
+    by_boxes: ClassVar[bool] = False
     reads_values: ClassVar[bool] = True
     takes_items: ClassVar[bool] = True
 
@@ -47,6 +49,10 @@ class Adaptive(Algorithm):
     def statistics(self, setting: Setting) -> BoxRule:
         """Return what drivers keep of an arm's values."""
         return self._for_setting(setting).statistics(setting)
+
+    def by_pairs(self, setting: Setting) -> bool:
+        """Return whether the half that answers the goal goes by evidence on several arms."""
+        return self._for_setting(setting).by_pairs(setting)
 
     def rule(self, setting: Setting) -> Any:
         """Return the rule of the half that answers the goal."""
@@ -97,10 +103,18 @@ class Adaptive(Algorithm):
         if pareto:
             from bestgroup.algorithms.adaptive.pareto.algorithm import AdaptivePareto
 
-            return AdaptivePareto(self.batch)
+            return AdaptivePareto(self.batch, self.by_boxes)
         from bestgroup.algorithms.adaptive.best.algorithm import AdaptiveLinear
 
         return AdaptiveLinear(self.batch)
+
+
+@dataclass(frozen=True)
+class AdaptiveByBoxes(Adaptive):
+    """Version 1, for studies that it began: noise models without a known scale go by boxes."""
+
+    version: ClassVar[int] = 1
+    by_boxes: ClassVar[bool] = True
 
 
 def is_pareto_rule(rule: Any) -> bool:

@@ -16,11 +16,14 @@ from typing import Any
 
 import numpy as np
 
+from bestgroup.inference.certificate.deviations import deviations
 from bestgroup.inference.certificate.judge import Verdict
 from bestgroup.inference.tally import Tally
 from bestgroup.problem.arrays import Floats, Ints
 from bestgroup.problem.goals import BestGroup, Goal, ParetoGroups
+from bestgroup.problem.noise import SubGaussian
 from bestgroup.problem.problem import Problem
+from bestgroup.problem.shape import Shape
 from bestgroup.problem.status import Status
 
 _MIXING = 2.0  # what a mixture over one pair costs on top of its level, about
@@ -60,6 +63,12 @@ class Explanation:
         return asdict(self)
 
 
+def pair_reach(shape: Shape, delta: float, spread: Floats) -> Floats:
+    """Return what evidence on pairs of arms has for a half-width, times the root of the count."""
+    level = math.log(shape.groups * shape.total / delta) + _MIXING
+    return np.sqrt(2 * level) * spread
+
+
 class Explainer:
     """Explains the verdict on one tally."""
 
@@ -84,14 +93,16 @@ class Explainer:
         is_pareto = isinstance(goal, ParetoGroups)
         self.epsilon = goal.epsilons(shape.dims) if is_pareto else np.zeros(shape.dims)
         self.reach: Floats = self._reach() if reach is None else reach  # [N, K, D]
+        # Where spreads are estimated, what is not proven takes a tenth more pulls at least.
+        estimated = verdict.pairs and not isinstance(problem.noise, SubGaussian)
+        self.least = 0.1 if estimated else 0.0
 
     def _reach(self) -> Floats:
         """Return half-widths times the root of the count: of the evidence, or of the boxes."""
         verdict, shape = self.verdict, self.problem.shape
         if verdict.pairs:
-            level = math.log(shape.groups * shape.total / self.delta) + _MIXING
-            scales = self.problem.noise.scales(len(self.names))
-            return np.sqrt(2 * level) * scales * np.ones((shape.groups, shape.arms, 1))
+            spread = deviations(self.tally, self.problem.noise.boxes(shape, self.delta))
+            return pair_reach(shape, self.delta, spread)
         with np.errstate(invalid="ignore"):  # an arm without pulls has no reach
             half = (verdict.high - verdict.low) / 2 * np.sqrt(self.tally.counts)[:, :, None]
         return np.where(shape.exists[:, :, None], half, 0.0)
@@ -133,7 +144,7 @@ class Explainer:
         width = math.hypot(*ends) if self.verdict.pairs else sum(ends)
         if not math.isfinite(width):
             return 4.0 * (n_a + n_b)  # too few pulls for any bound yet
-        return max((width / gap) ** 2 - 1, 0.0) * (n_a + n_b)
+        return max((width / gap) ** 2 - 1, self.least) * (n_a + n_b)
 
     def reason(self, i: int, j: int, d: int, proven: bool, more: float | None = None) -> Reason:
         """Return the comparison of groups i and j in dim d."""

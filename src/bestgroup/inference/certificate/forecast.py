@@ -49,7 +49,7 @@ def _more(explainer: Explainer, d: int, shift: float) -> Floats:
     gap = best[:, None] + shift - best[None, :]
     ends = explainer.reach[groups, rows, d] / np.sqrt(counts)
     width = _together(explainer, ends[:, None], ends[None, :])
-    shrunk = np.maximum((width / gap) ** 2 - 1, 0.0) * total
+    shrunk = np.maximum((width / gap) ** 2 - 1, explainer.least) * total
     result = np.where(np.isfinite(width), shrunk, 4.0 * total)
     possible = (counts > 0)[:, None] & (counts > 0)[None, :] & (gap > 0)
     return np.where(possible, result, math.inf)
@@ -84,6 +84,8 @@ def _counts(explainer: Explainer, i: int, j: Ints | int, d: int, shift: float) -
     own = explainer.reach[i, explainer.leader[i, d], d]
     gap = explainer.best[i, d] + shift - explainer.means[j, :, d]
     counts = (_together(explainer, own, explainer.reach[j, :, d]) / gap) ** 2
+    if explainer.least > 0:
+        counts = np.maximum(counts, (1 + explainer.least) * explainer.tally.counts[j])
     exists = explainer.problem.shape.exists[j]
     return np.where(exists, np.where(gap > 0, counts, math.inf), 0.0)
 

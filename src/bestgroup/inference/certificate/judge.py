@@ -3,13 +3,13 @@
 Two ways, of which one is used for all statements, so that all of them hold together with
 probability at least 1 - delta:
 
-**Boxes** (`core.sequences`), for every noise model and however pulls of different arms depend on
+**Boxes** (`confidence_sequences.boxes`), for every noise model and however pulls of different arms depend on
 each other. If all bounds hold, the efficiency of group i in dim d lies in [max_j low_ij, max_j
 high_ij].
 
-**Pairs** of arms (`core.evidence`), for sub-Gaussian noise with independent arms: the evidence
-against mu_a + s <= mu_b is the largest over the precisions 2^5, 2^8, ..., 2^17 less log 5 (a mixture
-with equal weights is at least each of its parts), Ville's inequality as before. A group i is not
+**Pairs** of arms (`pairs`), for every noise model with independent arms: the evidence against
+mu_a + s <= mu_b is the largest of five e-values less log 5 (a mixture with equal weights is at least
+each of its parts), Ville's inequality as before. A group i is not
 beaten by epsilon by j if in some dim the evidence for its leading arm against every arm of j reaches
 log(N D K_i / delta); j beats k if in every dim the evidence for j's leading arm against every arm of
 k reaches log(N sum_{j != k} K_j / delta).
@@ -41,8 +41,10 @@ import numpy as np
 
 from bestgroup.compile.kernel import kernel
 from bestgroup.inference.certificate.best_group import MOST_DIMS, behind_witness
-from bestgroup.inference.confidence_sequences.boxes import all_boxes
-from bestgroup.inference.evalues.normal import pair_evidence, pair_evidence_above
+from bestgroup.inference.certificate.pairs import is_above
+from bestgroup.inference.confidence_sequences.boxes import BoxRule, all_boxes
+from bestgroup.inference.evalues.pair_wealth import ROOM
+from bestgroup.inference.evalues.wealth import BETS, STATISTICS
 from bestgroup.inference.pivots import about_origin, of_values
 from bestgroup.inference.tally import Tally
 from bestgroup.problem.arrays import Bools, Floats, Ints
@@ -50,9 +52,6 @@ from bestgroup.problem.goals import BestGroup, Goal
 from bestgroup.problem.noise import Noise, SubGaussian
 from bestgroup.problem.shape import Shape
 from bestgroup.problem.status import Status
-
-_PRECISIONS = (32.0, 256.0, 2048.0, 16384.0, 131072.0)
-_GRID = math.log(5.0)
 
 
 class Verdict(NamedTuple):
@@ -103,18 +102,19 @@ def judge_about(
 def judge(tally: Tally, shape: Shape, goal: Goal, noise: Noise, delta: float) -> Verdict:
     """Return what a tally proves."""
     low, high = boxes(tally, shape, noise, delta)
-    if not (isinstance(noise, SubGaussian) and noise.arms == "independent"):
+    if noise.arms != "independent":
         return judge_boxes(low, high, goal)
     N, D = shape.groups, shape.dims
     if isinstance(goal, BestGroup):
-        if D > MOST_DIMS:
+        if D > MOST_DIMS or not isinstance(noise, SubGaussian):
             return judge_boxes(low, high, goal)
         first, sure, near = behind_witness(tally, shape, goal, noise, delta, low)
         status = settle_best(sure, first if near.sum() == N - 1 else -1, goal)
         return judge_boxes(low, high, goal)._replace(status=status, pairs=True)
     beats, holds = np.zeros((N, N, D), np.bool_), np.zeros((N, N, D), np.bool_)
-    body = pair_signs.compiled if N * N * D * shape.arms > 3000 else pair_signs
-    body(tally, shape.exists, noise.scales(D), goal.epsilons(D), delta, beats, holds)
+    work = 1 if isinstance(noise, SubGaussian) else 20  # of one comparison
+    body = pair_signs.compiled if work * N * N * D * shape.arms > 3000 else pair_signs
+    body(tally, shape.exists, noise.boxes(shape, delta), goal.epsilons(D), delta, beats, holds)
     return Verdict(settle(beats, holds), low, high, beats, holds, True)
 
 
@@ -173,19 +173,6 @@ def _best_by_boxes(lower: Floats, upper: Floats, goal: BestGroup) -> Ints:
 
 
 @kernel
-def grid_evidence(gap: float, n_a: float, n_b: float, enough: float) -> float:
-    """Return the evidence from all precisions; stops at the first that reaches `enough`."""
-    most = -math.inf
-    for k in range(len(_PRECISIONS)):
-        q = _PRECISIONS[k]
-        if pair_evidence_above(gap, n_a, n_b, q, q) - _GRID >= enough:
-            most = max(most, pair_evidence(gap, n_a, n_b, q, q) - _GRID)
-            if most >= enough:
-                return most
-    return most
-
-
-@kernel
 def leading_arm(tally: Tally, exists: Bools, i: int, d: int) -> int:
     """Return the arm of i with the largest mean in dim d; -1 if none was pulled."""
     best, arm = -math.inf, -1
@@ -205,21 +192,15 @@ def beats_all_arms(
     m: int,
     j: int,
     d: int,
-    scale: float,
+    rule: BoxRule,
     shift: float,
     level: float,
+    room: tuple[Floats, Floats],
 ) -> bool:
     """Return whether evidence for arm m of i, plus the shift, over every arm of j reaches the level."""
-    n_a = tally.counts[i, m]
-    mean = tally.sums[i, m, d] / n_a
     for b in range(exists.shape[1]):
-        if exists[j, b]:
-            n_b = tally.counts[j, b]
-            if n_b == 0:
-                return False
-            gap = (mean + shift - tally.sums[j, b, d] / n_b) / scale
-            if not (gap > 0.0 and grid_evidence(gap, float(n_a), float(n_b), level) >= level):
-                return False
+        if exists[j, b] and not is_above(rule, tally, (i, m), (j, b), d, shift, level, room):
+            return False
     return True
 
 
@@ -227,7 +208,7 @@ def beats_all_arms(
 def pair_signs(
     tally: Tally,
     exists: Bools,
-    scale: Floats,
+    rule: BoxRule,
     epsilon: Floats,
     delta: float,
     beats: Bools,
@@ -235,8 +216,9 @@ def pair_signs(
 ) -> None:
     """Set which comparisons of groups evidence on pairs of arms proves, in place."""
     N, K = exists.shape
-    D = len(scale)
+    D = len(epsilon)
     total = exists.sum()
+    room = (np.zeros((2, STATISTICS)), np.zeros((ROOM, BETS)))
     for i in range(N):
         size = exists[i].sum()
         for d in range(D):
@@ -248,7 +230,7 @@ def pair_signs(
                     continue
                 above = math.log(N * (total - exists[j].sum()) / delta)
                 near = math.log(N * D * size / delta)
-                beats[i, j, d] = beats_all_arms(tally, exists, i, m, j, d, scale[d], 0.0, above)
+                beats[i, j, d] = beats_all_arms(tally, exists, i, m, j, d, rule, 0.0, above, room)
                 holds[i, j, d] = beats_all_arms(
-                    tally, exists, i, m, j, d, scale[d], epsilon[d], near
+                    tally, exists, i, m, j, d, rule, epsilon[d], near, room
                 )

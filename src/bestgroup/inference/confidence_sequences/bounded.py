@@ -48,10 +48,10 @@ _CLOSE = 3e-8  # how close a bound comes to the root that it stands for
 
 @kernel
 def absorb_bounded(extra: Floats, x: float) -> None:
-    """Take up one value in [0, 1], in place; `extra` has 2 entries, or 2 + 2 CAPITALS."""
+    """Take up one value in [0, 1], in place; `extra` begins with 2 entries, or 2 + 2 CAPITALS."""
     extra[0] += x
     extra[1] += x * x
-    if len(extra) == 2:
+    if len(extra) <= CAPITALS:
         return
     at = 2
     for side in range(2):
@@ -75,8 +75,9 @@ def _absorb_at_once(extra: Floats, x: float) -> None:
     """Do the same with arrays: a hundred times as fast as the loop where that is not compiled."""
     extra[0] += x
     extra[1] += x * x
-    if len(extra) > 2:
-        for value, part in ((x, extra[2 : 2 + CAPITALS]), (1.0 - x, extra[2 + CAPITALS :])):
+    if len(extra) > CAPITALS:
+        both = extra[2 : 2 + 2 * CAPITALS].reshape(2, CAPITALS)
+        for value, part in ((x, both[0]), (1.0 - x, both[1])):
             np.minimum(part * (1.0 + _SAFE_BETS * (value - _ALL_POINTS)), _RICH, out=part)
 
 
@@ -86,7 +87,7 @@ def log_capital(
 ) -> float:
     """Return a lower bound of log K_n(m) for 0 < m < 1; `total` and `squares` of that side's values."""
     cell = math.ceil(m * (_POINTS + 1)) - 1  # the first grid point at or above m
-    known = len(extra) > 2 and cell < _POINTS
+    known = len(extra) > CAPITALS and cell < _POINTS
     point = (cell + 1) / (_POINTS + 1)
     at = 2 + (side * _POINTS + cell) * len(_BETS)
     spread = max(squares - 2.0 * m * total + n * m * m, 0.0)

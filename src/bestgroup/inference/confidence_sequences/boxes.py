@@ -22,28 +22,29 @@ from bestgroup.inference.confidence_sequences.bernoulli import lower_bernoulli
 from bestgroup.inference.confidence_sequences.bounded import absorb_bounded, lower_bounded
 from bestgroup.inference.confidence_sequences.gaussian import absorb_gaussian, box_gaussian
 from bestgroup.inference.evalues.normal import mixture_edge
-from bestgroup.inference.kinds import VALUES
+from bestgroup.inference.evalues.wealth import absorb_powers
+from bestgroup.inference.kinds import BERNOULLI, BOUNDED, GAUSSIAN, POWERS, VALUES
 from bestgroup.inference.tally import Tally
-from bestgroup.problem.arrays import Bools, Floats
+from bestgroup.problem.arrays import Bools, Floats, Ints
 from bestgroup.problem.shape import Shape
 
-SUBGAUSSIAN, BOUNDED, GAUSSIAN, BERNOULLI = 0, 1, 2, 3
 _SLACK = 1e-9  # far above the rounding errors of a capital's logarithm
 
 
 class BoxRule(NamedTuple):
     """A noise model as the kernels see it."""
 
-    kind: int
+    kind: Ints  # [D]    see `inference.kinds`
     alpha: float  # that one bound fails at any time
     origin: Floats  # [D]  the least value of a bounded dim; else 0
     scale: Floats  # [D]   sigma_d, or the length of the range; else 1
-    start: Floats  # [M]   an arm's extra statistics before its first value
+    start: Floats  # [M]   an arm's extra statistics before its first value, in every dim
 
 
 def kept_values(dims: int, room: int) -> BoxRule:
     """Return that the values themselves are kept, with room for so many of an arm."""
-    return BoxRule(VALUES, 1.0, np.zeros(dims), np.ones(dims), np.zeros(room))
+    kind = np.full(dims, VALUES, np.int64)
+    return BoxRule(kind, 1.0, np.zeros(dims), np.ones(dims), np.zeros(room))
 
 
 def share(shape: Shape, delta: float) -> float:
@@ -54,11 +55,15 @@ def share(shape: Shape, delta: float) -> float:
 @kernel
 def absorb(rule: BoxRule, extra: Floats, n: float, x: float, d: int) -> None:
     """Take up value number n of dim d of an arm, in place; `extra` [M] is that dim's."""
-    if rule.kind == BOUNDED:
+    kind = rule.kind[d]
+    if kind == BOUNDED:
         absorb_bounded(extra, (x - rule.origin[d]) / rule.scale[d])
-    elif rule.kind == GAUSSIAN:
+        absorb_powers(extra, n, (x - rule.origin[d]) / rule.scale[d])
+    elif kind == POWERS:
+        absorb_powers(extra, n, (x - rule.origin[d]) / rule.scale[d])
+    elif kind == GAUSSIAN:
         absorb_gaussian(extra, n, x)
-    elif rule.kind == VALUES:
+    elif kind == VALUES:
         extra[int(n) - 1] = x
 
 
@@ -67,14 +72,14 @@ def box(rule: BoxRule, n: float, total: float, extra: Floats, d: int) -> tuple[f
     """Return the bounds of one dim of an arm from n values that sum up to `total`."""
     if n < 1.0:
         return -math.inf, math.inf
-    level = -math.log(rule.alpha)
-    if rule.kind == GAUSSIAN:
+    level, kind = -math.log(rule.alpha), rule.kind[d]
+    if kind == GAUSSIAN:
         return box_gaussian(n, extra, level)
-    if rule.kind == BOUNDED:
+    if kind == BOUNDED:
         low = lower_bounded(n, extra, 0, level + _SLACK, 0.0)
         high = 1.0 - lower_bounded(n, extra, 1, level + _SLACK, 0.0)
         return rule.origin[d] + rule.scale[d] * low, rule.origin[d] + rule.scale[d] * high
-    if rule.kind == BERNOULLI:
+    if kind == BERNOULLI:
         return lower_bernoulli(n, total, level), 1.0 - lower_bernoulli(n, n - total, level)
     reach = rule.scale[d] * mixture_edge(n, rule.alpha) / n
     return total / n - reach, total / n + reach
@@ -85,7 +90,7 @@ def cut_box(
     rule: BoxRule, n: float, total: float, extra: Floats, d: int, low: float, high: float
 ) -> tuple[float, float]:
     """Return the bounds `low` and `high` cut by what n values say: boxes hold at all times together."""
-    if rule.kind != BOUNDED or n < 1.0:
+    if rule.kind[d] != BOUNDED or n < 1.0:
         ends = box(rule, n, total, extra, d)
         return max(low, ends[0]), min(high, ends[1])
     level = -math.log(rule.alpha) + _SLACK

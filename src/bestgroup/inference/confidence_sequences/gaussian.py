@@ -33,7 +33,10 @@ from bestgroup.compile.kernel import kernel
 from bestgroup.inference.confidence_sequences.beta import student_cdf
 from bestgroup.problem.arrays import Floats
 
-STATISTICS = 3  # the first value, and sums of deviations from it and of their squares
+# The first value, and sums of deviations from it and of their squares; then, for evidence on pairs, how
+# many values came before those that count, their sums, and the unit that they show: 0 before there is one.
+STATISTICS, BEFORE, UNIT = 7, 3, 6
+_FIRST = 4  # values, at least, that the unit is taken from
 _FINEST, _SCALES = 8.0, 4
 _STEPS = 60
 
@@ -42,9 +45,14 @@ _STEPS = 60
 def absorb_gaussian(extra: Floats, n: float, x: float) -> None:
     """Take up value number n, in place; deviations from the first value keep all digits."""
     if n == 1.0:
-        extra[0] = x
+        extra[0], extra[1], extra[2], extra[UNIT] = x, 0.0, 0.0, 0.0
     extra[1] += x - extra[0]
     extra[2] += (x - extra[0]) * (x - extra[0])
+    if n >= _FIRST and extra[UNIT] == 0.0:
+        square = extra[2] - extra[1] * extra[1] / n
+        if square > 1e-14 * extra[2]:
+            extra[BEFORE], extra[BEFORE + 1], extra[BEFORE + 2] = n, extra[1], extra[2]
+            extra[UNIT] = math.sqrt(square / (n - 1.0))
 
 
 @kernel

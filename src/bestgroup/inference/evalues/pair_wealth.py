@@ -47,7 +47,7 @@ def pair_lack(
     kind: int,
     a: Floats,
     b: Floats,
-    scales: tuple[float, float],
+    bets: tuple[tuple[float, float], tuple[float, float]],
     errors: tuple[float, float],
     shift: float,
     level: float,
@@ -55,8 +55,8 @@ def pair_lack(
 ) -> float:
     """Return what the evidence against mu_a + shift <= mu_b lacks to the level; <= 0 if it reaches it.
 
-    `a`, `b` [STATISTICS] are what `wealth` keeps of the two arms, `scales` those of their tuned bets,
-    `errors` about the standard errors of their means, which only steer; `room` [ROOM, BETS].
+    `a`, `b` [STATISTICS] are what `wealth` keeps of the two arms, `bets` the scale of their tuned bets
+    and the largest, `errors` about the standard errors of their means, which only steer; `room` [ROOM, BETS].
     """
     mean = a[CENTRE] + a[FIRST] / a[COUNT]
     gap = mean + shift - (b[CENTRE] + b[FIRST] / b[COUNT])
@@ -69,14 +69,14 @@ def pair_lack(
             return 0.0 if shift > 1.0 else math.inf
     part = errors[0] * errors[0] / (errors[0] * errors[0] + errors[1] * errors[1])
     x = min(max(mean - gap * part, low), high)
-    look(kind, a, b, scales, shift, x, room, 0)
-    value = at_point(kind, room[0], scales[0]) + at_point(kind, room[2], scales[1])
+    look(kind, a, b, bets, shift, x, room, 0)
+    value = at_point(kind, room[0], bets[0][0]) + at_point(kind, room[2], bets[1][0])
     if value < level:
         return level - value
-    x, value = left_end(kind, a, scales[0], errors[0], mean, low, level - LOG_CASH, room)
+    x, value = left_end(kind, a, bets[0], errors[0], mean, low, level - LOG_CASH, room)
     if x > low and value < level - LOG_CASH:
         return level - LOG_CASH - value
-    return march(kind, a, b, scales, min(errors[0], errors[1]), shift, level, x, high, room)
+    return march(kind, a, b, bets, min(errors[0], errors[1]), shift, level, x, high, room)
 
 
 @borrowing
@@ -84,22 +84,22 @@ def look(
     kind: int,
     a: Floats,
     b: Floats,
-    scales: tuple[float, float],
+    bets: tuple[tuple[float, float], tuple[float, float]],
     shift: float,
     x: float,
     room: Floats,
     end: int,
 ) -> None:
     """Set the logs of both arms at x, as the left (0) or the right (1) end of a cell."""
-    set_logs(kind, a, 0, scales[0], x, room[end])
-    set_logs(kind, b, 1, scales[1], x + shift, room[2 + end])
+    set_logs(kind, a, 0, bets[0], x, room[end])
+    set_logs(kind, b, 1, bets[1], x + shift, room[2 + end])
 
 
 @borrowing
 def left_end(
     kind: int,
     a: Floats,
-    scale: float,
+    bets: tuple[float, float],
     error: float,
     mean: float,
     low: float,
@@ -111,8 +111,8 @@ def left_end(
     x, value = mean, -math.inf
     for _ in range(_TRIES):
         x = max(mean - reach, low)
-        set_logs(kind, a, 0, scale, x, room[0])
-        value = at_point(kind, room[0], scale)
+        set_logs(kind, a, 0, bets, x, room[0])
+        value = at_point(kind, room[0], bets[0])
         if value >= level or x <= low:
             break
         reach *= 1.25
@@ -124,7 +124,7 @@ def march(
     kind: int,
     a: Floats,
     b: Floats,
-    scales: tuple[float, float],
+    bets: tuple[tuple[float, float], tuple[float, float]],
     error: float,
     shift: float,
     level: float,
@@ -134,15 +134,15 @@ def march(
 ) -> float:
     """Return what is missing right of x, cell by cell; <= 0 if nothing is."""
     step = error
-    look(kind, a, b, scales, shift, x, room, 0)
+    look(kind, a, b, bets, shift, x, room, 0)
     for _ in range(_CELLS):
-        if x >= high or at_point(kind, room[2], scales[1]) + LOG_CASH >= level:
+        if x >= high or at_point(kind, room[2], bets[1][0]) + LOG_CASH >= level:
             return 0.0
         end = min(x + step, high)
         width = end - x
-        look(kind, a, b, scales, shift, end, room, 1)
-        a0, slope_a0, a1, slope_a1 = on_cell(kind, room[0], room[1], scales[0], width)
-        b0, slope_b0, b1, slope_b1 = on_cell(kind, room[2], room[3], scales[1], width)
+        look(kind, a, b, bets, shift, end, room, 1)
+        a0, slope_a0, a1, slope_a1 = on_cell(kind, room[0], room[1], bets[0][0], width)
+        b0, slope_b0, b1, slope_b1 = on_cell(kind, room[2], room[3], bets[1][0], width)
         left, right = a0 + b0, a1 + b1
         bound = crossing(x, left, slope_a0 + slope_b0, end, right, slope_a1 + slope_b1)
         if min(bound, left, right) >= level:

@@ -47,6 +47,9 @@ from bestgroup.problem.arrays import Floats
 ORDER = 6
 COUNT, CENTRE, FIRST, ALL, ALL_SECOND, ALL_SIXTH = 0, 1, 2, 8, 9, 10
 STATISTICS = 11
+KEPT = (
+    1 + ORDER
+)  # of the values of an arm: the first one, and sums of powers of differences from it
 _CASH = 0.01
 _MOST = 0.99  # of a bet times m: a bet of all one has would be lost for good
 _PARTS = 12  # tuned bets: a half-normal law, in steps of a quarter of its scale
@@ -72,29 +75,42 @@ def rest_factor(t: float) -> float:
     >>> round(rest_factor(0.0), 12), round(rest_factor(0.5), 9)
     (0.166666666667, 0.294752889)
     """
-    if t < 0.25:  # the closed form cancels; the terms left out add up to less than the last one
-        total, power = 0.0, 1.0
-        for k in range(24):
-            total += power / (ORDER + k)
-            power *= t
-        return total + power
+    if t < 0.25:  # the closed form cancels; those left out add up to less than t^8 / (14 (1 - t))
+        total = 1.0 / 10.0 + t * (1.0 / 11.0 + t * (1.0 / 12.0 + t * (1.0 / 13.0 + t / 10.5)))
+        return 1.0 / 6.0 + t * (1.0 / 7.0 + t * (1.0 / 8.0 + t * (1.0 / 9.0 + t * total)))
     rest = -math.log1p(-t) - t * (1.0 + t * (0.5 + t * (1.0 / 3.0 + t * (0.25 + t / 5.0))))
     return (rest + 1e-15) / (t * t * t * t * t * t)
 
 
+@kernel
+def absorb_powers(extra: Floats, n: float, x: float) -> None:
+    """Take up value number n in [0, 1]: the last entries are the first value and sums about it."""
+    at = len(extra) - KEPT
+    if n == 1.0:
+        extra[at] = x
+        for k in range(ORDER):
+            extra[at + 1 + k] = 0.0
+    power, away = 1.0, x - extra[at]
+    for k in range(ORDER):
+        power *= away
+        extra[at + 1 + k] += power
+
+
 @borrowing
-def set_logs(kind: int, stat: Floats, side: int, scale: float, m: float, out: Floats) -> None:
+def set_logs(
+    kind: int, stat: Floats, side: int, bets: tuple[float, float], m: float, out: Floats
+) -> None:
     """Set what an arm's wealth at m follows from: the logs for each bet, or sums about m, in place.
 
-    `stat` [STATISTICS] are those of the values that count; `scale` is that of the tuned bets. `side` 1
-    is against "the mean is at least m".
+    `stat` [STATISTICS] are those of the values that count; `bets` are the scale of the
+    tuned bets and the largest. `side` 1 is against "the mean is at least m".
     """
     if kind == GAUSSIAN:
         set_spread(stat, side, m, out)
     elif kind == BERNOULLI:
-        set_successes(stat, side, scale, m, out)
+        set_successes(stat, side, bets, m, out)
     else:
-        set_powers(stat, side, scale, m, out)
+        set_powers(stat, side, bets, m, out)
 
 
 @borrowing
@@ -112,21 +128,23 @@ def set_spread(stat: Floats, side: int, m: float, out: Floats) -> None:
 
 
 @borrowing
-def bet(k: int, scale: float) -> float:
-    """Return bet number k."""
+def bet(k: int, bets: tuple[float, float]) -> float:
+    """Return bet number k, of those with a scale and a largest one."""
     if k < _PARTS:
-        return scale * (k + 0.5) / 4.0
+        return min(bets[0] * (k + 0.5) / 4.0, bets[1])
     return _RESERVE[k - _PARTS]
 
 
 @borrowing
-def set_successes(stat: Floats, side: int, scale: float, m: float, out: Floats) -> None:
+def set_successes(
+    stat: Floats, side: int, bets: tuple[float, float], m: float, out: Floats
+) -> None:
     """Set log prod (1 + lam (x - m)) for each bet from counts of zeros and ones, [BETS]."""
     ones = stat[FIRST] if side == 0 else stat[COUNT] - stat[FIRST]
     zeros = stat[COUNT] - ones
     mean = m if side == 0 else 1.0 - m
     for k in range(BETS):
-        lam = bet(k, scale)
+        lam = bet(k, bets)
         out[k] = -math.inf
         if lam * mean < _MOST:
             up, down = math.log1p(lam * (1.0 - mean)), math.log1p(-lam * mean)
@@ -134,7 +152,7 @@ def set_successes(stat: Floats, side: int, scale: float, m: float, out: Floats) 
 
 
 @borrowing
-def set_powers(stat: Floats, side: int, scale: float, m: float, out: Floats) -> None:
+def set_powers(stat: Floats, side: int, bets: tuple[float, float], m: float, out: Floats) -> None:
     """Set lower bounds of log prod (1 + lam (x - m)) for each bet from sums of powers, [BETS]."""
     n, sign = stat[COUNT], 1.0 if side == 0 else -1.0
     a = sign * (stat[CENTRE] - m)
@@ -156,7 +174,7 @@ def set_powers(stat: Floats, side: int, scale: float, m: float, out: Floats) -> 
     r6 = 32.0 * (stat[ALL_SIXTH] + every * a2 * a2 * a2)
     rounding = _ROUNDING * (every + 16.0)
     for k in range(BETS):
-        lam = bet(k, scale)
+        lam = bet(k, bets)
         t = lam * mean
         out[k] = -math.inf
         if t < _MOST:

@@ -219,6 +219,10 @@ class AdaptiveLinear(Algorithm):
     def __post_init__(self) -> None:
         object.__setattr__(self, "batch", check_batch(self.batch))
 
+    def by_pairs(self, setting: Setting) -> bool:
+        """Return whether evidence on several arms proves, not boxes of single ones."""
+        return not uses_boxes(setting)
+
     def rule(self, setting: Setting) -> LinearRule:
         """Return the rule for the kernels."""
         goal, shape = setting.goal, setting.shape

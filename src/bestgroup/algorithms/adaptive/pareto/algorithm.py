@@ -54,13 +54,19 @@ probability is at most the sum over j and m of delta r(h) p(h, j) q(j, d(j), m) 
 No group is both Pareto optimal and not epsilon-optimal, so all errors together have probability at
 most delta sum_i r(i) = delta, given F and hence without it. QED
 
-**Boxes.** If pulls of different arms may depend on each other (`noise.arms = "arbitrary"`), or if
-the noise has no known scale, there is no scouting. An arm's box is, in every dim, the intersection
+**Other noise.** For values in a range, 0/1 values and symmetric noise of unknown variance the evidence
+is that of `pair_wealth`: wealth of bets whose scales scouting fixes, given F. For values in a range it
+is the average of that, with weight .9, and of the evidence above at the scale of half the range: an
+average of supermartingales that start at 1 is one. The proof uses nothing else of Ev than that it is at
+most the log of such a process where the null holds.
+
+**Boxes.** If pulls of different arms may depend on each other (`noise.arms = "arbitrary"`) there is no
+scouting. An arm's box is, in every dim, the intersection
 of the bounds of `core.sequences` at all times so far; the tests are low + s >= high, with m the arm
 of the largest low. A test refutes a true null only if the lower bound of some arm has exceeded its
 mean (D A bounds for A arms in all) or the upper bound of a best arm l(i, d) has fallen below (D N
 bounds). Each fails at any time with probability at most delta / (D (A + N)) and is about one arm's
-own pulls. In raw units, where a scale is not known, sampling may be far from the best.
+own pulls.
 
 **It ends.** The sampling rule keeps n >= t / (10 A) for every arm of a group that is not rejected,
 so their estimates converge. With epsilon > 0, or with efficiencies that differ in every dim, from
@@ -81,6 +87,7 @@ from bestgroup.algorithms.adaptive.pareto.ledger import Levels
 from bestgroup.algorithms.adaptive.pareto.steps import KERNELS, AdaptiveRule, State, init
 from bestgroup.algorithms.adaptive.pareto.view import ACCEPTED, REJECTED, UNDECIDED
 from bestgroup.algorithms.protocol import Algorithm, Kernels, Setting, proven_for
+from bestgroup.inference.confidence_sequences.boxes import BoxRule
 from bestgroup.problem.arrays import Floats
 from bestgroup.problem.goals import ParetoGroups
 from bestgroup.problem.guarantee import SEVERAL_ARMS, SINGLE_ARMS, Guarantee
@@ -108,6 +115,7 @@ class AdaptivePareto(Algorithm):
     """The half of `Adaptive` for Pareto groups, with its options."""
 
     batch: int | float = 0.01
+    by_boxes: bool = False  # where the noise model knows no scale, as version 1 did
 
     name: ClassVar[str] = "adaptive"
     reads_values: ClassVar[bool] = True
@@ -117,19 +125,26 @@ class AdaptivePareto(Algorithm):
     def __post_init__(self) -> None:
         object.__setattr__(self, "batch", check_batch(self.batch))
 
+    def statistics(self, setting: Setting) -> BoxRule:
+        """Return what drivers keep of values: what boxes need, or what evidence on pairs does."""
+        if uses_boxes(setting, self.by_boxes):
+            return setting.noise.boxes(setting.shape, setting.delta)
+        return setting.noise.sums(setting.shape, setting.delta)
+
+    def by_pairs(self, setting: Setting) -> bool:
+        """Return whether evidence on pairs of arms proves, not boxes of single ones."""
+        return not uses_boxes(setting, self.by_boxes)
+
     def rule(self, setting: Setting) -> AdaptiveRule:
         """Return the rule for the kernels."""
         assert isinstance(setting.goal, ParetoGroups)
         shape, noise = setting.shape, setting.noise
-        scale = noise.scales(shape.dims) if noise.has_scale else np.ones(shape.dims)
+        boxes, box = uses_boxes(setting, self.by_boxes), self.statistics(setting)
+        scale = box.scale
+        if boxes:
+            scale = noise.scales(shape.dims) if noise.has_scale else np.ones(shape.dims)
         slack = setting.goal.epsilons(shape.dims)
-        levels = Levels(
-            level=math.log(1.0 / setting.delta),
-            epsilon=slack / scale,
-            slack=slack,
-            boxes=uses_boxes(setting),
-            box=noise.boxes(shape, setting.delta),
-        )
+        levels = Levels(math.log(1.0 / setting.delta), slack / scale, slack, boxes, box)
         size, share = (self.batch, 0.0) if isinstance(self.batch, int) else (0, self.batch)
         cost = _costs(setting)
         return AdaptiveRule(shape.exists, scale, cost, levels, _FIRST, size, float(share))
@@ -163,7 +178,8 @@ class AdaptivePareto(Algorithm):
 
     def guarantee(self, setting: Setting) -> Guarantee:
         """Return the PAC property that the module proves."""
-        return proven_for(setting, *(SINGLE_ARMS if uses_boxes(setting) else SEVERAL_ARMS))
+        boxes = uses_boxes(setting, self.by_boxes)
+        return proven_for(setting, *(SINGLE_ARMS if boxes else SEVERAL_ARMS))
 
 
 def proof_of(state: State, rule: AdaptiveRule, group: int) -> list[Duel]:
@@ -196,9 +212,10 @@ def proof_of(state: State, rule: AdaptiveRule, group: int) -> list[Duel]:
     return duels
 
 
-def uses_boxes(setting: Setting) -> bool:
+def uses_boxes(setting: Setting, by_boxes: bool = False) -> bool:
     """Return whether boxes of single arms take the place of evidence on pairs of arms."""
-    return setting.noise.arms != "independent" or not isinstance(setting.noise, SubGaussian)
+    unknown = not isinstance(setting.noise, SubGaussian)
+    return setting.noise.arms != "independent" or (by_boxes and unknown)
 
 
 def _costs(setting: Setting) -> Floats:

@@ -2,26 +2,104 @@
 
 from __future__ import annotations
 
+import math
+
 from bestgroup.algorithms.adaptive.pareto.ledger import Ledger, Levels
 from bestgroup.algorithms.adaptive.pareto.scores import strength
-from bestgroup.algorithms.adaptive.pareto.split import dearness, precision
-from bestgroup.algorithms.adaptive.pareto.view import ACCEPTED, REJECTED, UNDECIDED, Duties, Split
+from bestgroup.algorithms.adaptive.pareto.split import (
+    bet_scale,
+    dearness,
+    largest_bet,
+    precision,
+)
+from bestgroup.algorithms.adaptive.pareto.view import (
+    ACCEPTED,
+    REJECTED,
+    UNDECIDED,
+    Duties,
+    Room,
+    Split,
+    View,
+)
 from bestgroup.compile.borrowing import borrowing
 from bestgroup.inference.evalues.normal import pair_evidence, pair_evidence_above
-from bestgroup.problem.arrays import Bools, Floats, Ints
+from bestgroup.inference.evalues.pair_wealth import pair_lack
+from bestgroup.inference.kinds import GAUSSIAN, SUBGAUSSIAN
+from bestgroup.problem.arrays import Bools, Floats
 
+_RANGE = 0.1  # the weight of the evidence by the scale that a range gives; bets have the rest
+_LOG_RANGE, _LOG_BETS = math.log(_RANGE), math.log(1.0 - _RANGE)
+_WORTH = 0.25  # of the level: no test of bets at less strength
+_SOONER, _LEAST_GROWTH, _MOST_GROWTH = 0.4, 0.015, 0.25  # by how much counts grow to the next test
 _RETRY = 0.7  # a failed test is repeated when the strength has grown by this share of its lack
 
 
 @borrowing
 def lack(
-    ledger: Ledger, arms: tuple[int, int, int, int], d: int, shift: float, level: float
+    ledger: Ledger,
+    arms: tuple[int, int, int, int],
+    d: int,
+    shift: float,
+    level: float,
+    levels: Levels,
+    room: Floats,
 ) -> float:
     """Return what is missing to prove mu_im + shift > mu_jk in dim d; <= 0 if nothing is."""
     i, m, j, k = arms
-    n_a, n_b = ledger.counts[i, m], ledger.counts[j, k]
-    gap = ledger.mean[i, m, d] - ledger.mean[j, k, d] + shift
+    kind = levels.box.kind[d]
+    if kind == SUBGAUSSIAN:
+        return lack_of_scale(ledger, arms, d, shift, level, 1.0)
+    if kind == GAUSSIAN:
+        return lack_of_bets(ledger, kind, arms, d, shift, level, room)
+    # An average of two supermartingales is one: bets, and the scale that the range gives.
+    rest = lack_of_scale(ledger, arms, d, shift, level - _LOG_RANGE, 0.5)
+    if rest <= 0.0:
+        return rest
+    level += math.log1p(-math.exp(-rest)) - _LOG_BETS
+    return lack_of_bets(ledger, kind, arms, d, shift, level, room)
+
+
+@borrowing
+def lack_of_bets(
+    ledger: Ledger,
+    kind: int,
+    arms: tuple[int, int, int, int],
+    d: int,
+    shift: float,
+    level: float,
+    room: Floats,
+) -> float:
+    """Return what is missing by wealth of bets, whose scales follow from what scouting saw."""
+    i, m, j, k = arms
+    v_a, v_b = ledger.base_variance[i, m, d], ledger.base_variance[j, k, d]
+    n_a, n_b = ledger.base_counts[i, m], ledger.base_counts[j, k]
     seen = ledger.base_mean[i, m, d] - ledger.base_mean[j, k, d] + shift
+    gap = max(abs(seen), math.sqrt(v_a / n_a + v_b / n_b))
+    upper, lower = (ledger.price[i, m], v_a), (ledger.price[j, k], v_b)
+    most_a = most_b = math.inf
+    if kind != GAUSSIAN:
+        most_a = largest_bet(ledger.base_centre[i, m, d], v_a / n_a)
+        most_b = largest_bet(1.0 - ledger.base_centre[j, k, d], v_b / n_b)
+    bets = (bet_scale(gap, upper, lower), most_a), (bet_scale(gap, lower, upper), most_b)
+    errors = math.sqrt(v_a / ledger.counts[i, m]), math.sqrt(v_b / ledger.counts[j, k])
+    a, b = ledger.stat[i, m, d], ledger.stat[j, k, d]
+    return pair_lack(kind, a, b, bets, errors, shift, level, room)
+
+
+@borrowing
+def lack_of_scale(
+    ledger: Ledger,
+    arms: tuple[int, int, int, int],
+    d: int,
+    shift: float,
+    level: float,
+    scale: float,
+) -> float:
+    """Return what is missing by half-normal mixtures, where noise is sub-Gaussian with that scale."""
+    i, m, j, k = arms
+    n_a, n_b = ledger.counts[i, m], ledger.counts[j, k]
+    gap = (ledger.mean[i, m, d] - ledger.mean[j, k, d] + shift) / scale
+    seen = (ledger.base_mean[i, m, d] - ledger.base_mean[j, k, d] + shift) / scale
     q = precision(seen, ledger.base_counts[i, m], ledger.base_counts[j, k])
     q_a = q * dearness(ledger.price[j, k], ledger.price[i, m])
     q_b = q * dearness(ledger.price[i, m], ledger.price[j, k])
@@ -74,19 +152,19 @@ def try_group(
     duties: Duties,
     split: Split,
     levels: Levels,
-    leader: Ints,
+    view: View,
     touched: Bools,
-    turned: Bools,
+    room: Room,
     g: int,
 ) -> None:
     """Do all tests that new pulls of group g can have changed.
 
-    `touched` [N, K] are the arms with new pulls, `turned` [N, D] the dims in which the leader of
+    `touched` [N, K] are the arms with new pulls, `room.turned` [N, D] the dims in which the leader of
     a group is one of them, or is another one than before. On the lower side the arms that were
     touched matter, on the upper side the leaders. The loop is in one piece: handing the arrays to a
     function for every pair of arms would cost more than the pair does.
     """
-    counts, mean = ledger.counts, ledger.mean
+    counts, mean, leader, turned = ledger.counts, ledger.mean, view.leader, room.turned
     for o in range(len(duties.status)):
         for side in range(2):
             i, j = (g, o) if side == 0 else (o, g)
@@ -106,24 +184,32 @@ def try_group(
                     gap = mean[i, m, d] - mean[j, k, d]
                     if beat and gap > 0.0 and not duties.over[i, j, k, d]:
                         wanted = level + split.group[j] + split.rival[j, i]
-                        z = strength(gap, n_a, n_b)
-                        if z >= wanted + ledger.over_wait[i, j, k, d]:
-                            test_over(ledger, duties, (i, m, j, k), d, z, wanted)
+                        z = counted_strength(ledger, view, gap, (i, m, j, k), d)
+                        if is_time(ledger, levels, ledger.over_wait, (i, m, j, k), d, z, wanted):
+                            test_over(
+                                ledger, duties, levels, (i, m, j, k), d, z, wanted, room.proof
+                            )
                     gap += levels.epsilon[d]
                     if settle and gap > 0.0 and not duties.won[i, j, k, d]:
                         wanted = level + split.group[i] + split.dim[i, j, d]
-                        z = strength(gap, n_a, n_b)
-                        if z >= wanted + ledger.won_wait[i, j, k, d]:
-                            shift = levels.epsilon[d]
-                            test_won(ledger, duties, (i, m, j, k), d, shift, z, wanted)
+                        z = counted_strength(ledger, view, gap, (i, m, j, k), d)
+                        if is_time(ledger, levels, ledger.won_wait, (i, m, j, k), d, z, wanted):
+                            test_won(ledger, duties, levels, (i, m, j, k), d, z, wanted, room.proof)
 
 
 @borrowing
 def try_fronts(
-    ledger: Ledger, duties: Duties, split: Split, levels: Levels, front: Ints, exists: Bools, g: int
+    ledger: Ledger,
+    duties: Duties,
+    split: Split,
+    levels: Levels,
+    view: View,
+    exists: Bools,
+    room: Floats,
+    g: int,
 ) -> None:
     """Do the same tests where costs differ: by the front of a group against each other one."""
-    counts, mean = ledger.counts, ledger.mean
+    counts, mean, front = ledger.counts, ledger.mean, view.front
     for o in range(len(duties.status)):
         for side in range(2):
             i, j = (g, o) if side == 0 else (o, g)
@@ -139,32 +225,81 @@ def try_fronts(
                     if beat and gap > 0.0 and not duties.over[i, j, k, d] and counts[i, m] > 0.0:
                         wanted = levels.level + split.arm[i, m, d]
                         wanted = wanted + split.group[j] + split.rival[j, i]
-                        z = strength(gap, counts[i, m], counts[j, k])
-                        if z >= wanted + ledger.over_wait[i, j, k, d]:
-                            test_over(ledger, duties, (i, m, j, k), d, z, wanted)
+                        z = counted_strength(ledger, view, gap, (i, m, j, k), d)
+                        if is_time(ledger, levels, ledger.over_wait, (i, m, j, k), d, z, wanted):
+                            test_over(ledger, duties, levels, (i, m, j, k), d, z, wanted, room)
                     gap = mean[i, f, d] - mean[j, k, d] + levels.epsilon[d]
                     if settle and gap > 0.0 and not duties.won[i, j, k, d] and counts[i, f] > 0.0:
                         wanted = levels.level + split.arm[i, f, d]
                         wanted = wanted + split.group[i] + split.dim[i, j, d]
-                        z = strength(gap, counts[i, f], counts[j, k])
-                        if z >= wanted + ledger.won_wait[i, j, k, d]:
-                            shift = levels.epsilon[d]
-                            test_won(ledger, duties, (i, f, j, k), d, shift, z, wanted)
+                        z = counted_strength(ledger, view, gap, (i, f, j, k), d)
+                        if is_time(ledger, levels, ledger.won_wait, (i, f, j, k), d, z, wanted):
+                            test_won(ledger, duties, levels, (i, f, j, k), d, z, wanted, room)
+
+
+@borrowing
+def counted_strength(
+    ledger: Ledger, view: View, gap: float, arms: tuple[int, int, int, int], d: int
+) -> float:
+    """Return the strength of a duel by the pulls since scouting."""
+    i, m, j, k = arms
+    more = view.bend[d] * gap * gap
+    v_a, v_b = view.variance[i, m, d] + more, view.variance[j, k, d] + more
+    return strength(gap, ledger.counts[i, m], ledger.counts[j, k], v_a, v_b)
+
+
+@borrowing
+def is_time(
+    ledger: Ledger,
+    levels: Levels,
+    waits: Floats,
+    arms: tuple[int, int, int, int],
+    d: int,
+    z: float,
+    wanted: float,
+) -> bool:
+    """Return whether a test may succeed, as far as its strength and the last failure tell."""
+    i, m, j, k = arms
+    if levels.box.kind[d] == SUBGAUSSIAN:
+        return z >= wanted + waits[i, j, k, d]
+    n_a, n_b = ledger.counts[i, m], ledger.counts[j, k]
+    return z >= _WORTH * wanted and n_a * n_b >= waits[i, j, k, d] * (n_a + n_b)
+
+
+@borrowing
+def next_time(
+    ledger: Ledger,
+    levels: Levels,
+    arms: tuple[int, int, int, int],
+    d: int,
+    z: float,
+    wanted: float,
+    rest: float,
+) -> float:
+    """Return when to repeat a failed test: by strength, or by counts where variances are estimated."""
+    if levels.box.kind[d] == SUBGAUSSIAN:
+        return (z - wanted) + _RETRY * rest
+    i, m, j, k = arms
+    n_a, n_b = ledger.counts[i, m], ledger.counts[j, k]
+    growth = min(max(_SOONER * rest / z, _LEAST_GROWTH), _MOST_GROWTH)
+    return n_a * n_b / (n_a + n_b) * (1.0 + growth)
 
 
 @borrowing
 def test_over(
     ledger: Ledger,
     duties: Duties,
+    levels: Levels,
     arms: tuple[int, int, int, int],
     d: int,
     z: float,
     wanted: float,
+    room: Floats,
 ) -> None:
     """Test whether arm m of i beats arm k of j in dim d."""
-    i, m, j, k = arms
-    rest = lack(ledger, arms, d, 0.0, wanted)
-    ledger.over_wait[i, j, k, d] = (z - wanted) + _RETRY * rest
+    i, _, j, k = arms
+    rest = lack(ledger, arms, d, 0.0, wanted, levels, room)
+    ledger.over_wait[i, j, k, d] = next_time(ledger, levels, arms, d, z, wanted, rest)
     if rest <= 0.0:
         note_over(ledger, duties, arms, d)
 
@@ -173,16 +308,17 @@ def test_over(
 def test_won(
     ledger: Ledger,
     duties: Duties,
+    levels: Levels,
     arms: tuple[int, int, int, int],
     d: int,
-    shift: float,
     z: float,
     wanted: float,
+    room: Floats,
 ) -> None:
     """Test whether arm k of j does not beat arm m of i by epsilon in dim d."""
-    i, m, j, k = arms
-    rest = lack(ledger, arms, d, shift, wanted)
-    ledger.won_wait[i, j, k, d] = (z - wanted) + _RETRY * rest
+    i, _, j, k = arms
+    rest = lack(ledger, arms, d, levels.epsilon[d], wanted, levels, room)
+    ledger.won_wait[i, j, k, d] = next_time(ledger, levels, arms, d, z, wanted, rest)
     if rest <= 0.0:
         note_won(ledger, duties, arms, d)
 

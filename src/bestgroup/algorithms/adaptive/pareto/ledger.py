@@ -7,8 +7,20 @@ from typing import NamedTuple
 
 import numpy as np
 
+from bestgroup.algorithms.adaptive.pareto.view import View
 from bestgroup.compile.borrowing import borrowing
 from bestgroup.inference.confidence_sequences.boxes import BoxRule, cut_box
+from bestgroup.inference.evalues.wealth import (
+    ALL,
+    ALL_SECOND,
+    ALL_SIXTH,
+    CENTRE,
+    COUNT,
+    FIRST,
+    ORDER,
+    STATISTICS,
+)
+from bestgroup.inference.kinds import BERNOULLI, GAUSSIAN, SUBGAUSSIAN
 from bestgroup.inference.tally import Tally
 from bestgroup.problem.arrays import Bools, Floats, Ints
 
@@ -24,11 +36,18 @@ class Ledger(NamedTuple):
     base_mean: Floats  # [N, K, D]
     counts: Floats  # [N, K]          pulls since
     mean: Floats  # [N, K, D]         their means
+    base_centre: Floats  # [N, K, D]  its mean as a part of the range of values
+    base_variance: Floats  # [N, K, D]  of a pull, as scouting saw it
+    base_extra: Floats  # [N, K, D, M]  what a noise model without a known scale had kept then
+    stat: Floats  # [N, K, D, STATISTICS]  its sums since, for `wealth`
     low: Floats  # [N, K, D]          for boxes: the box of an arm's mean, in the dims' own units
     high: Floats  # [N, K, D]
     missing: Ints  # [N, N, D]        arms of j, in dim d, without `won[i, j, k, d]`
     standing: Ints  # [N, N]          (arm of i, dim) pairs without `over[j, i, k, d]`, at [j, i]
-    won_wait: Floats  # [N, N, K, D]  by how much a strength must exceed its level before a test
+    won_wait: (
+        Floats  # [N, N, K, D]  by how much a strength must exceed its level before a test; for
+    )
+    #                                 bets how large n_a n_b / (n_a + n_b) must be
     over_wait: Floats  # [N, N, K, D]
     won_by: Ints  # [N, N, K, D]      the arm m of i that `won[i, j, k, d]` rests on; -1 without
     over_by: Ints  # [N, N, K, D]     the arm m of j that `over[j, i, k, d]` rests on
@@ -43,12 +62,15 @@ class Levels(NamedTuple):
     epsilon: Floats  # [D]      in units of the scales
     slack: Floats  # [D]        epsilon in the dims' own units, for boxes
     boxes: bool  # boxes of single arms instead of evidence on pairs
-    box: BoxRule  # what they are
+    box: BoxRule  # what they are, or what evidence keeps of values
 
 
-def make_ledger(exists: Bools, cost: Floats, dims: int) -> Ledger:
+def make_ledger(exists: Bools, cost: Floats, levels: Levels) -> Ledger:
     """Return a ledger before any pull."""
     N, K = exists.shape
+    dims, kept = len(levels.slack), len(levels.box.start)
+    bets = not levels.boxes and bool((levels.box.kind != SUBGAUSSIAN).any())
+    arms = (N, K, dims) if bets else (0, 0, 0)
     sizes = exists.sum(axis=1).astype(np.int64)
     duels = (N, N, K, dims)
     return Ledger(
@@ -58,6 +80,10 @@ def make_ledger(exists: Bools, cost: Floats, dims: int) -> Ledger:
         base_mean=np.zeros((N, K, dims)),
         counts=np.zeros((N, K)),
         mean=np.zeros((N, K, dims)),
+        base_centre=np.zeros((N, K, dims)),
+        base_variance=np.ones((N, K, dims)),
+        base_extra=np.zeros((*arms, kept)),
+        stat=np.zeros((*arms, STATISTICS)),
         low=np.full((N, K, dims), -np.inf),
         high=np.full((N, K, dims), np.inf),
         missing=np.repeat(np.repeat(sizes[None, :, None], N, axis=0), dims, axis=2),
@@ -72,26 +98,52 @@ def make_ledger(exists: Bools, cost: Floats, dims: int) -> Ledger:
 
 
 @borrowing
-def begin_ledger(ledger: Ledger, tally: Tally, mean: Floats) -> None:
+def begin_ledger(ledger: Ledger, tally: Tally, view: View, box: BoxRule) -> None:
     """Let evidence count from now on."""
-    N, K, D = mean.shape
+    N, K, D = view.mean.shape
     for i in range(N):
         for j in range(K):
             ledger.base_counts[i, j] = tally.counts[i, j]
             ledger.counts[i, j] = 0.0
             for d in range(D):
                 ledger.base_sums[i, j, d] = tally.sums[i, j, d]
-                ledger.base_mean[i, j, d] = mean[i, j, d]
+                ledger.base_mean[i, j, d] = view.mean[i, j, d]
+                ledger.base_variance[i, j, d] = view.variance[i, j, d]
+                centre = view.mean[i, j, d] - box.origin[d] / box.scale[d]
+                ledger.base_centre[i, j, d] = centre
+                if len(ledger.stat) > 0:
+                    for k in range(ledger.base_extra.shape[3]):
+                        ledger.base_extra[i, j, d, k] = tally.extra[i, j, d, k]
 
 
 @borrowing
-def enter_arm(ledger: Ledger, tally: Tally, scale: Floats, i: int, j: int) -> None:
+def enter_arm(ledger: Ledger, tally: Tally, scale: Floats, kind: Ints, i: int, j: int) -> None:
     """Take up the new pulls of an arm."""
     count = tally.counts[i, j] - ledger.base_counts[i, j]
     ledger.counts[i, j] = count
     for d in range(len(scale)):
         rest = tally.sums[i, j, d] - ledger.base_sums[i, j, d]
         ledger.mean[i, j, d] = rest / (count * scale[d])
+        if kind[d] != SUBGAUSSIAN:
+            enter_sums(ledger, tally, kind[d], i, j, d)
+
+
+@borrowing
+def enter_sums(ledger: Ledger, tally: Tally, kind: int, i: int, j: int, d: int) -> None:
+    """Set the sums since scouting of an arm and dim without a known scale."""
+    stat, every = ledger.stat[i, j, d], float(tally.counts[i, j])
+    stat[COUNT], stat[ALL] = ledger.counts[i, j], every
+    if kind == BERNOULLI:
+        stat[FIRST] = tally.sums[i, j, d] - ledger.base_sums[i, j, d]
+        return
+    extra, before = tally.extra[i, j, d], ledger.base_extra[i, j, d]
+    powers = 2 if kind == GAUSSIAN else ORDER
+    stat[CENTRE] = extra[0]
+    if kind == GAUSSIAN:  # about one number for all arms, which an offset would drown
+        stat[CENTRE] -= tally.extra[0, 0, d, 0]
+    for k in range(powers):
+        stat[FIRST + k] = extra[1 + k] - before[1 + k]
+    stat[ALL_SECOND], stat[ALL_SIXTH] = extra[2], extra[powers]
 
 
 @borrowing

@@ -1,9 +1,12 @@
 """Where the next pull helps most: the sampling rule of `adaptive_pareto`. No proof rests on it.
 
 Everything is in units of the dims' scales. A *duel* (a, m, b, k, d) sets arm m of group a, which
-ought to be above, against arm k of group b in dim d. Its strength is z = g |g| / (2 (1 / n_m + 1 /
-n_k)), g the gap of the means, plus epsilon when a is to be accepted; its score is z over the level
-that its evidence must reach.
+ought to be above, against arm k of group b in dim d. Its strength is z = g |g| / (2 (v_m / n_m + v_k /
+n_k)), g the gap of the means, plus epsilon when a is to be accepted, and v the variance of a pull: 1
+where the scale is known, else estimated by arm and dim, plus g^2 / 4; its score is z over the level
+that its evidence must reach. Where variances are estimated, widths of different dims are compared in
+units of the leaders' standard deviations, a bonus is one of so many standard deviations, and of two
+arms that one is due whose count over its standard deviation is less.
 
 An undecided group i that another group seems to dominate by more than epsilon / 2 works towards its
 rejection: by the j with the largest min_d (U_j - L_i), in all dims, against all arms of i that are
@@ -45,7 +48,7 @@ def look_at_dim(view: View, exists: Bools, i: int, d: int) -> None:
     for m in range(exists.shape[1]):
         if not exists[i, m]:
             continue
-        mean, bonus = view.mean[i, m, d], view.bonus[i, m]
+        mean, bonus = view.mean[i, m, d], view.bonus[i, m] * view.deviation[i, m, d]
         if mean > best:
             best = mean
             view.leader[i, d] = m
@@ -57,9 +60,24 @@ def look_at_dim(view: View, exists: Bools, i: int, d: int) -> None:
 
 
 @borrowing
-def strength(gap: float, n_a: float, n_b: float) -> float:
-    """Return g |g| / (2 (1 / n_a + 1 / n_b))."""
-    return gap * abs(gap) * (n_a * n_b) / (2.0 * (n_a + n_b))
+def strength(gap: float, n_a: float, n_b: float, v_a: float, v_b: float) -> float:
+    """Return g |g| / (2 (v_a / n_a + v_b / n_b))."""
+    return gap * abs(gap) * (n_a * n_b) / (2.0 * (v_b * n_a + v_a * n_b))
+
+
+@borrowing
+def strength_of(view: View, gap: float, i: int, m: int, j: int, k: int, d: int) -> float:
+    """Return the strength of a duel by all pulls; a bet on a gap has its square added to variances."""
+    more = view.bend[d] * gap * gap
+    v_a, v_b = view.variance[i, m, d] + more, view.variance[j, k, d] + more
+    return strength(gap, view.counts[i, m], view.counts[j, k], v_a, v_b)
+
+
+@borrowing
+def unit_of(view: View, i: int, j: int, d: int) -> float:
+    """Return the mean standard deviation of the leaders of two groups: the unit of a dim for them."""
+    own, other = view.leader[i, d], view.leader[j, d]
+    return 0.5 * (view.deviation[i, own, d] + view.deviation[j, other, d])
 
 
 @borrowing
@@ -87,19 +105,21 @@ def set_front(view: View, exists: Bools, kind: int, i: int, j: int, d: int, shif
     """Set the arm of i whose lead over j, plus the shift, is largest for its price."""
     K = exists.shape[1]
     gap = view.best[i, d] + shift - view.best[j, d]
-    toll = view.price[j, view.leader[j, d]]
+    toll = view.price[j, view.leader[j, d]] * view.deviation[j, view.leader[j, d], d]
     if gap > 0.0:
         toll = 0.0
         for k in range(K):
             if exists[j, k]:
                 near = gap / (gap + view.best[j, d] - view.mean[j, k, d])
-                toll += near * near * view.price[j, k] * view.price[j, k]
+                price = view.price[j, k] * view.deviation[j, k, d]
+                toll += near * near * price * price
         toll = math.sqrt(toll)
     view.toll[kind, i, j, d] = toll
     most = -np.inf
     for m in range(K):
         if exists[i, m]:
-            lead = for_price(view.mean[i, m, d] + shift - view.best[j, d], view.price[i, m] + toll)
+            price = view.price[i, m] * view.deviation[i, m, d] + toll
+            lead = for_price(view.mean[i, m, d] + shift - view.best[j, d], price)
             if lead > most:
                 most = lead
                 view.front[kind, i, j, d] = m
@@ -113,8 +133,9 @@ def width_for_price(
     toll, most = view.toll[kind, i, j, d], -np.inf
     for m in range(exists.shape[1]):
         if exists[i, m]:
-            width = view.mean[i, m, d] + view.bonus[i, m] - view.lower[j, d] + shift
-            width = for_price(width, view.price[i, m] + toll)
+            deviation = view.deviation[i, m, d]
+            width = view.mean[i, m, d] + view.bonus[i, m] * deviation - view.lower[j, d] + shift
+            width = for_price(width, view.price[i, m] * deviation + toll)
             if width > most:
                 most = width
                 view.probe[kind, i, j, d] = m
@@ -129,7 +150,7 @@ def look_at_pairs(
 
     One loop with plain arrays: handing over a view of 19 arrays costs more than a pair does.
     """
-    best, upper, lower, mean, counts = view.best, view.upper, view.lower, view.mean, view.counts
+    best, upper, lower, mean = view.best, view.upper, view.lower, view.mean
     N, K, D = mean.shape
     for o in range(N):
         if view.rival[o] == g or o == g:
@@ -140,15 +161,16 @@ def look_at_pairs(
             i, j = (g, o) if side == 0 else (o, g)
             margin, hope, reach, dim = np.inf, np.inf, -np.inf, 0
             for d in range(D):
-                margin = min(margin, best[i, d] - best[j, d] - epsilon[d] / 2.0)
+                unit = unit_of(view, i, j, d)
+                margin = min(margin, (best[i, d] - best[j, d] - epsilon[d] / 2.0) / unit)
                 width = upper[i, d] - lower[j, d]
                 wide = width + epsilon[d]
                 if view.priced[0]:
                     width = width_for_price(view, exists, 1, i, j, d, 0.0)
                     wide = width_for_price(view, exists, 0, i, j, d, epsilon[d])
-                hope = min(hope, width)
-                if wide > reach:
-                    reach, dim = wide, d
+                hope = min(hope, width / unit)
+                if wide / unit > reach:
+                    reach, dim = wide / unit, d
             view.margin[i, j], view.hope[i, j] = margin, hope
             least = np.inf
             if duties.status[i] == UNDECIDED and duties.status[j] != REJECTED:
@@ -159,9 +181,10 @@ def look_at_pairs(
                     for k in range(K):
                         if exists[j, k] and not duties.won[i, j, k, dim]:
                             gap = mean[i, m, dim] + epsilon[dim] - mean[j, k, dim]
-                            least = min(least, strength(gap, counts[i, m], counts[j, k]) / wanted)
-                            if mean[j, k, dim] + view.bonus[j, k] > threat:
-                                threat = mean[j, k, dim] + view.bonus[j, k]
+                            least = min(least, strength_of(view, gap, i, m, j, k, dim) / wanted)
+                            rise = mean[j, k, dim] + view.bonus[j, k] * view.deviation[j, k, dim]
+                            if rise > threat:
+                                threat = rise
                                 view.duel[i, j, 0], view.duel[i, j, 1] = k, dim
             view.score[i, j] = least
 
@@ -178,12 +201,14 @@ def look_at_fall(
     for d in range(D):
         m = view.front[1, j, i, d] if view.priced[0] else view.leader[j, d]
         wanted = level + split.group[i] + split.rival[i, j] + split.arm[j, m, d]
+        unit = unit_of(view, i, j, d)
         for k in range(K):
             if exists[i, k] and not duties.over[j, i, k, d]:
                 gap = view.mean[j, m, d] - view.mean[i, k, d]
-                score = strength(gap, view.counts[j, m], view.counts[i, k]) / wanted
+                score = strength_of(view, gap, j, m, i, k, d) / wanted
                 view.fall[i] = min(view.fall[i], score)
-                rise = view.mean[i, k, d] + view.bonus[i, k] - view.lower[j, d]
+                rise = view.mean[i, k, d] + view.bonus[i, k] * view.deviation[i, k, d]
+                rise = (rise - view.lower[j, d]) / unit
                 if rise > threat:
                     threat = rise
                     view.blow[i, 0], view.blow[i, 1] = k, d
@@ -270,6 +295,8 @@ def arm_to_pull(view: View, status: Ints, exists: Bools) -> tuple[int, int, floa
     k, scout = view.pick[3], view.pick[5]
     if a < 0 or least * arms < _FLOOR * total:
         return group, arm, least
-    if view.counts[a, m] * view.price[a, m] <= view.counts[b, k] * view.price[b, k]:
+    d = view.pick[4]
+    above = view.counts[a, m] * view.price[a, m] / view.deviation[a, m, d]
+    if above <= view.counts[b, k] * view.price[b, k] / view.deviation[b, k, d]:
         return a, scout, float(min(view.counts[a, m], view.counts[a, scout]))
     return b, k, float(view.counts[b, k])

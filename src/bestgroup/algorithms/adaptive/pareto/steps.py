@@ -29,6 +29,7 @@ from bestgroup.algorithms.adaptive.pareto.scores import (
     look_at_pairs,
 )
 from bestgroup.algorithms.adaptive.pareto.split import equal_split, share_out
+from bestgroup.algorithms.adaptive.pareto.spread import bends, pool_variances, set_variances
 from bestgroup.algorithms.adaptive.pareto.view import (
     ACCEPTED,
     UNDECIDED,
@@ -91,9 +92,9 @@ def init(rule: AdaptiveRule) -> State:
     )
     return State(
         duties=duties,
-        ledger=make_ledger(rule.exists, rule.cost, D),
+        ledger=make_ledger(rule.exists, rule.cost, rule.levels),
         split=equal_split(rule.exists, D),
-        seen=make_view(rule.cost, D),
+        seen=make_view(rule.cost, bends(rule.levels)),
         efficiency=np.zeros((N, D)),
         phase=np.full(1, FIRST, np.int64),
         round=np.zeros(1, np.int64),
@@ -190,6 +191,8 @@ def advance(state: State, tally: Tally, rule: AdaptiveRule, room: Room) -> None:
     if everyone:
         renew_clock(state, rule, total)
     if state.phase[0] == FIRST:
+        if len(state.ledger.stat) > 0:
+            pool_variances(state.seen, tally, rule.levels.box.kind, rule.exists)
         state.phase[0] = PROVING if rule.levels.boxes else SCOUTING
     for g in range(N):
         if everyone or state.moved[g]:
@@ -198,13 +201,13 @@ def advance(state: State, tally: Tally, rule: AdaptiveRule, room: Room) -> None:
         for g in range(N):
             if state.moved[g]:
                 look_at_fronts(state.seen, rule.levels.epsilon, rule.exists, g)
-    if state.phase[0] == PROVING and prove(state, rule, room.turned):
+    if state.phase[0] == PROVING and prove(state, rule, room):
         everyone = True
     look(state, rule, everyone)
     if state.phase[0] == SCOUTING and state.seen.least[0] >= _SCOUTED:
         state.phase[0] = PROVING
         share_out(state.split, state.seen, room, rule.levels.epsilon, rule.exists)
-        begin_ledger(state.ledger, tally, state.seen.mean)
+        begin_ledger(state.ledger, tally, state.seen, rule.levels.box)
         look(state, rule, state.phase[0] == PROVING)  # that is, everyone; a literal compiles twice
 
 
@@ -228,10 +231,12 @@ def take_up(state: State, tally: Tally, rule: AdaptiveRule) -> float:
                 view.mean[i, j, d] = tally.sums[i, j, d] / (count * rule.scale[d])
             if state.clock[0] > 0.0:
                 view.bonus[i, j] = math.sqrt(math.log(state.clock[0]) / count)
+            if len(state.ledger.stat) > 0:
+                set_variances(view, tally, rule.levels.box.kind, i, j)
             if rule.levels.boxes:
                 narrow_box(state.ledger, tally, rule.levels.box, i, j)
             elif state.phase[0] == PROVING:
-                enter_arm(state.ledger, tally, rule.scale, i, j)
+                enter_arm(state.ledger, tally, rule.scale, rule.levels.box.kind, i, j)
     return total
 
 
@@ -259,7 +264,7 @@ def note_turns(state: State, rule: AdaptiveRule, turned: Bools, g: int) -> None:
 
 
 @borrowing
-def prove(state: State, rule: AdaptiveRule, turned: Bools) -> bool:
+def prove(state: State, rule: AdaptiveRule, room: Room) -> bool:
     """Do the tests that new pulls allow, then decide; returns whether a status has changed."""
     ledger, duties, levels = state.ledger, state.duties, rule.levels
     for g in range(len(duties.status)):
@@ -268,10 +273,10 @@ def prove(state: State, rule: AdaptiveRule, turned: Bools) -> bool:
         if levels.boxes:
             try_boxes(ledger, duties, levels.slack, rule.exists, g)
         elif state.seen.priced[0]:
-            try_fronts(ledger, duties, state.split, levels, state.seen.front, rule.exists, g)
+            try_fronts(ledger, duties, state.split, levels, state.seen, rule.exists, room.proof, g)
         else:
-            leader, touched = state.seen.leader, state.touched
-            try_group(ledger, duties, state.split, levels, leader, touched, turned, g)
+            view, touched = state.seen, state.touched
+            try_group(ledger, duties, state.split, levels, view, touched, room, g)
     return decide(ledger, duties)
 
 

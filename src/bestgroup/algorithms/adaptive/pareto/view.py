@@ -7,6 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from bestgroup.compile.kernel import kernel
+from bestgroup.inference.evalues.pair_wealth import ROOM
+from bestgroup.inference.evalues.wealth import BETS
 from bestgroup.problem.arrays import Bools, Floats, Ints
 
 UNDECIDED, ACCEPTED, REJECTED = 0, 1, 2
@@ -31,6 +33,10 @@ class View(NamedTuple):
     probe: Ints  # [2, N, N, D]  the arm of i to pull when its front is due
     counts: Floats  # [N, K]     pulls
     mean: Floats  # [N, K, D]
+    variance: Floats  # [N, K, D]  of a pull, about: 1 where the scale is known
+    deviation: Floats  # [N, K, D] its root
+    pooled: Floats  # [D]        the variance of all arms, by their first pulls
+    bend: Floats  # [D]          how much a gap adds to the variance of bets on it; 0 for a known scale
     bonus: Floats  # [N, K]      b
     best: Floats  # [N, D]       largest mean
     leader: Ints  # [N, D]       its arm
@@ -59,9 +65,9 @@ class Duties(NamedTuple):
     settled: Bools  # [N, N]     [i, j]: `won` for all arms of j in some dim
 
 
-def make_view(cost: Floats, dims: int) -> View:
+def make_view(cost: Floats, bend: Floats) -> View:
     """Return a view before any pull."""
-    N, K, D = *cost.shape, dims
+    N, K, D = *cost.shape, len(bend)
     fronts = (2, N, N, D)
     return View(
         price=np.sqrt(cost),
@@ -71,6 +77,10 @@ def make_view(cost: Floats, dims: int) -> View:
         probe=np.zeros(fronts, np.int64),
         counts=np.zeros((N, K)),
         mean=np.zeros((N, K, D)),
+        variance=np.ones((N, K, D)),
+        deviation=np.ones((N, K, D)),
+        pooled=np.zeros(D),
+        bend=bend,
         bonus=np.zeros((N, K)),
         best=np.zeros((N, D)),
         leader=np.zeros((N, D), np.int64),
@@ -97,13 +107,20 @@ class Room(NamedTuple):
     weights: Floats  # [max(N, K, D)]
     spread: Floats  # [N, D]
     costs: Floats  # [N]
+    proof: Floats  # [ROOM, BETS]
 
 
 @kernel
 def make_room(view: View) -> Room:
     """Return scratch space."""
     N, K, D = view.mean.shape
-    return Room(np.zeros((N, D), np.bool_), np.zeros(max(N, K, D)), np.zeros((N, D)), np.zeros(N))
+    return Room(
+        np.zeros((N, D), np.bool_),
+        np.zeros(max(N, K, D)),
+        np.zeros((N, D)),
+        np.zeros(N),
+        np.zeros((ROOM, BETS)),
+    )
 
 
 @kernel
@@ -117,6 +134,10 @@ def copy_view(view: View) -> View:
         view.probe.copy(),
         view.counts.copy(),
         view.mean,
+        view.variance,
+        view.deviation,
+        view.pooled,
+        view.bend,
         view.bonus.copy(),
         view.best.copy(),
         view.leader.copy(),

@@ -34,9 +34,24 @@ class TapeTooShort(InvalidInput):
 
 
 class TicketError(BestGroupError):
-    """A ticket was told or failed that cannot be."""
+    """A ticket was told or failed that cannot be; `group`, `arm` and `pulls` say which one."""
 
     status = 409
+
+    def __init__(
+        self,
+        what: str,
+        group: object = None,
+        arm: object = None,
+        pulls: tuple[int, int] | None = None,
+    ) -> None:
+        self.what, self.group, self.arm, self.pulls = what, group, arm, pulls
+        if pulls is None:
+            super().__init__(what)
+            return
+        first, last = pulls
+        which = f"pull {first}" if first == last else f"pulls {first} to {last}"
+        super().__init__(f"{which} of arm {arm!r} of {group!r} {what}")
 
 
 class StoreError(BestGroupError):
@@ -64,9 +79,25 @@ class Damaged(StoreError):
 
 
 class EvaluationFailed(BestGroupError):
-    """An evaluator raised, hung or gave no usable values, again and again."""
+    """An evaluator raised, hung or gave no usable values, again and again.
+
+    `group`, `arm`, `seed` and `item` say where; `study` holds what was measured before, if the
+    study was kept nowhere else.
+    """
 
     status = 502
+
+    def __init__(
+        self,
+        message: str,
+        group: str | None = None,
+        arm: str | None = None,
+        seed: int | None = None,
+        item: str | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.group, self.arm, self.seed, self.item = group, arm, seed, item
+        self.study: object = None
 
 
 class Unreachable(BestGroupError):

@@ -91,7 +91,7 @@ def run(arguments: Sequence[str] | None = None) -> NoReturn:
             raise
         _fail(error.format_message())  # type: ignore[attr-defined]
     if code == 130:
-        print("stopped by Ctrl-C; nothing was written", file=sys.stderr)
+        print("stopped by Ctrl-C", file=sys.stderr)  # commands that wrote something say so
     sys.exit(code if isinstance(code, int) else 0)
 
 

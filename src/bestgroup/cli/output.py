@@ -43,10 +43,25 @@ def table(title: str | None, columns: Iterable[str], rows: Iterable[Sequence[Any
 
 
 def escape(value: Any) -> str:
-    """Return a text in which rich sees no markup: names come from users."""
+    """Return a text in which rich sees no markup and nothing is hidden: names come from users."""
     from rich.markup import escape as rich_escape
 
-    return rich_escape(str(value))
+    return rich_escape(visible(str(value)))
+
+
+def visible(text: str) -> str:
+    r"""Return a text with its control characters, those of writing direction too, shown as such.
+
+    >>> print(visible("a\u202eb\x1b[0m"))
+    a\u202eb\x1b[0m
+    """
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() or c in "\n\t" else _code(c) for c in text)
+
+
+def _code(character: str) -> str:
+    return character.encode("unicode_escape").decode()
 
 
 def count(value: float) -> str:

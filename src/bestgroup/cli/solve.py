@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import itertools
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from bestgroup.cli import output
 from bestgroup.cli.problem import Delta, Json, ProblemFile
-from bestgroup.errors import InvalidInput
+from bestgroup.errors import EvaluationFailed, InvalidInput
 
 if TYPE_CHECKING:
+    from bestgroup.studies.catalog import Study
     from bestgroup.studies.solve import Solution
 
 
@@ -40,11 +43,20 @@ def command(
         float | None, typer.Option(help="Evaluations a second, at most.", metavar="R")
     ] = None,
     seed: Annotated[int, typer.Option(help="Root of the seeds that evaluations get.")] = 0,
+    csv: Annotated[
+        Path | None,
+        typer.Option(help="Write all observations to this file, also if stopped.", metavar="FILE"),
+    ] = None,
     json: Json = False,
 ) -> None:
-    """Run the evaluator of a problem file; Ctrl-C and the same command again goes on (with --storage)."""
+    """Run the evaluator of a problem file until the answer is proven.
+
+    With --storage the same command goes on after Ctrl-C or a failure. Without it what was measured
+    is written to a CSV file then: nothing that was paid for is lost.
+    """
     import bestgroup as bg
     from bestgroup.studies.evaluators import load_evaluator
+    from bestgroup.studies.table import check_table_name
 
     spec = bg.load_spec(problem)
     if not spec.evaluate:
@@ -52,6 +64,8 @@ def command(
             f"{problem}: evaluate: is missing; solve needs python = ... or command = ..."
         )
     label = name or spec.name
+    if csv is not None:
+        check_table_name(csv)
     try:
         found = bg.solve(
             spec.problem,
@@ -68,14 +82,14 @@ def command(
             retries=retries,
             rate=rate,
         )
-    except KeyboardInterrupt:
-        kept = (
-            f"what was measured is kept in {storage}; run the same command to go on"
-            if storage
-            else "nothing was kept; use --storage sqlite:///study.db to be able to go on"
-        )
-        typer.echo(f"stopped by Ctrl-C; {kept}", err=True)
+    except KeyboardInterrupt as stopped:
+        typer.echo(f"stopped by Ctrl-C; {_kept(stopped, label, storage, csv)}", err=True)
         os._exit(130)  # evaluations may hang in threads, which nobody can stop
+    except EvaluationFailed as error:
+        raise EvaluationFailed(f"{error} ({_kept(error, label, storage, csv)})") from None
+    if csv is not None:
+        rows = found.save(csv)
+        typer.echo(f"{rows:,} rows in {csv}", err=True)
     if json:
         record = {
             **found.answer.to_dict(),
@@ -87,6 +101,36 @@ def command(
         _show(found)
         if spec.why is not None and algorithm is None:
             output.console().print(output.escape(f"Picked {spec.why}."))
+
+
+def _kept(error: BaseException, label: str, storage: str | None, csv: Path | None) -> str:
+    """Return where the rows of a run that did not end are, after writing them if need be."""
+    study: Study | None = getattr(error, "study", None)
+    if storage is not None:
+        where = f"what was measured is kept in {storage}; run the same command to go on"
+        if csv is None:
+            return where
+        from bestgroup.studies.catalog import load_study
+
+        return f"{where}; {load_study(label, storage).export(csv):,} rows in {csv}"
+    if study is None or not study.status(forecast=False).told:
+        return "nothing was measured yet"
+    file = csv or _unused(Path(f"{_plain(label)}-rows.csv"))
+    rows = study.export(file)
+    return (
+        f"the {rows:,} rows that were measured are in {file}: `bestgroup certify` says what they "
+        "prove; with --storage sqlite:///study.db the same command would go on"
+    )
+
+
+def _plain(label: str) -> str:
+    return "".join(c if c.isalnum() or c in "-_" else "-" for c in label)[:60] or "solve"
+
+
+def _unused(path: Path) -> Path:
+    """Return a name that no file has yet."""
+    numbered = (path.with_stem(f"{path.stem}-{k}") for k in itertools.count(2))
+    return path if not path.exists() else next(p for p in numbered if not p.exists())
 
 
 def _show(found: Solution) -> None:

@@ -23,6 +23,7 @@ from bestgroup.files.columns import (
     read_number,
     read_numbers,
 )
+from bestgroup.files.formulas import unguarded
 from bestgroup.files.sources import Cells, source_of
 from bestgroup.problem.arrays import Floats
 
@@ -141,7 +142,9 @@ class Table:
         """Return the names in a column; a refusal names the first line without one."""
         found = cells.columns[key]
         if all(type(cell) is str and cell for cell in found):
-            return list(found)
+            return (
+                [unguarded(cell) for cell in found] if any(c[0] == "'" for c in found) else [*found]
+            )
         for k, cell in enumerate(found):
             if cell is None or cell != cell or not str(cell).strip():
                 raise InvalidInput(f"{self.name}: line {cells.first + k}: the {word} is missing")

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from bestgroup.errors import InvalidInput
+from bestgroup.files.formulas import unguarded
 
 ROWS = 16_384  # in one portion
 SEPARATORS = (",", ";", "\t", "|")
@@ -87,7 +88,7 @@ class TextSource(Source):
             self.separator = max(SEPARATORS, key=lambda s: (head.count(s), -SEPARATORS.index(s)))
         with self._reading() as file:
             first = next(csv.reader(file, delimiter=self.separator), [])
-            self._columns = [name.strip() for name in first]
+            self._columns = [unguarded(name.strip()) for name in first]
 
     def columns(self) -> list[str]:
         """Return the names of the columns."""

@@ -3,7 +3,7 @@
 A function is called as `evaluate(group, arm, seed)`, or `evaluate(group, arm)` if it takes two
 arguments; where arms share items as `evaluate(group, arm, item)`, or `evaluate(group, arm, item, seed)`.
 It may be `async`. It returns one number, a sequence with one for each dim, or a dict by
-dim. A command is a line with the placeholders {group}, {arm}, {seed} and {item}, run without a shell;
+dim. A command is a line with the placeholders {group}, {arm}, {seed} and {item} (`commands`);
 it prints numbers or JSON on its last line. `evaluate_many(group, arm, items)` or (group, arm, items,
 seeds) scores an arm on several items in one call and returns a row for each.
 
@@ -18,8 +18,6 @@ import importlib
 import inspect
 import json
 import os
-import shlex
-import subprocess
 import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -30,6 +28,7 @@ import numpy as np
 from bestgroup.errors import EvaluationFailed, InvalidInput
 from bestgroup.problem.arrays import Floats
 from bestgroup.problem.problem import Problem
+from bestgroup.studies.commands import Command, end_group, split_command
 from bestgroup.studies.ticket import pull_seed
 
 
@@ -58,7 +57,7 @@ class Evaluator:
         self._children = threading.local()
         self._all: list[_Child] = []
         if isinstance(evaluate, str):
-            self._parts = split_command(evaluate)
+            self._line = Command(evaluate)
             self._call = self._command
             return
         if not callable(evaluate):
@@ -80,8 +79,17 @@ class Evaluator:
         if hasattr(self, "_function"):
             self._wants_seed = takes_seed(self._function, True)
 
+    def check(self, problem: Problem) -> None:
+        """Raise InvalidInput if a command would take a name for an option: before anything is run."""
+        if not hasattr(self, "_line"):
+            return
+        self._line.check("group", problem.groups)
+        self._line.check("arm", (arm for arms in problem.arms for arm in arms))
+
     def close(self) -> None:
-        """End the processes of functions with a timeout."""
+        """End commands that still run, and the processes of functions with a timeout."""
+        if hasattr(self, "_line"):
+            self._line.close()
         for child in self._all:
             child.end()
 
@@ -116,19 +124,8 @@ class Evaluator:
         return child.call(self._arguments(group, arm, seed, item), self._timeout)
 
     def _command(self, group: str, arm: str, seed: Any, item: Any) -> Any:
-        words = [_fill(part, group, arm, seed, item) for part in self._parts]
-        try:
-            done = subprocess.run(
-                words, capture_output=True, text=True, timeout=self._timeout, check=False
-            )
-        except subprocess.TimeoutExpired:
-            raise EvaluationFailed(f"it took longer than {self._timeout:g} s") from None
-        except (OSError, UnicodeDecodeError) as error:
-            raise EvaluationFailed(f"{words[0]} cannot be run: {error}") from None
-        if done.returncode != 0:
-            last = (done.stderr.strip().splitlines() or ["nothing on standard error"])[-1]
-            raise EvaluationFailed(f"it ended with code {done.returncode}: {last[:200]}")
-        return read_output(done.stdout)
+        values = {"group": group, "arm": arm, "seed": seed, "item": item}
+        return read_output(self._line.run(values, self._timeout))
 
 
 class _Child:
@@ -172,6 +169,8 @@ class _Child:
     def end(self) -> None:
         """End the process, whatever it does."""
         if self._process.is_alive():
+            if self._process.pid is not None:
+                end_group(self._process.pid)  # what the function has started, too
             self._process.kill()
         self._process.join(5)
         self._pipe.close()
@@ -181,6 +180,7 @@ def _serve(pipe: Any, code: bytes, path: list[str]) -> None:
     """Answer calls until the other side is gone."""
     import cloudpickle
 
+    os.setsid()  # leads a group, so that it can be ended with all that it starts
     sys.path[:] = path
     try:
         function = cloudpickle.loads(code)
@@ -233,30 +233,6 @@ def load_evaluator(given: Mapping[str, str]) -> Callable[..., Any] | str:
     if not callable(function):
         raise InvalidInput(f"the module {module!r} has no function {name!r}")
     return function
-
-
-def split_command(line: str) -> list[str]:
-    """Return the words of a command line; braces are placeholders.
-
-    >>> split_command("./measure.sh {group} --arm={arm} {seed}")
-    ['./measure.sh', '{group}', '--arm={arm}', '{seed}']
-    """
-    try:
-        words = shlex.split(line)
-        for word in words:
-            _fill(word, "", "", 0, "")
-    except (ValueError, KeyError, IndexError) as error:
-        raise InvalidInput(
-            f"the command must hold only the placeholders {{group}}, {{arm}}, {{seed}}, {{item}}: "
-            f"{error}"
-        ) from None
-    if not words:
-        raise InvalidInput("the command must not be empty")
-    return words
-
-
-def _fill(word: str, group: str, arm: str, seed: int, item: str | None) -> str:
-    return word.format(group=group, arm=arm, seed=seed, item="" if item is None else item)
 
 
 def takes_seed(function: Callable[..., Any], items: bool = False) -> bool:

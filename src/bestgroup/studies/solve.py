@@ -23,10 +23,11 @@ from bestgroup.errors import BestGroupError, EvaluationFailed, InvalidInput, NoS
 from bestgroup.problem.arrays import positive_int
 from bestgroup.problem.goals import Goal
 from bestgroup.problem.problem import Problem
-from bestgroup.studies.catalog import Study, create_study, delete_study, load_study
+from bestgroup.studies.catalog import Study, create_study, load_study
 from bestgroup.studies.evaluators import Evaluator, Pull, floor_rows, measure
 from bestgroup.studies.report import Answer, Explanation
 from bestgroup.studies.solve_progress import SolveProgress
+from bestgroup.studies.storage.memory import MemoryStore
 from bestgroup.studies.ticket import Ticket
 
 _AHEAD = 4  # tickets held for each worker, so that a storage is asked less often
@@ -57,6 +58,14 @@ class Solution:
     certificate: Certificate  # the decisions, the intervals, and what the values prove beyond
     study: Study
     seconds: float
+
+    def to_frame(self) -> Any:
+        """Return all observations as a pandas data frame: group, arm, index and the dims."""
+        return self.study.to_frame()
+
+    def save(self, path: Any) -> int:
+        """Write all observations to a .csv or .parquet file; returns the number of rows."""
+        return self.study.export(path)
 
     @property
     def proven(self) -> bool:
@@ -94,9 +103,11 @@ def solve(
 
     `evaluate` is a function of (group, arm[, seed]), plain or async, or a command line with
     {group}, {arm} and {seed}. With `storage` the study is kept, and the same call goes on where it
-    was. `batch` is how many pulls are planned at a time, by default one for each worker. `options`
-    are `workers`, `timeout` and `retries` of an evaluation, `rate` (evaluations a second at most),
-    `budget` (evaluations in all), `per_arm` (evaluations of one arm at a time) and `progress`.
+    was; without it the solution keeps the observations (`to_frame`, `save`), and so does `study` of
+    the error if an evaluation fails or Ctrl-C stops it. `batch` is how many pulls are planned at a
+    time, by default one for each worker. `options` are `workers`, `timeout` and `retries` of an
+    evaluation, `rate` (evaluations a second at most), `budget` (evaluations in all), `per_arm`
+    (evaluations of one arm at a time) and `progress`.
 
     Where arms share items, `evaluate` is a function of (group, arm, item[, seed]) or a command with
     {item}; `evaluate_many(group, arm, items[, seeds])` takes its place for evaluators that score
@@ -115,7 +126,9 @@ def solve(
         batch = settings.workers  # a plan of one pull would keep one worker busy
     evaluator = _evaluator(problem, evaluate, evaluate_many, settings)
     label = name or ("solve" if storage else f"solve {uuid.uuid4()}")
-    study = _open(label, problem, goal, delta, storage, algorithm, batch, seed)
+    evaluator.check(problem)
+    place = storage or MemoryStore()  # the solution holds it, and all that was measured
+    study = _open(label, problem, goal, delta, place, algorithm, batch, seed)
     begun = time.monotonic()
     try:
         if known is not None and study.status(forecast=False).state == "running":
@@ -124,10 +137,11 @@ def solve(
         seconds = time.monotonic() - begun
         why = {group: study.explain(group) for group in problem.groups}
         return Solution(study.answer(), why, study.certificate(), study, seconds)
+    except (KeyboardInterrupt, BestGroupError) as error:
+        _say_where(error, study, storage)
+        raise
     finally:
         evaluator.close()
-        if storage is None:
-            _forget(study)
 
 
 def _evaluator(problem: Problem, one: Any, many: Any, settings: Options) -> Evaluator:
@@ -170,14 +184,13 @@ def _open(
     problem: Problem,
     goal: Goal,
     delta: float,
-    storage: str | None,
+    place: str | MemoryStore,
     algorithm: str | Algorithm,
     batch: int | None,
     seed: int,
 ) -> Study:
-    place = storage or "memory"
     try:
-        study = load_study(name, place) if storage else None
+        study = load_study(name, place)
     except NoSuchStudy:
         study = None  # a new file, or a new name in it
     if study is None:
@@ -197,9 +210,15 @@ def _open(
     return study
 
 
-def _forget(study: Study) -> None:
-    """Drop a study that lives in memory only; its answer was taken."""
-    delete_study(study.name, "memory")
+def _say_where(error: BaseException, study: Study, storage: str | None) -> None:
+    """Add to an error where the observations are: nothing that was paid for is lost."""
+    told = study.status(forecast=False).told
+    if storage is None:
+        error.study = study  # type: ignore[attr-defined]
+        where = "in `study` of this error: error.study.export('rows.csv') writes them"
+    else:
+        where = f"in the study {study.name!r} in {storage}; the same call goes on"
+    error.add_note(f"the {told:,} rows that were measured are {where}")
 
 
 class _Loop:
@@ -231,15 +250,13 @@ class _Loop:
     def _renew(self, done: threading.Event) -> None:
         """Keep the leases of all tickets that are held."""
         while not done.wait(_LEASE / 3):
-            for ticket in list(self.held):
-                with contextlib.suppress(BestGroupError):  # told meanwhile, or tried again later
-                    self.study.heartbeat(ticket, _LEASE)
+            with contextlib.suppress(BestGroupError):  # tried again later
+                self.study.hold(list(self.held), _LEASE)
 
     def _give_back(self) -> None:
         """Let the leases of what was not evaluated end now."""
-        for ticket in list(self.held):
-            with contextlib.suppress(BestGroupError):
-                self.study.heartbeat(ticket, 0.001)
+        with contextlib.suppress(BestGroupError):
+            self.study.hold(list(self.held), 0.001)
 
     def _fill(self, running: int) -> bool:
         """Ask for tickets; returns whether there is work, here or with others."""
@@ -344,7 +361,11 @@ class _Loop:
         times = "once" if tries == 0 else f"{tries + 1} times"
         raise EvaluationFailed(
             f"the evaluator failed {times} for the arm {ticket.arm!r} of {ticket.group!r} "
-            f"({_place(ticket)}): {error}; the study pauses: mend it and run again"
+            f"({_place(ticket)}): {error}; the study pauses: mend it and run again",
+            ticket.group,
+            ticket.arm,
+            ticket.seed,
+            ticket.item,
         )
 
     def _flush(self) -> None:

@@ -24,6 +24,7 @@ class SolveProgress:
         self._task: Any = None
         self._looked = self._foreseen = -math.inf
         self._left: float | None = None
+        self._before = study.status(forecast=False).told if self._show else 0
 
     def __enter__(self) -> SolveProgress:
         if self._show:
@@ -51,7 +52,8 @@ class SolveProgress:
         status = self._study.status(forecast=foresee)
         if foresee:
             self._foreseen, self._left = now, status.forecast
-        rate = status.told / max(self._bar.tasks[0].elapsed or 0.0, 1e-9)
+        # What was told before this call took other time.
+        rate = (status.told - self._before) / max(self._bar.tasks[0].elapsed or 0.0, 1e-9)
         words = (
             f"{status.told:,} pulls ({rate:,.0f}/s)  in {status.groups_in}, out {status.groups_out}, "
             f"undecided {status.undecided}"
@@ -59,6 +61,8 @@ class SolveProgress:
         total = None
         if self._left is not None and math.isfinite(self._left):
             words += f"  about {self._left:,.0f} more"
+            if rate > 0:
+                words += f", {duration(self._left / rate)}"
             total = status.told + self._left
         if self._budget is not None:
             total = min(self._budget, total or self._budget)
@@ -72,3 +76,15 @@ class SolveProgress:
     ) -> None:
         if self._bar is not None:
             self._bar.stop()
+
+
+def duration(seconds: float) -> str:
+    """Return a time that is left, for people.
+
+    >>> duration(42.0), duration(600.0), duration(9000.0), duration(4e5)
+    ('42 s', '10 min', '2.5 h', '4.6 days')
+    """
+    for size, unit in ((86400.0, "days"), (3600.0, "h")):
+        if seconds >= 1.5 * size:
+            return f"{seconds / size:.1f} {unit}"
+    return f"{seconds / 60:.0f} min" if seconds >= 100 else f"{seconds:.0f} s"

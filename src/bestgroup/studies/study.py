@@ -33,6 +33,7 @@ from bestgroup.studies.report import (
 )
 from bestgroup.studies.runner import Stage
 from bestgroup.studies.spec import StudySpec
+from bestgroup.studies.storage import open_store
 from bestgroup.studies.storage.base import Session, Store
 from bestgroup.studies.storage.records import Block, Entry, Head, Slot, Tell
 from bestgroup.studies.ticket import Ticket, read_ticket
@@ -126,7 +127,10 @@ class Study:
         """Give a ticket back: its pulls are handed out again, with the same seeds."""
         slot = self._slot(ticket)
         text = str(reason)[:1000]
-        self._store.write(self._key, lambda session: session.release(slot, text))
+        try:
+            self._store.write(self._key, lambda session: session.release(slot, text))
+        except TicketError as error:
+            raise self._named(error) from None
 
     def heartbeat(self, ticket: Any, lease: float = LEASE) -> float:
         """Let a lease end `lease` seconds from now, and return that time.
@@ -134,9 +138,12 @@ class Study:
         TicketError says that the lease was lost: it had ended and somebody else has it.
         """
         slot, seconds = self._slot(ticket), _seconds(lease)
-        return self._store.write(
-            self._key, lambda session: session.hold(slot, seconds), durable=False
-        )
+        try:
+            return self._store.write(
+                self._key, lambda session: session.hold(slot, seconds), durable=False
+            )
+        except TicketError as error:
+            raise self._named(error) from None
 
     def hold(self, tickets: Sequence[Any], lease: float = LEASE) -> tuple[float, list[int]]:
         """Hold many leases in one transaction; returns their new end and the places of lost ones."""
@@ -346,9 +353,8 @@ class Study:
         self._store.close()
 
     def __reduce__(self) -> Any:
-        from bestgroup.studies.catalog import load_study
-
-        return load_study, (self.name, self.storage)
+        """Return how to load the study again; what is kept nowhere else is taken along."""
+        return _again, (self._store.as_kept(), self._key, self.spec)
 
     def __repr__(self) -> str:
         return f"Study({self.name!r}, {self.problem!r}, storage={self.storage!r})"
@@ -373,7 +379,7 @@ class Study:
         try:
             return self._write(work)
         except TicketError as error:
-            raise TicketError(self._named(str(error), tells)) from None
+            raise self._named(error) from None
 
     def _write(self, work: Callable[[Session], int]) -> int:
         """Run `work`; after a failure the stage, which may be ahead of the storage, starts anew."""
@@ -394,12 +400,13 @@ class Study:
                 self._stage.forget()
                 raise
 
-    def _named(self, sentence: str, tells: Iterable[Tell]) -> str:
-        """Return a sentence of the store, which knows numbers only, with names."""
-        for i, j in {tell[:2] for tell in tells}:
-            group, arm = self.problem.groups[i], self.problem.arms[i][j]
-            sentence = sentence.replace(f"arm {j} of group {i} ", f"arm {arm!r} of {group!r} ")
-        return sentence
+    def _named(self, error: TicketError) -> TicketError:
+        """Return an error of the store, which knows numbers only, with names."""
+        i, j = error.group, error.arm
+        if not isinstance(i, int) or not isinstance(j, int):
+            return error
+        problem = self.problem
+        return TicketError(error.what, problem.groups[i], problem.arms[i][j], error.pulls)
 
     def _names(self, slot: Slot) -> tuple[str, str, int, int]:
         problem = self.problem
@@ -448,6 +455,10 @@ class Study:
                 f"got {len(block)}"
             )
         return Tell(i, j, claim.first, block)
+
+
+def _again(kept: Any, key: str, spec: StudySpec) -> Study:
+    return Study(open_store(kept), key, spec)
 
 
 def _seconds(lease: Any) -> float:

@@ -12,7 +12,9 @@ import numpy as np
 
 from bestgroup.drivers.session import Conductor
 from bestgroup.errors import InvalidInput
+from bestgroup.files.formulas import guarded
 from bestgroup.files.observations import Table
+from bestgroup.files.replacing import check_writable, replacing
 from bestgroup.problem.arrays import Floats
 from bestgroup.problem.problem import Problem
 from bestgroup.studies.runner import Stage
@@ -226,22 +228,31 @@ def to_frame(spec: StudySpec, blocks: Sequence[Block]) -> Any:
 
 def write_table(spec: StudySpec, blocks: Sequence[Block], path: Any) -> int:
     """Write all observations to a .csv or .parquet file; returns the number of rows."""
+    file = check_table_name(path)
+    with replacing(file) as temporary:
+        if file.suffix.lower() == ".parquet":
+            frame = to_frame(spec, blocks)
+            frame.to_parquet(temporary)
+            return len(frame)
+        columns = _columns(spec, blocks)
+        texts = {key for key, column in columns.items() if column.dtype == object}
+        with temporary.open("w", newline="", encoding="utf-8") as stream:
+            writer = csv.writer(stream)
+            writer.writerow(guarded(name) for name in columns)
+            cells = [
+                [guarded(name) for name in column] if key in texts else column.tolist()
+                for key, column in columns.items()
+            ]
+            writer.writerows(zip(*cells, strict=True))
+        return len(columns["index"])
+
+
+def check_table_name(path: Any) -> Path:
+    """Return the path of a table that can be written; refuses before any work is done."""
     file = Path(path)
     if file.suffix.lower() not in (".csv", ".parquet"):
         raise InvalidInput(f"{file}: give a name that ends in .csv or .parquet")
-    try:
-        if file.suffix.lower() == ".parquet":
-            frame = to_frame(spec, blocks)
-            frame.to_parquet(file)
-            return len(frame)
-        columns = _columns(spec, blocks)
-        with file.open("w", newline="", encoding="utf-8") as stream:
-            writer = csv.writer(stream)
-            writer.writerow(columns)
-            writer.writerows(zip(*(column.tolist() for column in columns.values()), strict=True))
-        return len(columns["index"])
-    except OSError as error:
-        raise InvalidInput(f"{file} cannot be written: {error.strerror}") from None
+    return check_writable(file)
 
 
 def _pandas() -> Any:

@@ -59,8 +59,10 @@ class Worker:
     ) -> None:
         self._client, self._evaluate, self._plan, self._stop = client, evaluate, plan, stop
         self._problem = Problem.from_dict(client.describe()["problem"])
-        if self._problem.items is not None and isinstance(evaluate, Evaluator):
-            evaluate.on_items()
+        if isinstance(evaluate, Evaluator):
+            evaluate.check(self._problem)
+            if self._problem.items is not None:
+                evaluate.on_items()
         self._held: dict[tuple[Any, ...], dict[str, Any]] = {}
         self._jobs: list[threading.Thread] = []
         self._heart = threading.Thread(target=self._beat, daemon=True)

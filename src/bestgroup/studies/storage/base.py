@@ -24,7 +24,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from bestgroup.errors import TicketError
 from bestgroup.studies.storage.book import Book, check_told
@@ -211,8 +211,11 @@ class Session(ABC):
         ]
         if not own:
             raise TicketError(
-                f"pull {mine.first} is not leased to {mine.owner!r} any more: it was told, or its "
-                "lease ended and it was handed out again"
+                f"is not leased to {mine.owner!r} any more: it was told, or its lease ended and it "
+                "was handed out again",
+                mine.group,
+                mine.arm,
+                (mine.first, mine.first),
             )
         return own
 
@@ -305,6 +308,10 @@ class Store(ABC):
     @abstractmethod
     def drop_token(self, name: str) -> None:
         """Remove a named token; InvalidInput if there is none."""
+
+    def as_kept(self) -> Any:
+        """Return what `open_store` makes this store from again, in another process if it can."""
+        return self.url
 
     @abstractmethod
     def faults(self) -> list[str]:

@@ -92,13 +92,19 @@ def check_told(tell: Tell, parts: list[Tell], known: Sequence[Block | Tell]) -> 
         before = block.values[first - block.first : stop - block.first]
         wrong = (before != tell.values[first - tell.first : stop - tell.first]).any(axis=1)
         if wrong.any():
+            at = first + int(wrong.argmax())
             raise TicketError(
-                f"pull {first + int(wrong.argmax())} of arm {tell.arm} of group {tell.group} was "
-                "told before with other values; the first ones stay"
+                "was told before with other values; the first ones stay",
+                tell.group,
+                tell.arm,
+                (at, at),
             )
         seen += stop - first
     if seen < len(tell.values):
+        were = "was" if tell.stop == tell.first + 1 else "were"
         raise TicketError(
-            f"pulls {tell.first} to {tell.stop - 1} of arm {tell.arm} of group {tell.group} were "
-            "not asked for; ask for a ticket, or import observations made elsewhere"
+            f"{were} not asked for; ask for a ticket, or import observations made elsewhere",
+            tell.group,
+            tell.arm,
+            (tell.first, tell.stop - 1),
         )

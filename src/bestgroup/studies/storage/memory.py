@@ -279,6 +279,17 @@ class MemoryStore(Store):
     def faults(self) -> list[str]:
         return []
 
+    def as_kept(self) -> Any:
+        return self.url if self is _shared else self
+
+    def __getstate__(self) -> dict[str, Any]:
+        with self._lock:
+            return {name: value for name, value in vars(self).items() if name != "_lock"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._lock = threading.RLock()
+
     def close(self) -> None:
         pass
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import bestgroup as bg
+from bestgroup.algorithms.skeleton import Skeleton
 from bestgroup.testing import ContractBroken, check_algorithm
 
 ALGORITHMS = [
@@ -139,3 +140,10 @@ def test_register_refuses_taken_names_and_other_things():
         bg.register(Impostor)
     with pytest.raises(bg.InvalidInput, match="must be a subclass of"):
         bg.register(object())
+
+
+def test_contract_of_the_skeleton_that_ships():
+    check_algorithm(Skeleton(), cases=6)
+    instance = bg.Instance([[[0.0, 0.5], [1.0, 0.0]], [[2.0, 1.0]], [[0.5, 2.5]]])
+    sim = bg.simulate(instance, bg.BestGroup([1.0, 0.5]), Skeleton(), 0.1, 200)
+    assert sim.errors == 0 and sim.guarantee.level == "proven"

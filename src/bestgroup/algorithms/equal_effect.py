@@ -15,7 +15,7 @@ lines 4 to 12 of the next one. As in the paper a round that leaves one group sti
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
@@ -35,6 +35,35 @@ class Exits(NamedTuple):
     """Whether the batch of the round that leaves one group is spared."""
 
     early: bool
+
+
+class Weighing(Protocol):
+    """What the tests read and change of a state, whatever its clocks."""
+
+    @property
+    def groups(self) -> Bools:
+        """[N]  G."""
+        ...
+
+    @property
+    def arms(self) -> Bools:
+        """[N, K, D]  A_d."""
+        ...
+
+    @property
+    def efficiency(self) -> Floats:
+        """[N, D]  R-hat."""
+        ...
+
+    @property
+    def clock(self) -> Ints:
+        """[D]  n^d."""
+        ...
+
+    @property
+    def threshold(self) -> Floats:
+        """[1]  2 sum_d w^d beta(n^d)."""
+        ...
 
 
 class State(NamedTuple):
@@ -122,7 +151,7 @@ def begin_round(state: State, tally: Tally, rule: Rule) -> None:
 
 
 @kernel
-def refresh_efficiency(state: State, tally: Tally) -> None:
+def refresh_efficiency(state: Weighing, tally: Tally) -> None:
     """Set R_i^d to the largest mean over the arms of group i in A_d, for active groups."""
     N, K, D = state.arms.shape
     for i in range(N):
@@ -186,7 +215,7 @@ def focus_at(clock: Ints, rule: Rule) -> int:
 
 
 @kernel
-def drop_beaten_groups(state: State, rule: Rule) -> None:
+def drop_beaten_groups(state: Weighing, rule: Rule) -> None:
     """Remove groups that another active one beats.     lines 4 to 6."""
     N = len(state.groups)
     best = -np.inf
@@ -201,7 +230,7 @@ def drop_beaten_groups(state: State, rule: Rule) -> None:
 
 
 @kernel
-def drop_stale_arms(state: State, tally: Tally, rule: Rule) -> None:
+def drop_stale_arms(state: Weighing, tally: Tally, rule: Rule) -> None:
     """Remove arms from A_d that another arm of their group is far above.     lines 7 to 11."""
     N, K, D = state.arms.shape
     for d in range(D):
@@ -217,7 +246,7 @@ def drop_stale_arms(state: State, tally: Tally, rule: Rule) -> None:
 
 
 @kernel
-def has_leader(state: State, rule: Rule) -> bool:
+def has_leader(state: Weighing, rule: Rule) -> bool:
     """Return whether the group ahead leads up to epsilon; then it alone stays in G."""
     R, N = state.efficiency, len(state.groups)
     leader, most = -1, -np.inf
@@ -247,7 +276,7 @@ def leads(low: Floats, high: Floats, groups: Bools, i: int, threshold: float, ru
 
 @kernel
 def can_fire(
-    state: State, low: Floats, high: Floats, lowest: Floats, clock: Ints, rule: Rule
+    state: Weighing, low: Floats, high: Floats, lowest: Floats, clock: Ints, rule: Rule
 ) -> bool:
     """Return whether any test could fire while R stays in the box and n^d goes up to `clock`.
 
@@ -288,7 +317,7 @@ def is_done(state: State, rule: Rule) -> bool:
 
 
 @kernel
-def is_active(state: State, i: int, j: int, d: int) -> bool:
+def is_active(state: Weighing, i: int, j: int, d: int) -> bool:
     """Return whether arm j of an active group i is in A_d."""
     return state.groups[i] and state.arms[i, j, d]
 

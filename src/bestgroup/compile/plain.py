@@ -50,5 +50,11 @@ def typed(build: Callable[[], Any], arguments: int) -> tuple[Any, Any]:
     def two(a: Any, b: Any) -> Any:
         return made(a, b)
 
-    caller = numba.njit(one if arguments == 1 else two)
+    def three(a: Any, b: Any, c: Any) -> Any:
+        return made(a, b, c)
+
+    def four(a: Any, b: Any, c: Any, d: Any) -> Any:
+        return made(a, b, c, d)
+
+    caller = numba.njit((one, two, three, four)[arguments - 1])
     return caller, types.Dispatcher(caller)

@@ -9,11 +9,10 @@ A *record* is a class of numbers,
         kind: int
         when: float
 
-and `table(Item)` a function of an address and a number k that returns the k-th record from there
-on, whose fields are read and set as attributes, in plain Python (by ctypes) as in compiled code
-(a pointer, with numba's own access to the fields). `floats` and `ints` return pointers to numbers.
-Nothing tests that an address is right or a number within the table: all addresses are computed in
-one place, by whoever lays out the memory and keeps it alive.
+whose fields are read and set as attributes, in plain Python (by ctypes) as in compiled code (a
+pointer, with numba's own access to the fields). A `Layout` declares tables of records and rows of
+numbers, each once; each declaration is the function that reaches the entries. Nothing tests that an
+index is within its table, and whoever makes the block keeps it alive.
 
 `bare` kernels make no arrays, so they are compiled without reference counts (`borrowing`), which
 cost them a third of their time, and without the test for a zero divisor.
@@ -25,8 +24,12 @@ import ctypes
 import functools
 import hashlib
 import inspect
+import math
 from collections.abc import Callable
 from typing import Any, ClassVar, Generic, Literal, Protocol, TypeVar, cast, get_type_hints
+
+import numpy as np
+from numpy.typing import NDArray
 
 from bestgroup.compile.borrowing import Borrowing
 from bestgroup.compile.kernel import P, T, backend
@@ -58,9 +61,12 @@ def bare(body: Callable[P, T]) -> Bare[P, T]:
 class Primitive(Generic[P, T]):
     """A function with a Python body, of which `build` makes numba's form when it is first needed."""
 
-    def __init__(self, body: Callable[P, T], build: Callable[[], Any], about: str = "") -> None:
+    def __init__(
+        self, body: Callable[P, T], build: Callable[[], Any], about: str = "", arguments: int = 0
+    ) -> None:
         functools.update_wrapper(cast(Any, self), body)
         self.body, self.build, self.about = body, build, about
+        self.arguments = arguments or len(inspect.signature(body).parameters)
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> T:
         """Run the Python body."""
@@ -73,7 +79,7 @@ class Primitive(Generic[P, T]):
 
     @functools.cached_property
     def _made(self) -> tuple[Any, Any]:
-        return backend().typed(self.build, len(inspect.signature(self.body).parameters))
+        return backend().typed(self.build, self.arguments)
 
     @property
     def numba_type(self) -> Any:
@@ -93,60 +99,128 @@ def words(kind: type[Any]) -> int:
     return ctypes.sizeof(kind) // WORD
 
 
-def table(kind: type[R]) -> Primitive[[int, int], R]:
-    """Return a function of an address and k that returns the k-th record from there on."""
-    structure, size = cast(Any, kind), ctypes.sizeof(cast(Any, kind))
+class Layout:
+    """Tables in one block of memory, behind a record, the head, that also holds their sizes.
 
-    def at(address: int, k: int) -> R:
-        return structure.from_address(address + k * size)
+    The dims of a table are numbers or names of fields of the head. In the block the head is followed
+    by the addresses of the tables, then by the tables themselves.
+    """
+
+    def __init__(self, head: type[Any]) -> None:
+        self.head, self.sizes = head, list[Callable[[Any], int]]()
+
+    def table(self, kind: type[R], *dims: int | str, width: str = "") -> Primitive[..., R]:
+        """Return a function of the head and an index that returns the record there.
+
+        A record takes the words of its fields, or `width`, a field of the head, if more follows.
+        """
+        return self._add(kind, dims, width or words(kind))
+
+    def numbers(self, kind: type[Any], *dims: int | str) -> Primitive[..., Numbers]:
+        """Return a function of the head and an index without the last dim that returns a pointer.
+
+        It points to as many numbers, ints or floats, as the last dim says.
+        """
+        return self._add(_FIELDS[kind], dims[:-1] or (1,), dims[-1], len(dims) - 1)
+
+    def make(self, **fields: int) -> tuple[NDArray[np.int64], Any]:
+        """Return a block of zeros but for fields of the head, and its head. The caller keeps both."""
+        head = self.head(**fields)
+        before = words(self.head) + len(self.sizes)
+        sizes = [size(head) for size in self.sizes]
+        block = np.zeros(before + sum(sizes), np.int64)
+        starts = block.ctypes.data + WORD * (before + np.cumsum([0, *sizes]))
+        block[: words(self.head)] = np.frombuffer(head, np.int64)
+        block[words(self.head) : before] = starts[:-1]
+        return block, cast(Any, self.head).from_address(block.ctypes.data)
+
+    def _add(
+        self, kind: Any, dims: tuple[int | str, ...], width: int | str, indices: int | None = None
+    ) -> Primitive[..., Any]:
+        place = words(self.head) + len(self.sizes)
+        indices = len(dims) if indices is None else indices
+        names = [name for name, _ in cast(Any, self.head)._fields_]
+
+        def size(head: Any, dim: int | str) -> int:
+            return getattr(head, dim) if isinstance(dim, str) else dim
+
+        def entry(head: Any, *index: int) -> Any:
+            k = 0
+            for dim, i in zip(dims, index, strict=False):
+                k = k * size(head, dim) + i
+            address = _word(head, place) + WORD * size(head, width) * k
+            if issubclass(kind, ctypes.Structure):
+                return cast(Any, kind).from_address(address)
+            return ctypes.cast(address, ctypes.POINTER(kind))
+
+        def build() -> Any:
+            shape = [names.index(dim) if isinstance(dim, str) else -dim for dim in dims]
+            stride = names.index(width) if isinstance(width, str) else -width
+            return _entry(kind, place, shape, stride, indices)
+
+        self.sizes.append(
+            lambda head: math.prod(size(head, dim) for dim in dims) * size(head, width)
+        )
+        about = f"{getattr(kind, '_fields_', kind)} {place} {dims} {width} {indices} {names}"
+        return Primitive(entry, build, about, 1 + indices)
+
+
+def _word(head: Any, k: int) -> int:
+    """Return the k-th word from a record on."""
+    return ctypes.c_int64.from_address(ctypes.addressof(head) + WORD * k).value
+
+
+def _entry(kind: Any, place: int, shape: list[int], stride: int, indices: int) -> Any:
+    """Return numba's form of an entry of a table: of a dim -n is the number n, else a word's place."""
+    from numba import from_dtype, types
+    from numba.extending import intrinsic
+
+    structure = issubclass(kind, ctypes.Structure)
+    number = types.float64 if kind is ctypes.c_double else types.int64
+    made: Any = from_dtype(np.dtype(kind)) if structure else types.CPointer(number)
+
+    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        integer = context.get_value_type(types.intp)
+        head = builder.bitcast(args[0], integer.as_pointer())
+
+        def word(k: int) -> Any:
+            return builder.load(builder.gep(head, [integer(k)])) if k >= 0 else integer(-k)
+
+        k = integer(0)
+        for dim, index in zip(shape, args[1:], strict=False):
+            k = builder.add(builder.mul(k, word(dim)), index)
+        step = builder.mul(k, builder.mul(word(stride), integer(WORD)))
+        return builder.inttoptr(builder.add(word(place), step), context.get_value_type(made))
+
+    # numba reads the number of arguments from the signature.
+    if indices == 0:
+        return intrinsic(lambda _, head: (made(head), code))
+    if indices == 1:
+        return intrinsic(lambda _, head, i: (made(head, types.intp), code))
+    if indices == 2:
+        return intrinsic(lambda _, head, i, j: (made(head, *2 * [types.intp]), code))
+    return intrinsic(lambda _, head, i, j, k: (made(head, *3 * [types.intp]), code))
+
+
+def head_at(head: type[R]) -> Primitive[[int], R]:
+    """Return a function of an address that returns the record there."""
+    structure = cast(Any, head)
+
+    def at(address: int) -> R:
+        return structure.from_address(address)
 
     def build() -> Any:
-        import numpy as np
         from numba import from_dtype, types
         from numba.extending import intrinsic
 
-        made = from_dtype(np.dtype(structure))
+        made: Any = from_dtype(np.dtype(structure))
 
-        @intrinsic
-        def record_at(_: Any, address: Any, k: Any) -> Any:
-            def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-                step = builder.mul(args[1], context.get_constant(types.intp, size))
-                return builder.inttoptr(builder.add(args[0], step), context.get_value_type(made))
+        def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            return builder.inttoptr(args[0], context.get_value_type(made))
 
-            return made(types.intp, types.intp), code
+        return intrinsic(lambda _, address: (made(types.intp), code))
 
-        return record_at
-
-    return Primitive(at, build, f"{kind.__name__} {structure._fields_}")
-
-
-def _numbers(letter: str, number: type[Any]) -> Primitive[[int, int], Numbers]:
-    """Return a function of an address and k that returns a pointer to the numbers from there on."""
-
-    def at(address: int, k: int) -> Numbers:
-        return cast(Numbers, ctypes.cast(address + WORD * k, ctypes.POINTER(number)))
-
-    def build() -> Any:
-        from numba import types
-        from numba.extending import intrinsic
-
-        made = types.CPointer(types.float64 if letter == "f" else types.int64)
-
-        @intrinsic
-        def numbers_at(_: Any, address: Any, k: Any) -> Any:
-            def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-                step = builder.mul(args[1], context.get_constant(types.intp, WORD))
-                return builder.inttoptr(builder.add(args[0], step), context.get_value_type(made))
-
-            return made(types.intp, types.intp), code
-
-        return numbers_at
-
-    return Primitive(at, build, letter)
-
-
-floats = _numbers("f", ctypes.c_double)
-ints = _numbers("i", ctypes.c_int64)
+    return Primitive(at, build, f"{structure._fields_}")
 
 
 def after(kind: type[R]) -> Primitive[[R], Numbers]:
@@ -176,9 +250,13 @@ def after(kind: type[R]) -> Primitive[[R], Numbers]:
     return Primitive(tail, build, f"{kind.__name__} {structure._fields_}")
 
 
-def _array(pointer: Any, count: int) -> Any:
-    import numpy as np
+def view(first: Any, count: int) -> NDArray[Any]:
+    """Return so many records from one on as an array with fields, in plain Python."""
+    pointer = ctypes.cast(ctypes.addressof(first), ctypes.POINTER(type(first)))
+    return np.ctypeslib.as_array(pointer, (count,))
 
+
+def _array(pointer: Any, count: int) -> Any:
     return np.ctypeslib.as_array(pointer, (count,))
 
 

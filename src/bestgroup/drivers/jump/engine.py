@@ -38,10 +38,11 @@ import numpy as np
 
 from bestgroup.algorithms.protocol import Algorithm, Setting, kernels_of
 from bestgroup.compile.binding import bind
+from bestgroup.compile.records import view
 from bestgroup.drivers.jump import memory as at
 from bestgroup.drivers.jump.certificates import doubt_for
 from bestgroup.drivers.jump.families import Family, JumpRuns
-from bestgroup.drivers.jump.memory import Rooms, make_memory
+from bestgroup.drivers.jump.memory import make_memory
 from bestgroup.drivers.jump.walks import OutOfRoom
 from bestgroup.drivers.jump.windows import Results, make_results
 from bestgroup.drivers.jump.windows import run_many as loop
@@ -131,12 +132,11 @@ class Engine:
     def _make(self) -> None:
         shape, rule = self.shape, self.rule
         sizes = (shape.groups, shape.arms, shape.dims)
-        rooms = Rooms(self.items, self.points, self.log, 3 * self.cells)
-        self.block, m = make_memory(sizes, (self.drifts, self.factor), rooms)
-        deviations = np.sqrt((self.factor**2).sum(axis=1))
-        for d in range(shape.dims):
-            dim = at.dim(m, d)
-            dim.scale, dim.epsilon, dim.deviation = rule.scale[d], rule.epsilon[d], deviations[d]
+        law, log = (self.drifts, self.factor), self.log
+        rooms = {"item_room": self.items, "point_room": self.points, "log_room": log}
+        self.block, m = make_memory(sizes, law, cells=self.cells, **rooms)
+        dims = view(at.dim(m, 0), shape.dims)
+        dims["scale"], dims["epsilon"] = rule.scale, rule.epsilon
         self.family.load(m, rule, self.cells)
         m.pace = self.family.pace(rule) if shape.groups <= _FEW else _MANY_PACE
         m.first_doubt = self.doubt

@@ -15,7 +15,7 @@ import math
 
 import numpy as np
 
-from bestgroup.compile.records import bare
+from bestgroup.compile.records import Numbers, bare
 from bestgroup.drivers.jump import memory as at
 from bestgroup.drivers.jump.certificates import ROUNDING, add_risk, guard_risk
 from bestgroup.drivers.jump.families import (
@@ -28,7 +28,7 @@ from bestgroup.drivers.jump.families import (
     means_of,
     stays_under,
 )
-from bestgroup.drivers.jump.memory import SPRINT, Memory, Numbers
+from bestgroup.drivers.jump.memory import SPRINT, Memory
 from bestgroup.drivers.jump.walks import advance, bounds, ends, reveal, reveal_stretch
 from bestgroup.drivers.jump.windows import add_item
 

@@ -189,7 +189,7 @@ def _choose(m: Memory, item: int) -> bool:
     elif at.envelope(m, j, d).open:
         m.lower = at.unit_of(m, j, front(m, j, d, NOBODY), d)
     m.value_up, m.value_low = at.values(m, i)[d], at.values(m, j)[d]
-    m.step = at.factors(m)[d]
+    m.step = at.factors(m, d)[0]
     m.spread = at.dim(m, d).spread * ((m.upper >= 0) + (m.lower >= 0))
     return m.spread > 0.0
 
@@ -277,7 +277,7 @@ def set_radii(m: Memory, radii: Radii, now: int, end: int) -> None:
     # Within a cell of rounds the radius is its boundary divided by the round; at the ends of cells
     # it falls, too.
     cell, before = cell_of(end)
-    if 3 * cell >= m.boundary_room:
+    if cell >= m.cells:
         raise OutOfRoom()
     earlier = cell if now >= before else cell - 1
     radii.beta = _paired(m, 0, cell, end, earlier, before)

@@ -10,22 +10,9 @@ a column for each dim otherwise. An *item* is a test of the algorithm that may f
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
-
 import numpy as np
 
-from bestgroup.compile.records import (
-    WORD,
-    Numbers,
-    after,
-    array,
-    bare,
-    floats,
-    ints,
-    record,
-    table,
-    words,
-)
+from bestgroup.compile.records import Layout, after, array, bare, head_at, record, view, words
 from bestgroup.problem.arrays import Floats, Ints
 
 SPRINT = 16  # the longest stretch of rounds that is revealed completely
@@ -47,35 +34,13 @@ class Memory:
     columns: int
     noises: int
     units: int
-    # Room in tables that may turn out too small, and the size of a point in words.
+    # Room in tables that may turn out too small (cells of rounds with boundaries), and the words of a
+    # point.
     item_room: int
     point_room: int
     log_room: int
-    boundary_room: int
+    cells: int
     point_size: int
-    # Addresses of tables.
-    groups: int
-    envelopes: int
-    members: int
-    arms: int
-    unit_table: int
-    walks: int
-    means: int
-    rows: int
-    values: int
-    dims: int
-    factors: int
-    items: int
-    windows: int
-    radii: int
-    rungs: int
-    clocks: int
-    boundaries: int
-    points: int
-    log: int
-    normals: int
-    stream: int
-    scratch: int
     # The walks: normals used of the buffer, first free row, first row never used, points drawn,
     # certificates besides those of points, points logged.
     drawn: int
@@ -274,214 +239,31 @@ class Point:
     next: int
 
 
-@record
-class Logged:
-    """A point in the log; its sums follow."""
-
-    unit: float
-    time: float
-
-
-class Rooms(NamedTuple):
-    """How much there is room for."""
-
-    items: int
-    points: int
-    log: int
-    boundaries: int
-
-
-def make_memory(
-    sizes: tuple[int, int, int], law: tuple[Floats, Floats], rooms: Rooms
-) -> tuple[Ints, Any]:
-    """Return the block of memory and its `Memory`, for (N, K, D) and (drifts [U, W], factor [D, M])."""
-    N, K, D = sizes
-    drifts, factor = law
-    units, columns = drifts.shape
-    point = words(Point) + columns
-    tables = {
-        "groups": N * words(Group),
-        "envelopes": N * D * words(Envelope),
-        "members": N * D * K * words(Member),
-        "arms": N * K * words(Arm),
-        "unit_table": units * words(Unit),
-        "walks": drifts.size * words(Walk),
-        "means": drifts.size * SPRINT,
-        "rows": N * D * SPRINT,
-        "values": N * D,
-        "dims": D * words(Dim),
-        "factors": factor.size,
-        "items": rooms.items * words(Item),
-        "windows": (DEPTH + 2) * words(Window),
-        "radii": (DEPTH + 1) * words(Radii),
-        "rungs": DEPTH * words(Rung),
-        "clocks": (DEPTH + SPRINT + 1) * D * words(Clock),
-        "boundaries": rooms.boundaries,
-        "points": rooms.points * point,
-        "log": rooms.log * point,
-        "normals": BUFFER,
-        "stream": 4,
-        "scratch": SPRINT,
-    }
-    block = np.zeros(words(Memory) + sum(tables.values()), np.int64)
-    m = _memory(block.ctypes.data, 0)
-    m.N, m.K, m.D, m.columns, m.noises, m.units = N, K, D, columns, factor.shape[1], units
-    m.item_room, m.point_room, m.log_room, m.boundary_room = rooms
-    m.point_size = point
-    address = block.ctypes.data + WORD * words(Memory)
-    for name, size in tables.items():
-        setattr(m, name, address)
-        address += WORD * size
-    for k, value in enumerate(factor.ravel()):
-        factors(m)[k] = value
-    for w, value in enumerate(drifts.ravel()):
-        _walk(m.walks, w).drift = value
-    return block, m
-
-
-_memory, _group, _envelope, _member = table(Memory), table(Group), table(Envelope), table(Member)
-_arm, _unit, _walk, _dim, _item = table(Arm), table(Unit), table(Walk), table(Dim), table(Item)
-_window, _radii, _rung, _clock = table(Window), table(Radii), table(Rung), table(Clock)
-_point, _logged = table(Point), table(Logged)
-sums, logged_sums = after(Point), after(Logged)  # of a point, one for each column
-
-
-@bare
-def memory(address: int) -> Memory:
-    """Return the memory in a block."""
-    return _memory(address, 0)
-
-
-@bare
-def group(m: Memory, i: int) -> Group:
-    """Return a group."""
-    return _group(m.groups, i)
-
-
-@bare
-def envelope(m: Memory, i: int, d: int) -> Envelope:
-    """Return the envelope of R_i^d."""
-    return _envelope(m.envelopes, i * m.D + d)
-
-
-@bare
-def member(m: Memory, i: int, j: int, d: int) -> Member:
-    """Return an arm in A_{i,d}."""
-    return _member(m.members, (i * m.D + d) * m.K + j)
-
-
-@bare
-def arm(m: Memory, i: int, j: int) -> Arm:
-    """Return an arm."""
-    return _arm(m.arms, i * m.K + j)
-
-
-@bare
-def row(m: Memory, i: int, d: int) -> Numbers:
-    """Return R_i^d at the rounds of a sprint."""
-    return floats(m.rows, (i * m.D + d) * SPRINT)
-
-
-@bare
-def values(m: Memory, i: int) -> Numbers:
-    """Return the efficiencies of a group that were last noted, [D]."""
-    return floats(m.values, i * m.D)
-
-
-@bare
-def dim(m: Memory, d: int) -> Dim:
-    """Return a dim."""
-    return _dim(m.dims, d)
-
-
-@bare
-def factors(m: Memory) -> Numbers:
-    """Return a root of the covariance, [D, M]; for independent dims a deviation for each."""
-    return floats(m.factors, 0)
-
-
-@bare
-def unit(m: Memory, u: int) -> Unit:
-    """Return a unit."""
-    return _unit(m.unit_table, u)
-
-
-@bare
-def walk(m: Memory, u: int, column: int) -> Walk:
-    """Return a column of a unit."""
-    return _walk(m.walks, u * m.columns + column)
-
-
-@bare
-def means(m: Memory, u: int, column: int) -> Numbers:
-    """Return the means of a walk at the rounds of a sprint."""
-    return floats(m.means, (u * m.columns + column) * SPRINT)
-
-
-@bare
-def point(m: Memory, row: int) -> Point:
-    """Return a point."""
-    return _point(m.points + row * m.point_size * WORD, 0)
-
-
-@bare
-def logged(m: Memory, k: int) -> Logged:
-    """Return the k-th point of the log."""
-    return _logged(m.log + k * m.point_size * WORD, 0)
-
-
-@bare
-def item(m: Memory, k: int) -> Item:
-    """Return an item."""
-    return _item(m.items, k)
-
-
-@bare
-def window(m: Memory, level: int) -> Window:
-    """Return a window, or a list of items besides."""
-    return _window(m.windows, level)
-
-
-@bare
-def radii(m: Memory, level: int) -> Radii:
-    """Return the radii of a window."""
-    return _radii(m.radii, level)
-
-
-@bare
-def rung(m: Memory, level: int) -> Rung:
-    """Return the end of a window in a comparison of two walks."""
-    return _rung(m.rungs, level)
-
-
-@bare
-def clock(m: Memory, row: int, d: int) -> Clock:
-    """Return n^d in a row of clocks."""
-    return _clock(m.clocks, row * m.D + d)
-
-
-@bare
-def boundary(m: Memory, cell: int) -> Numbers:
-    """Return the three boundaries of a cell of rounds."""
-    return floats(m.boundaries, 3 * cell)
-
-
-@bare
-def normals(m: Memory, k: int) -> Numbers:
-    """Return the normals drawn ahead from the k-th on."""
-    return floats(m.normals, k)
-
-
-@bare
-def stream(m: Memory) -> Numbers:
-    """Return the four words of the noise."""
-    return ints(m.stream, 0)
-
-
-@bare
-def scratch(m: Memory) -> Numbers:
-    """Return numbers at the rounds of a sprint, for immediate use."""
-    return floats(m.scratch, 0)
+layout = Layout(Memory)
+memory = head_at(Memory)  # (address)
+group = layout.table(Group, "N")
+envelope = layout.table(Envelope, "N", "D")
+member = layout.table(Member, "N", "K", "D")
+arm = layout.table(Arm, "N", "K")
+row = layout.numbers(float, "N", "D", SPRINT)  # R_i^d at the rounds of a sprint
+values = layout.numbers(float, "N", "D")  # R_i as last noted
+dim = layout.table(Dim, "D")
+factors = layout.numbers(float, "D", "noises")  # a root of the covariance; or deviations, [D, 1]
+unit = layout.table(Unit, "units")
+walk = layout.table(Walk, "units", "columns")
+means = layout.numbers(float, "units", "columns", SPRINT)  # at the rounds of a sprint
+point = layout.table(Point, "point_room", width="point_size")
+sums = after(Point)  # (point): a sum for each column
+log = layout.numbers(float, "log_room", "point_size")  # points as drawn: unit, count, sums
+normals = layout.numbers(float, BUFFER, 1)  # from the k-th on
+stream = layout.numbers(int, 4)  # the state of the noise
+item = layout.table(Item, "item_room")
+window = layout.table(Window, DEPTH + 2)  # and the lists LIVE and UNUSED
+radii = layout.table(Radii, DEPTH + 1)  # of windows, and SPARE
+rung = layout.table(Rung, DEPTH)
+clock = layout.table(Clock, DEPTH + SPRINT + 1, "D")
+boundary = layout.numbers(float, "cells", 3)  # of TE+, for `above` and `far`, `near`, stale arms
+scratch = layout.numbers(float, SPRINT)  # for immediate use
 
 
 @bare
@@ -496,7 +278,22 @@ def column_of(m: Memory, d: int) -> int:
     return d if m.columns > 1 else 0
 
 
+def make_memory(
+    sizes: tuple[int, int, int], law: tuple[Floats, Floats], **rooms: int
+) -> tuple[Ints, Memory]:
+    """Return the block of memory and its `Memory`, for (N, K, D) and (drifts [U, W], factor [D, M])."""
+    (N, K, D), (drifts, factor) = sizes, law
+    (units, columns), noises = drifts.shape, factor.shape[1]
+    size = words(Point) + columns
+    law_sizes = {"units": units, "columns": columns, "noises": noises, "point_size": size}
+    block, m = layout.make(N=N, K=K, D=D, **law_sizes, **rooms)
+    array(factors(m, 0), factor.size)[:] = factor.ravel()
+    view(dim(m, 0), D)["deviation"] = np.sqrt((factor**2).sum(axis=1))
+    view(walk(m, 0, 0), drifts.size)["drift"] = drifts.ravel()
+    return block, m
+
+
 def logged_points(m: Memory) -> Floats:
     """Return the points of the last run, [points, 2 + W]: unit, count, sums."""
-    size = m.logged * m.point_size
-    return array(floats(m.log, 0), size).reshape(-1, m.point_size).copy()
+    rows, size = m.logged, m.point_size
+    return array(log(m, 0), rows * size).reshape(rows, size).copy()

@@ -17,9 +17,9 @@ import math
 import numpy as np
 
 from bestgroup.compile.kernel import kernel
-from bestgroup.compile.records import array, bare
+from bestgroup.compile.records import Numbers, array, bare
 from bestgroup.drivers.jump import memory as at
-from bestgroup.drivers.jump.memory import BUFFER, SPRINT, Memory, Numbers, Point
+from bestgroup.drivers.jump.memory import BUFFER, SPRINT, Memory, Point
 from bestgroup.drivers.streams import fill_normals, seed_stream
 
 _KEY = 2**62  # sets the streams of this engine apart from those of single arms
@@ -161,21 +161,21 @@ def _add_noise(m: Memory, u: int, place: Numbers, size: float) -> None:
     columns, noises = m.columns, m.noises
     normals = reserve_noise(m, noises)
     if columns == 1:
-        place[0] += size * at.factors(m)[u % m.D] * normals[0]
+        place[0] += size * at.factors(m, u % m.D)[0] * normals[0]
         return
     for c in range(columns):
         for z in range(noises):
-            place[c] += size * at.factors(m)[c * noises + z] * normals[z]
+            place[c] += size * at.factors(m, c)[z] * normals[z]
 
 
 @bare
 def log_point(m: Memory, u: int, when: int, place: Numbers) -> None:
     """Log a point: its unit, its count, its sums."""
-    q = at.logged(m, m.logged)
+    log = at.log(m, m.logged)
     m.logged += 1
-    q.unit, q.time = u, when
+    log[0], log[1] = u, when
     for c in range(m.columns):
-        at.logged_sums(q)[c] = place[c]
+        log[2 + c] = place[c]
 
 
 @bare
@@ -219,9 +219,9 @@ def settle(m: Memory, u: int, above: bool, levels: tuple[int, int], total: float
 def log_value(m: Memory, u: int, when: int, value: float) -> None:
     """Log a point of a unit with one column, if there is room."""
     if m.logged < m.log_room:
-        q = at.logged(m, m.logged)
+        log = at.log(m, m.logged)
         m.logged += 1
-        q.unit, q.time, at.logged_sums(q)[0] = u, when, value
+        log[0], log[1], log[2] = u, when, value
 
 
 @bare
@@ -287,7 +287,7 @@ def reveal_stretch(m: Memory, u: int, now: int, end: int) -> None:
         return
     place = at.means(m, u, 0)
     value, goal = at.sums(head)[0], at.sums(last)[0]
-    size, n = at.factors(m)[u % m.D], end - now
+    size, n = at.factors(m, u % m.D)[0], end - now
     normals = reserve_noise(m, n - 1)
     for k in range(n - 1):
         value += (goal - value) * _SHARE[n - k] + _ROOT[n - k] * size * normals[k]
@@ -313,14 +313,14 @@ def _stretch_jointly(m: Memory, u: int, now: int, end: int) -> None:
             value = place[k - 1] if k > 0 else at.sums(head)[c]
             value += (at.sums(last)[c] - value) * _SHARE[n - k]
             for z in range(noises):
-                value += at.factors(m)[c * noises + z] * _ROOT[n - k] * normals[z]
+                value += at.factors(m, c)[z] * _ROOT[n - k] * normals[z]
             place[k] = value
         if m.logged < m.log_room:
-            q = at.logged(m, m.logged)
+            log = at.log(m, m.logged)
             m.logged += 1
-            q.unit, q.time = u, now + k + 1
+            log[0], log[1] = u, now + k + 1
             for c in range(columns):
-                at.logged_sums(q)[c] = at.means(m, u, c)[k]
+                log[2 + c] = at.means(m, u, c)[k]
     for c in range(columns):
         place = at.means(m, u, c)
         place[n - 1] = at.sums(last)[c]

@@ -20,7 +20,8 @@ from typing import Any, NamedTuple
 
 from bestgroup.compile.binding import hook
 from bestgroup.compile.kernel import Kernel
-from bestgroup.drivers.jump.memory import Memory, Numbers, Radii
+from bestgroup.compile.records import Numbers
+from bestgroup.drivers.jump.memory import Memory, Radii
 from bestgroup.problem.arrays import Bools, Floats, Ints
 from bestgroup.problem.shape import Shape
 

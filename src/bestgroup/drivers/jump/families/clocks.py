@@ -23,7 +23,7 @@ import numpy as np
 
 from bestgroup.algorithms.protocol import Rule
 from bestgroup.compile.kernel import kernel
-from bestgroup.compile.records import bare
+from bestgroup.compile.records import Numbers, bare
 from bestgroup.drivers.jump import memory as at
 from bestgroup.drivers.jump.certificates import ROUNDING
 from bestgroup.drivers.jump.envelopes import front
@@ -37,7 +37,7 @@ from bestgroup.drivers.jump.families import (
     means_of,
     stays_under,
 )
-from bestgroup.drivers.jump.memory import PRESENT, Memory, Numbers
+from bestgroup.drivers.jump.memory import PRESENT, Memory
 from bestgroup.drivers.jump.walks import advance, bounds, insert, reveal, reveal_stretch
 from bestgroup.drivers.jump.windows import top_end
 from bestgroup.inference.radii import radius_at, radius_below

@@ -17,7 +17,7 @@ import numpy as np
 from bestgroup.algorithms import equal_effect as eecb
 from bestgroup.algorithms.protocol import Rule
 from bestgroup.compile.kernel import kernel
-from bestgroup.compile.records import bare
+from bestgroup.compile.records import bare, view
 from bestgroup.drivers.jump import families
 from bestgroup.drivers.jump import memory as at
 from bestgroup.drivers.jump.certificates import ROUNDING
@@ -448,8 +448,7 @@ def _eliminate_arm(m: Memory, i: int, j: int, d: int, when: int) -> None:
 
 def _load(m: Memory, rule: Rule, cells: int) -> None:
     """Write the weights."""
-    for d in range(m.D):
-        at.dim(m, d).weight = rule.weights[d]
+    view(at.dim(m, 0), m.D)["weight"] = rule.weights
 
 
 def _final(state: Any, accepted: Any, efficiency: Any) -> Any:

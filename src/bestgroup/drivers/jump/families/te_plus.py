@@ -27,7 +27,7 @@ from bestgroup.algorithms.te_plus.algorithm import (
 )
 from bestgroup.algorithms.te_plus.radii import PairRule, radius_from
 from bestgroup.compile.kernel import kernel
-from bestgroup.compile.records import bare
+from bestgroup.compile.records import array, bare
 from bestgroup.drivers.jump import families
 from bestgroup.drivers.jump import memory as at
 from bestgroup.drivers.jump.envelopes import ROUND_CLOCK, note_efficiency, screen_envelope
@@ -293,8 +293,7 @@ def _load(m: Memory, rule: PairRule, cells: int) -> None:
     """Write the radii."""
     m.paired, m.radius_factor = 1, rule.factor
     boundaries = boundaries_of(rule.variance, tuple(rule.alphas.tolist()), cells)
-    for k, boundary in enumerate(boundaries.ravel()):
-        at.boundary(m, 0)[k] = boundary
+    array(at.boundary(m, 0), boundaries.size)[:] = boundaries.ravel()
 
 
 FAMILY = Family(

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -19,9 +20,16 @@ from bestgroup.files.schema import NoiseTable, Tables, key_of
 from bestgroup.problem.arrays import Floats
 from bestgroup.problem.goals import Goal, goal_from_dict
 from bestgroup.problem.items import Items
-from bestgroup.problem.laws import Bernoulli, Beta, FullyDependent, Law, Normal
+from bestgroup.problem.laws import Bernoulli, Beta, FullyDependent, IndependentDims, Law, Normal
 from bestgroup.problem.noise import Bernoulli as NoiseBernoulli
-from bestgroup.problem.noise import Bounded, Gaussian, Noise, SubGaussian
+from bestgroup.problem.noise import (
+    Bounded,
+    Gaussian,
+    Noise,
+    NoiseByDim,
+    SubGaussian,
+    noise_by_dim,
+)
 from bestgroup.problem.problem import Dim, arm_costs, check_dim
 
 T = TypeVar("T")
@@ -130,12 +138,30 @@ _NOISE_KEYS = {
 def read_noise(tables: Tables, dims: Sequence[Dim]) -> Noise:
     """Return the noise model; the range of a bounded one may stand with the dims instead."""
     table = tables.noise
+    if isinstance(table, dict):
+        return _noise_by_dim(table, dims)
     if table is None:
         if not all(dim.range for dim in dims if dim.direction != "watch"):
             raise InvalidInput(
                 "noise: is missing; it can be left out only if every decided dim has low and high"
             )
         table = NoiseTable(kind="bounded")
+    return _one_noise(table, dims)
+
+
+def _noise_by_dim(table: dict[str, NoiseTable], dims: Sequence[Dim]) -> Noise:
+    """Return the models of the decided dims, each from a table of its own."""
+    decided = {dim.name: dim for dim in dims if dim.direction != "watch"}
+    models: dict[str, Any] = {}
+    for name, entry in table.items():
+        if name not in decided:
+            raise InvalidInput(f"noise.{name}: is no decided dim; those are {', '.join(decided)}")
+        models[name] = named(f"noise of {name}", partial(_one_noise, entry, [decided[name]]))
+    return named("noise", lambda: noise_by_dim(models, list(decided)))
+
+
+def _one_noise(table: NoiseTable, dims: Sequence[Dim]) -> Noise:
+    """Return the noise model of a table."""
     for key in ("scale", "low", "high", "method", "difference"):
         if getattr(table, key) is not None and key not in _NOISE_KEYS[table.kind]:
             raise InvalidInput(f"noise.{key}: the kind {table.kind!r} has none")
@@ -209,13 +235,15 @@ def read_law(tables: Tables, dims: Sequence[Dim], noise: Noise) -> Law:
     """
     table = tables.law
     count = sum(dim.direction != "watch" for dim in dims)
+    if isinstance(noise, NoiseByDim):
+        if table is not None:
+            raise InvalidInput("law: with noise by dim every dim has the law of its own model")
+        return IndependentDims(tuple(_law_of(model) for model in noise.models))
     if table is None:
-        if isinstance(noise, NoiseBernoulli):
-            return Bernoulli()
         if isinstance(noise, Bounded):
             low, high = noise.ends(count)
             return _beta((high - low) / 6, noise, count)
-        return Normal(noise.scale if isinstance(noise, SubGaussian) else 1.0)
+        return _law_of(noise)
     scale = noise.scale if isinstance(noise, SubGaussian) else 1.0
     if table.kind == "bernoulli":
         if table.scale is not None or table.cov is not None:
@@ -250,6 +278,16 @@ def read_law(tables: Tables, dims: Sequence[Dim], noise: Noise) -> Law:
     # The shared variable moves a mirrored dim the other way, which FullyDependent cannot say.
     shared = signs * law.scales(len(signs))
     return Normal(cov=np.outer(shared, shared).tolist())
+
+
+def _law_of(noise: Noise) -> Law:
+    """Return the law of one dim that goes without saying."""
+    if isinstance(noise, NoiseBernoulli):
+        return Bernoulli()
+    if isinstance(noise, Bounded):
+        low, high = noise.ends(1)
+        return _beta((high - low) / 6, noise, 1)
+    return Normal(noise.scale if isinstance(noise, SubGaussian) else 1.0)
 
 
 def _beta(scale: Any, noise: Bounded, dims: int) -> Law:

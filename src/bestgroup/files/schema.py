@@ -213,6 +213,15 @@ class EvaluateTable(_Table):
     command: Text | None = None
 
 
+def _noise(value: Any) -> NoiseTable | dict[str, NoiseTable]:
+    """Return one table, or one for each dim: without a kind of its own it is the latter."""
+    if not isinstance(value, dict) or "kind" in value or not value:
+        return NoiseTable.model_validate(value)
+    if not all(isinstance(entry, dict) for entry in value.values()):
+        return NoiseTable.model_validate(value)
+    return {name: NoiseTable.model_validate(entry) for name, entry in value.items()}
+
+
 class Tables(_Table):
     """A whole problem file."""
 
@@ -222,7 +231,7 @@ class Tables(_Table):
     options: dict[str, Any] = {}
     goal: GoalTable
     dims: dict[str, Annotated[DimTable, PlainValidator(_dim)]]
-    noise: NoiseTable | None = None
+    noise: Annotated[NoiseTable | dict[str, NoiseTable], PlainValidator(_noise)] | None = None
     groups: dict[str, Annotated[list[str], PlainValidator(_arm_names)]]
     cost: dict[str, Annotated[float | dict[str, float], PlainValidator(_cost)]] = {}
     items: ItemsTable | None = None

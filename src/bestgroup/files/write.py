@@ -65,7 +65,7 @@ def spec_text(
     ]
     tables: list[tuple[str, dict[str, Any]]] = [("goal", _goal(goal, problem))]
     tables.append(("dims", {dim.name: _dim(dim) for dim in problem.dims}))
-    noise = {key: value for key, value in problem.noise.to_dict().items() if value is not None}
+    noise = _noise(problem.noise.to_dict())
     tables.append(("noise", noise))
     groups = dict(zip(problem.groups, problem.arms, strict=True))
     tables.append(("groups", {group: list(arms) for group, arms in groups.items()}))
@@ -112,3 +112,10 @@ def _value(value: Any) -> str:
     if isinstance(value, float):
         return repr(value)
     return json.dumps(value, ensure_ascii=False)
+
+
+def _noise(entries: dict[str, Any]) -> dict[str, Any]:
+    """Return the table of a noise model; one for each dim where they differ."""
+    if "dims" in entries:
+        return {name: _noise(entry) for name, entry in entries["dims"].items()}
+    return {key: value for key, value in entries.items() if value is not None}

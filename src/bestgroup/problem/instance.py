@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -31,7 +31,7 @@ class Instance:
         self,
         means: Any,
         law: Law | None = None,
-        noise: Noise | None = None,
+        noise: Noise | Mapping[str, Noise] | None = None,
         *,
         groups: Sequence[str] | None = None,
         arms: Sequence[Sequence[str]] | None = None,
@@ -40,15 +40,15 @@ class Instance:
         self.means: tuple[Floats, ...] = _read_means(means)
         self.shape = Shape(tuple(len(rows) for rows in self.means), self.means[0].shape[1])
         self.law: Law = Normal(1.0) if law is None else law
-        self.noise: Noise = SubGaussian(1.0) if noise is None else noise
         if not isinstance(self.law, Law) or isinstance(self.law, type):
             raise InvalidInput(f"law must have sample(rng, mean, n); got {self.law!r}")
-        check_noise(self.noise)
+        self.dims = _names(dims, self.shape.dims, "dim", "dims")
+        self.noise: Noise = check_noise(SubGaussian(1.0) if noise is None else noise, self.dims)
+        self.noise.check_dims(self.shape.dims)
         self._check_law()
         known = self.noise if self.noise.has_scale or not hasattr(self.law, "scales") else self.law
         self.scale: Floats = read_only(known.scales(self.shape.dims))  # type: ignore[union-attr]
         self.groups = _names(groups, self.shape.groups, "group", "groups")
-        self.dims = _names(dims, self.shape.dims, "dim", "dims")
         self.arms = _arm_names(arms, self.shape.sizes)
         self.efficiency: Floats = read_only(np.array([rows.max(axis=0) for rows in self.means]))
         self.items: SharedItems | None = None

@@ -174,6 +174,27 @@ class Beta:
 
 
 @dataclass(frozen=True)
+class IndependentDims:
+    """A law for each dim, independent of each other.
+
+    >>> law = IndependentDims((Bernoulli(), Normal(0.1)))
+    >>> law.sample(np.random.default_rng(1), np.array([0.0, 0.0]), 2).shape
+    (2, 2)
+    """
+
+    laws: tuple[Any, ...]
+
+    def scales(self, dims: int) -> Floats:
+        """Return the scale of each dim, [D]."""
+        return np.concatenate([law.scales(1) for law in self.laws])
+
+    def sample(self, rng: np.random.Generator, mean: Floats, n: int) -> Floats:
+        """Return n rewards of an arm with this mean, [n, D]."""
+        parts = [law.sample(rng, mean[d : d + 1], n) for d, law in enumerate(self.laws)]
+        return np.concatenate(parts, axis=1)
+
+
+@dataclass(frozen=True)
 class ByItem:
     """Values of a table of shared items: an item is drawn, and every arm has its value there."""
 

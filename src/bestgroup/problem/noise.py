@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
@@ -361,14 +361,133 @@ def _spread(value: float | tuple[float, ...], dims: int, name: str) -> Floats:
     return np.full(dims, value, dtype=np.float64)
 
 
-Noise: TypeAlias = SubGaussian | Bounded | Gaussian | Bernoulli
-_KINDS: dict[str, type[Noise]] = {
-    kind.kind: kind for kind in (SubGaussian, Bounded, Gaussian, Bernoulli)
-}
+@dataclass(frozen=True)
+class NoiseByDim(_Model):
+    """A noise model for each dim, in their order; `Problem(..., noise={"correct": Bernoulli(), ...})`.
+
+    Every claim about Pareto groups is about one dim of one or two arms, so dims may have different
+    models. `dependence` and `arms` are those of the models, which must agree.
+
+    >>> noise = noise_by_dim({"correct": Bernoulli(), "seconds": Gaussian()}, ["correct", "seconds"])
+    >>> noise.has_scale, noise.assumptions()[0]
+    (False, 'correct: all values are 0 or 1')
+    """
+
+    kind: ClassVar[str] = "by-dim"
+    names: tuple[str, ...] = ()
+    models: tuple[SubGaussian | Bounded | Gaussian | Bernoulli, ...] = ()
+    dependence: Dependence = "arbitrary"
+    arms: Dependence = _INDEPENDENT
+
+    @property
+    def has_scale(self) -> bool:  # type: ignore[override]
+        """Whether every dim has a sub-Gaussian scale."""
+        return all(model.has_scale for model in self.models)
+
+    def check_dims(self, dims: int) -> None:
+        """Raise InvalidInput if the numbers by dim do not fit."""
+        if len(self.models) != dims:
+            raise InvalidInput(f"noise must have a model for each of the {dims} decided dims")
+        for name, model in zip(self.names, self.models, strict=True):
+            try:
+                model.check_dims(1)
+            except InvalidInput as error:
+                raise InvalidInput(f"noise of {name}: {error}") from None
+
+    def scales(self, dims: int) -> Floats:
+        """Return a sub-Gaussian scale of each dim, [D]; InvalidInput if one has none."""
+        return np.concatenate([model.scales(1) for model in self.models])
+
+    def check_values(self, values: Floats, names: Sequence[str]) -> None:
+        """Raise InvalidInput if values [n, D] contradict the models."""
+        for d, model in enumerate(self.models):
+            model.check_values(values[:, d : d + 1], names[d : d + 1])
+
+    def pivot(self, dims: int) -> Floats:
+        """Return, [D], the number from which a value is taken to mirror a dim."""
+        return np.concatenate([model.pivot(1) for model in self.models])
+
+    def reaches(self, dims: int) -> Floats:
+        """Return, [D], by how much two arms' values on one item can differ; refuses endless ranges."""
+        return np.concatenate([model.reaches(1) for model in self.models])
+
+    def ends(self, dims: int) -> tuple[Floats, Floats]:
+        """Return the least and the largest value of each dim, [D] each; every dim needs a range."""
+        self.reaches(dims)
+        pairs = [m.ends(1) if isinstance(m, Bounded) else ([0.0], [1.0]) for m in self.models]
+        low, high = zip(*pairs, strict=True)
+        return np.concatenate(low), np.concatenate(high)
+
+    def on_shared_items(self) -> Noise:
+        """Return the model for arms that are scored on the same items, which makes them depend."""
+        models = tuple(model.on_shared_items() for model in self.models)
+        return replace(self, models=models, arms="arbitrary")  # type: ignore[arg-type]
+
+    def assumptions(self) -> tuple[str, ...]:
+        """Return what the models assume of single pulls, in words."""
+        words = [f"{n}: {m.assumptions()[0]}" for n, m in zip(self.names, self.models, strict=True)]
+        return (*words, _dims_in_words(self.dependence))
+
+    def evidence_assumptions(self) -> tuple[str, ...]:
+        """Return what evidence on several arms assumes of single pulls, in words."""
+        words = [m.evidence_assumptions()[0] for m in self.models]
+        words = [f"{name}: {word}" for name, word in zip(self.names, words, strict=True)]
+        return (*words, _dims_in_words(self.dependence))
+
+    def boxes(self, shape: Shape, delta: float) -> BoxRule:
+        """Return the bounds of single arms that the models give."""
+        return self._joined([m.boxes(Shape((1,), 1), delta) for m in self.models], shape, delta)
+
+    def sums(self, shape: Shape, delta: float) -> BoxRule:
+        """Return what evidence on pairs of arms keeps of an arm's values."""
+        return self._joined([m.sums(Shape((1,), 1), delta) for m in self.models], shape, delta)
+
+    def _joined(self, rules: list[BoxRule], shape: Shape, delta: float) -> BoxRule:
+        # Other kinds than bets on a grid set what they keep with their first value.
+        start = max((rule.start for rule in rules), key=len)
+        kind, origin, scale = (
+            np.concatenate([getattr(rule, name) for rule in rules])
+            for name in ("kind", "origin", "scale")
+        )
+        return BoxRule(kind, share(shape, delta), origin, scale, start)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the models as plain JSON; `noise_from_dict` reads it back."""
+        models = zip(self.names, self.models, strict=True)
+        return {"kind": self.kind, "dims": {name: model.to_dict() for name, model in models}}
 
 
-def check_noise(noise: Any) -> Noise:
-    """Return `noise` if it is a noise model."""
+Noise: TypeAlias = SubGaussian | Bounded | Gaussian | Bernoulli | NoiseByDim
+_KINDS: dict[str, Any] = {kind.kind: kind for kind in (SubGaussian, Bounded, Gaussian, Bernoulli)}
+
+
+def noise_by_dim(given: Mapping[str, Any], names: Sequence[str]) -> NoiseByDim:
+    """Return the noise models of the dims `names`, from a mapping that has one for each."""
+    for name in (*names, *given):
+        if name not in given:
+            raise InvalidInput(f"noise has no model for the dim {name!r}; give one for every dim")
+        if name not in names:
+            dims = ", ".join(map(repr, names))
+            raise InvalidInput(f"noise has a model for {name!r}, which is no decided dim of {dims}")
+        if not isinstance(given[name], tuple(_KINDS.values())):
+            raise InvalidInput(
+                f"noise of {name} must be a noise model such as Bernoulli(); got {given[name]!r}"
+            )
+    models = tuple(given[name] for name in names)
+    for word in ("dependence", "arms"):
+        if len({str(getattr(model, word)) for model in models}) > 1:
+            raise InvalidInput(f"the noise models of all dims must have the same {word}")
+    said = [model.arms for model in models if not isinstance(model.arms, _Unsaid)]
+    arms = said[0] if said else _INDEPENDENT
+    return NoiseByDim(tuple(names), models, models[0].dependence, arms)
+
+
+def check_noise(noise: Any, names: Sequence[str] = ()) -> Noise:
+    """Return `noise` if it is a noise model, or the models of the dims `names` if it is a mapping."""
+    if isinstance(noise, Mapping):
+        return noise_by_dim(noise, names)
+    if isinstance(noise, NoiseByDim):
+        return noise
     if not isinstance(noise, tuple(_KINDS.values())):
         raise InvalidInput(f"noise must be a noise model such as SubGaussian(1.0); got {noise!r}")
     return noise
@@ -382,6 +501,10 @@ def noise_from_dict(given: Any) -> Noise:
     """
     entries = dict(given)
     kind = entries.pop("kind", None)
+    if kind == NoiseByDim.kind:
+        models = {name: noise_from_dict(entry) for name, entry in dict(entries["dims"]).items()}
+        return noise_by_dim(models, list(models))
     if kind not in _KINDS:
-        raise InvalidInput(f"the kind of noise must be one of {', '.join(_KINDS)}; got {kind!r}")
+        known = ", ".join((*_KINDS, NoiseByDim.kind))
+        raise InvalidInput(f"the kind of noise must be one of {known}; got {kind!r}")
     return _KINDS[kind](**entries)

@@ -80,7 +80,8 @@ class Problem:
 
     `groups` maps a group to its arms, `dims` a dim to "max", "min" or "watch" (or to a `Dim`, or to a
     table such as {"direction": "min", "low": 0, "high": 9, "clip": [0, 9], "transform": "log"}).
-    Numbers by dim in `noise` follow the decided dims; it may be left out if every decided dim has a
+    Numbers by dim in `noise` follow the decided dims, and a mapping gives each dim a model of its own
+    (`noise={"correct": Bernoulli(), "seconds": Gaussian()}`); it may be left out if every decided dim has a
     range, and is `Bounded` then. `costs` maps an arm to the cost of one pull, or a group to such a
     table; arms without one cost 1. `items` says that all arms are scored on the same items (`Items`);
     arms then depend on each other, whatever the noise model would say.
@@ -98,7 +99,7 @@ class Problem:
         self,
         groups: Mapping[str, Sequence[str]],
         dims: Mapping[str, Any],
-        noise: Noise | None = None,
+        noise: Noise | Mapping[str, Noise] | None = None,
         costs: Mapping[str, Any] | None = None,
         items: Items | int | None = None,
     ) -> None:
@@ -106,7 +107,8 @@ class Problem:
         self.groups: tuple[str, ...] = tuple(arms)
         self.arms: tuple[tuple[str, ...], ...] = tuple(arms.values())
         self.dims: tuple[Dim, ...] = _check_dims(dims)
-        self.noise: Noise = self._by_ranges() if noise is None else check_noise(noise)
+        names = [dim.name for dim in self.decided]
+        self.noise: Noise = self._by_ranges() if noise is None else check_noise(noise, names)
         self.costs: tuple[tuple[float, ...], ...] | None = arm_costs(arms, costs)
         self.items: Items | None = check_items(items)
         if self.items is not None:

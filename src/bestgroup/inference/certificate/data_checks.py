@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from bestgroup.problem.arrays import Floats
-from bestgroup.problem.noise import Bernoulli, Gaussian, Noise, SubGaussian
+from bestgroup.problem.noise import Bernoulli, Gaussian, Noise, NoiseByDim, SubGaussian
 
 RARE = 1e-5
 DRIFT = 4.6  # standard errors
@@ -48,12 +48,16 @@ class Checker:
 def look(values: Floats, arm: str, noise: Noise, dims: Sequence[str]) -> Iterator[str]:
     """Yield what looks wrong with the values [n, D] of one arm."""
     n = len(values)
-    if isinstance(noise, Gaussian):
-        yield from _ties(values, arm, dims)
+    models = noise.models if isinstance(noise, NoiseByDim) else (noise,)
+    width = len(dims) if len(models) == 1 else 1  # of what a model speaks of
+    for d, model in enumerate(models):
+        own = slice(d, d + width)
+        if isinstance(model, Gaussian):
+            yield from _ties(values[:, own], arm, dims[own])
+        if isinstance(model, SubGaussian) and n >= 3:
+            yield from _too_wide(values[:, own], arm, model.scales(width), dims[own])
     if n < 3:
         return
-    if isinstance(noise, SubGaussian):
-        yield from _too_wide(values, arm, noise.scales(len(dims)), dims)
     if n >= 20:
         half = n // 2
         first, second = values[:half], values[half:]
@@ -66,7 +70,7 @@ def look(values: Floats, arm: str, noise: Noise, dims: Sequence[str]) -> Iterato
                     f"({abs(shift[d]) / max(error[d], 1e-300):.1f} standard errors) off the first; the "
                     "mean must not change"
                 )
-    if not isinstance(noise, Bernoulli):
+    if not all(isinstance(model, Bernoulli) for model in models):
         yield from _repeated(values, arm)
 
 

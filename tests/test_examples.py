@@ -40,6 +40,28 @@ def test_model_selection_to_the_end():
     assert plain > 5 * found.answer.pulls
 
 
+def test_digits_on_shared_items_on_a_budget():
+    example = load("digits_items")
+    found = example.solve(budget=100)
+    assert found.answer.told == 100
+    assert "1,797 items" in str(found.answer.guarantee)
+
+
+@pytest.mark.verify
+def test_shared_items_to_the_end():
+    found = load("digits_items").solve()
+    assert found.proven and "neighbours" in found.answer.groups
+    found = load("codec_items").solve()
+    assert found.proven and {"zlib", "lzma"} <= set(found.answer.groups)
+
+
+def test_codecs_on_shared_items_on_a_budget():
+    example = load("codec_items")
+    found = example.solve(budget=60)
+    assert found.answer.told == 60
+    assert (found.certificate.tally.counts[:, 0] > 0).all()
+
+
 def test_cov_boost_by_vaccine():
     found = load("cov_boost").solve()
     instance = bg.datasets.cov_boost(group_by="vaccine")

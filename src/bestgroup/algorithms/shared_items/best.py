@@ -50,6 +50,9 @@ from bestgroup.inference.evalues.paired import (
 from bestgroup.inference.tally import Tally
 from bestgroup.problem.arrays import Bools, Floats, Ints
 
+_STAY = (
+    0.25  # a leader stays unless another is ahead by this share of the slack: it may win as well
+)
 _LATER = 1.05  # a leader is replaced when its depth has grown by this factor
 
 
@@ -144,7 +147,7 @@ def step(state: State, tally: Tally, rule: BestRule) -> None:
     note_depths(state, tally, items)
     front = np.zeros(len(items.epsilon), np.int64)
     compare_with_front(state, tally, items)
-    leader = find_leader(state, items, front)
+    leader = find_leader(state, items, rule.slack, front)
     least = front_depth(state)
     if state.round[0] == 1 or least >= _LATER * state.since[0] or is_at_its_end(state, items):
         if leader != state.leader[0] or is_other(front, state.front) or state.round[0] == 1:
@@ -229,7 +232,7 @@ def compare_with_front(state: State, tally: Tally, items: ItemsRule) -> None:
 
 
 @borrowing
-def find_leader(state: State, items: ItemsRule, front: Ints) -> int:
+def find_leader(state: State, items: ItemsRule, slack: float, front: Ints) -> int:
     """Return the group that looks best, on items in common with the leader; sets its selection."""
     most, leader = -np.inf, state.leader[0]
     for i in range(len(state.out)):
@@ -238,6 +241,8 @@ def find_leader(state: State, items: ItemsRule, front: Ints) -> int:
         value = 0.0
         for d in range(len(items.epsilon)):
             value += items.weights[d] * edge_of(state, best_arm(state, items, i, d), d)
+        if i == state.leader[0]:
+            value += _STAY * slack
         if value > most or (value == most and i == state.leader[0]):
             most, leader = value, i
     for d in range(len(items.epsilon)):

@@ -38,6 +38,7 @@ def test_results_depend_on_the_run_alone_and_keep_the_tolerance(name):
     assert (whole.counts == np.concatenate([part.counts for part in parts])).all()
     assert (whole.rounds == np.concatenate([part.rounds for part in parts])).all()
     assert len(set(whole.rounds.tolist())) > 1
+    assert (whole.rejected == ~whole.answers).all() and whole.rejected.any()
 
 
 @pytest.mark.parametrize("name", list(GOALS))

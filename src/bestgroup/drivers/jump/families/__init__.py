@@ -56,7 +56,7 @@ class JumpRuns(NamedTuple):
     rounds: Ints  # [runs]
     finished: Bools  # [runs]
     distance: Floats  # [runs]
-    rejected: Bools  # [runs, N]  groups that were put out, also of runs that did not finish
+    rejected: Bools  # [runs, N]  rejected groups, also of runs that did not finish
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,8 @@ from bestgroup.analysis.certify import certify as certify
 from bestgroup.analysis.compare import Comparison as Comparison
 from bestgroup.analysis.compare import compare as compare
 from bestgroup.analysis.paired_test import PairedTest as PairedTest
+from bestgroup.analysis.pilot import Pilot as Pilot
+from bestgroup.analysis.pilot import read_pilot as read_pilot
 from bestgroup.analysis.plan import Plan as Plan
 from bestgroup.analysis.plan import plan as plan
 from bestgroup.drivers.replay import Tape as Tape

@@ -263,7 +263,7 @@ def test_plan_from_an_instance():
     assert [row.epsilon for row in table.rows] == [0.4, 0.2]
     assert all(row.limit < row.mean <= 2 * row.often for row in table.rows)
     assert table.resolvable(10**6) == {0.1: 0.2} and table.resolvable(1) == {0.1: None}
-    assert table.to_frame().shape == (2, 7)
+    assert table.to_frame().shape == (2, 9)
     for call, words in (
         (lambda: bg.plan(instance), "needs a problem file"),
         (lambda: bg.plan(instance, GOAL, epsilons=[]), "at least one"),

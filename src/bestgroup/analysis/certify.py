@@ -400,7 +400,7 @@ def _certainty(problem: Problem, goal: Goal) -> Guarantee:
         "every arm was scored on every item, so the answer is certain: the groups that are in are "
     )
     words += "the Pareto-optimal ones" if isinstance(goal, ParetoGroups) else "the best one"
-    return Guarantee("proven", words, (problem.items.question(), ALL))
+    return Guarantee("proven", words, (problem.items.question(), *problem.treatment(), ALL))
 
 
 def certificate_from(

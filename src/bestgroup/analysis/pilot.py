@@ -1,23 +1,30 @@
-"""A problem file from pilot data: names, ranges, scales and an epsilon to begin with.
+"""A problem file from pilot data: names, noise, spreads, means and an epsilon to begin with.
 
-What the data cannot say is guessed and marked as such in the file: which dims are to be minimised,
-and what the noise may be assumed to be. A range that was seen is not a range that is certain.
+What the data cannot say is guessed and marked as such in the file: which dims are to be minimised, and
+what the noise may be assumed to be (`guess`). The spreads that were measured go into [law], so that
+`plan` and `simulate` draw values like those that were seen.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from bestgroup.analysis.certify import directions
+from bestgroup.analysis.guess import Guess, clipped, guess
 from bestgroup.errors import InvalidInput
+from bestgroup.files.columns import Columns, check_columns
 from bestgroup.files.observations import Table
 from bestgroup.problem.arrays import Floats
 from bestgroup.problem.goals import ParetoGroups
 from bestgroup.problem.noise import Bernoulli, Bounded, Gaussian, Noise
 from bestgroup.problem.problem import Problem
+
+Stacks = dict[str, dict[str, Floats]]  # group: arm: [n, dims], NaN where a dim is missing
 
 
 @dataclass(frozen=True)
@@ -26,76 +33,192 @@ class Pilot:
 
     problem: Problem
     goal: ParetoGroups
-    means: tuple[Floats, ...]  # [K_i, decided dims] a group
+    means: tuple[Floats, ...]  # [K_i, decided dims] for each group, of what is judged
+    law: dict[str, Any]  # the table [law]: how values like those that were seen are drawn
     rows: int
-    notes: dict[str, str]
+    columns: Columns
+    guesses: tuple[str, ...]  # what was guessed and why, and what was ignored
+    notes: dict[str, str]  # comments for the file, by table
 
 
-def read_pilot(source: Any, minimise: Sequence[str] = (), watch: Sequence[str] = ()) -> Pilot:
-    """Return the problem that a table of pilot observations suggests."""
-    table = Table(source)
-    for dim in (*minimise, *watch):
-        if dim not in table.dims:
-            raise InvalidInput(
-                f"{table.name}: there is no column {dim!r}; the dims are {', '.join(table.dims)}"
-            )
-    values: dict[str, dict[str, list[Floats]]] = {}
-    rows = 0
-    for portion in table.portions():
-        rows += len(portion.groups)
-        for group, arm, block in portion.by_arm():
-            values.setdefault(group, {}).setdefault(arm, []).append(block)
-    if not rows:
-        raise InvalidInput(f"{table.name}: there are no observations")
-    stacks = {g: {a: np.concatenate(b) for a, b in arms.items()} for g, arms in values.items()}
-    direction = {
-        dim: "watch" if dim in watch else "min" if dim in minimise else "max" for dim in table.dims
-    }
-    keep = np.array([direction[dim] != "watch" for dim in table.dims])
-    if not keep.any():
+def read_pilot(
+    source: Any, minimise: Sequence[str] = (), watch: Sequence[str] = (), columns: Any = None
+) -> Pilot:
+    """Return the problem that a table of pilot observations suggests.
+
+    `columns` says what the columns are called, as in `certify`.
+    """
+    wanted = check_columns(columns)
+    table = Table(source, None, wanted, keep=(*minimise, *watch), gaps=True)
+    way = directions(table, minimise, watch)
+    if all(direction == "watch" for direction in way.values()):
         raise InvalidInput(f"{table.name}: at least one dim must not be watched")
-    everything = np.concatenate([x for arms in stacks.values() for x in arms.values()])[:, keep]
-    noise, why = _noise(everything)
-    problem = Problem({g: list(arms) for g, arms in stacks.items()}, direction, noise)
-    means = tuple(
-        np.array([x[:, keep].mean(axis=0) for x in arms.values()]) for arms in stacks.values()
+    stacks = _stacks(table)
+    decided = [dim for dim in table.dims if way[dim] != "watch"]
+    found = {dim: guess(_values(stacks, table.dims.index(dim), dim)) for dim in decided}
+    noise, found, why = _together(found, table.has_items)
+    dims = {dim: _dim(way[dim], found.get(dim)) for dim in table.dims}
+    problem = Problem({g: list(arms) for g, arms in stacks.items()}, dims, noise)
+    judged = {
+        g: {a: problem.judged(x) for a, x in arms.items()} for g, arms in stacks.items()
+    }  # [n, decided dims]
+    spread, repeats = _spread(judged)
+    means = _means(judged, problem)
+    goal, words = _goal(problem, means, spread)
+    rows = sum(len(x) for arms in stacks.values() for x in arms.values())
+    guesses = [f"{dim} ({way[dim]}): {found[dim].kind}: {found[dim].why}" for dim in decided]
+    law = _law(noise, decided, spread)
+    how = (
+        "standard deviations within an arm, as measured"
+        if repeats
+        else ("no arm was measured twice: a sixth of what was seen, a guess")
     )
-    epsilon = _epsilon(problem, means)
-    spread = _spread(stacks, keep)
-    decided = [dim.name for dim in problem.decided]
-    scales = ", ".join(f"{n} {s:.3g}" for n, s in zip(decided, spread, strict=True))
     return Pilot(
         problem,
-        ParetoGroups(epsilon),
+        goal,
         means,
+        law,
         rows,
+        wanted,
+        (*table.notes, *guesses, *why),
         {
-            "goal": "epsilon is a twentieth of the spread between groups in each dim: set it to what\n"
-            "you would not pay to tell apart",
+            "goal": words,
             "dims": 'directions are guesses: "max", "min" or "watch"',
-            "noise": f"{why}\nlargest standard deviation within an arm: {scales}",
+            "noise": "\n".join(("a guess; check it:", *guesses, *why)),
+            "law": f"for plan and simulate: {how}",
             "means": f"means of {rows:,} pilot observations: guesses for plan and simulate",
         },
     )
 
 
-def _noise(values: Floats) -> tuple[Noise, str]:
-    if np.isin(values, (0.0, 1.0)).all():
-        return Bernoulli(), "all values are 0 or 1"
-    if (values >= 0).all() and (values <= 1).all():
-        return Bounded(0.0, 1.0), "all values seen lie in [0, 1]: check that none can lie outside"
-    text = "normal values of unknown variance: a guess; if the values have a range, use\n"
-    return Gaussian(), text + '"bounded" with low and high, if their scale is known, "subgaussian"'
+def _stacks(table: Table) -> Stacks:
+    parts: dict[str, dict[str, list[Floats]]] = {}
+    for portion in table.portions():
+        for group, arm, block in portion.by_arm():
+            parts.setdefault(group, {}).setdefault(arm, []).append(block)
+    if not parts:
+        raise InvalidInput(f"{table.name}: there are no observations")
+    return {g: {a: np.concatenate(b) for a, b in arms.items()} for g, arms in parts.items()}
 
 
-def _epsilon(problem: Problem, means: Sequence[Floats]) -> list[float]:
+def _values(stacks: Stacks, k: int, dim: str) -> list[Floats]:
+    """Return what there is of one dim, an array for each arm."""
+    result = []
+    for group, arms in stacks.items():
+        for arm, block in arms.items():
+            column = block[:, k]
+            result.append(column[np.isfinite(column)])
+            if not len(result[-1]):
+                raise InvalidInput(
+                    f"the arm {arm!r} of {group!r} has no value of {dim}; ignore that dim, or leave "
+                    "the arm out"
+                )
+    return result
+
+
+def _together(
+    found: dict[str, Guess], items: bool
+) -> tuple[Noise, dict[str, Guess], tuple[str, ...]]:
+    """Return one noise model for all dims, what then is done to each, and why."""
+    kinds = {one.kind for one in found.values()}
+    arms = "arbitrary" if items else "independent"
+    why = (
+        (
+            "all arms were measured on the same items, so they may depend on each other; a table "
+            "[items] would let differences on the same item decide",
+        )
+        if items
+        else ()
+    )
+    if kinds == {"bernoulli"}:
+        return Bernoulli(arms=arms), found, why
+    if kinds == {"gaussian"} and not items:
+        return Gaussian(), found, why
+    made = {dim: clipped(one) if one.kind == "gaussian" else one for dim, one in found.items()}
+    if "gaussian" in kinds:
+        why = (*why, "one noise model serves all dims, so those taken for normal are clipped")
+    ends = [_ends(one) for one in made.values()]
+    lows, highs = zip(*ends, strict=True)
+    return Bounded(lows, highs, arms=arms), made, why
+
+
+def _ends(found: Guess) -> tuple[float, float]:
+    """Return the range of what is judged."""
+    low, high = (
+        np.array([found.low, found.high]) if not found.log else np.log([found.low, found.high])
+    )
+    return float(low), float(high)
+
+
+def _dim(direction: str, found: Guess | None) -> dict[str, Any]:
+    entries: dict[str, Any] = {"direction": direction}
+    if found is not None and found.log:
+        entries["transform"] = "log"
+    if found is not None and found.clip:
+        entries["clip"] = [found.low, found.high]
+    elif found is not None and found.kind == "bounded":
+        entries |= {"low": found.low, "high": found.high}
+    return entries
+
+
+def _spread(judged: Stacks) -> tuple[Floats, bool]:
+    """Return the standard deviation within arms, [D], and whether there is one to be measured."""
+    blocks = [x for arms in judged.values() for x in arms.values()]
+    squares, freedom = 0.0, 0.0
+    for x in blocks:
+        n = np.isfinite(x).sum(axis=0)
+        squares = squares + np.nansum((x - np.nanmean(x, axis=0)) ** 2, axis=0)
+        freedom = freedom + np.maximum(n - 1, 0)
+    seen = np.concatenate(blocks)
+    range_ = np.nanmax(seen, axis=0) - np.nanmin(seen, axis=0)
+    measured = np.sqrt(squares / np.maximum(freedom, 1))
+    return np.where(freedom > 0, measured, range_ / 6), bool(np.all(freedom > 0))
+
+
+def _means(judged: Stacks, problem: Problem) -> tuple[Floats, ...]:
+    """Return the means, six digits each; those of bounded values lie strictly inside the range."""
+    result = []
+    for arms in judged.values():
+        rows = []
+        for x in arms.values():
+            mean = np.nanmean(x, axis=0)
+            if isinstance(problem.noise, Bounded):
+                low, high = problem.noise.ends(len(mean))
+                edge = (high - low) * 1e-3
+                mean = np.clip(mean, low + edge, high - edge)
+            rows.append([float(f"{value:.6g}") for value in mean])
+        result.append(np.array(rows))
+    return tuple(result)
+
+
+def _goal(problem: Problem, means: Sequence[Floats], spread: Floats) -> tuple[ParetoGroups, str]:
+    """Return a slack to begin with, and what it means."""
     efficiency = np.array([problem.mirror(rows).max(axis=0) for rows in means])
-    spread = efficiency.max(axis=0) - efficiency.min(axis=0)
+    between = efficiency.max(axis=0) - efficiency.min(axis=0)
     size = np.abs(efficiency).max(axis=0)
-    guess = np.where(spread > 0, spread / 20, np.where(size > 0, size / 20, 0.05))
-    return [float(f"{value:.2g}") for value in guess]
+    wide = np.where(between > 0, between, np.where(size > 0, size, 1.0)) / 20
+    epsilon = np.array([float(f"{value:.2g}") for value in np.maximum(wide, spread / 5)])
+    shape = problem.shape
+    level = math.log(shape.dims * (shape.total + shape.groups) / 0.05)
+    pulls = float(f"{max(8 * level * float(((spread / epsilon) ** 2).max()), 1.0):.2g}")
+    words = (
+        "epsilon: what you would not pay to tell apart. This one is a twentieth of the spread between\n"
+        "groups, or a fifth of the standard deviation within arms where that is more: to tell so much\n"
+        f"apart takes about {pulls:,.0f} pulls of an arm"
+    )
+    return ParetoGroups(
+        dict(zip([d.name for d in problem.decided], epsilon.tolist(), strict=True))
+    ), words
 
 
-def _spread(stacks: dict[str, dict[str, Floats]], keep: Any) -> Floats:
-    each = [x[:, keep].std(axis=0) for arms in stacks.values() for x in arms.values()]
-    return np.max(each, axis=0)
+def _law(noise: Noise, dims: Sequence[str], spread: Floats) -> dict[str, Any]:
+    if isinstance(noise, Bernoulli):
+        return {"kind": "bernoulli"}
+    kind = "normal"
+    if isinstance(noise, Bounded):
+        kind, (low, high) = "beta", noise.ends(len(dims))
+        spread = np.maximum(spread, 1e-3 * (high - low))
+    return {
+        "kind": kind,
+        "scale": {d: float(f"{s:.4g}") for d, s in zip(dims, spread, strict=True)},
+    }

@@ -9,12 +9,23 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bestgroup.cli import output
-from bestgroup.cli.problem import Delta, Epsilon, Json, read_numbers
+from bestgroup.cli.problem import (
+    ArmColumn,
+    Delta,
+    Epsilon,
+    GroupColumn,
+    IgnoreColumn,
+    ItemColumn,
+    Json,
+    columns_of,
+    read_numbers,
+)
 from bestgroup.errors import InvalidInput
 from bestgroup.files.replacing import check_writable, replacing
 
 if TYPE_CHECKING:
     from bestgroup.analysis.certify import Certificate
+    from bestgroup.problem.goals import Goal
     from bestgroup.problem.noise import Noise
 
 MOST_GROUPS = 40
@@ -22,7 +33,10 @@ MOST_GROUPS = 40
 
 def command(
     observations: Annotated[
-        Path, typer.Argument(metavar="OBSERVATIONS", help="CSV or Parquet: group, arm, dims.")
+        Path,
+        typer.Argument(
+            metavar="OBSERVATIONS", help="CSV, TSV, JSON lines or Parquet: group, arm, dims."
+        ),
     ],
     problem: Annotated[
         Path | None,
@@ -48,6 +62,18 @@ def command(
             help="Whether groups and arms were fixed before values were seen, or added on the way.",
         ),
     ] = True,
+    group: GroupColumn = None,
+    arm: ArmColumn = None,
+    item: ItemColumn = None,
+    ignore: IgnoreColumn = None,
+    minimise: Annotated[
+        list[str] | None,
+        typer.Option("--min", help="Without a problem file: minimise this dim.", metavar="DIM"),
+    ] = None,
+    watch: Annotated[
+        list[str] | None,
+        typer.Option(help="Without a problem file: this dim decides nothing.", metavar="DIM"),
+    ] = None,
     plot: Annotated[
         Path | None, typer.Option(help="Write the Pareto view (PNG, SVG, PDF).", metavar="FILE")
     ] = None,
@@ -56,7 +82,13 @@ def command(
     """Show which groups are proven in or out by data that was collected in any order."""
     if plot is not None:
         check_writable(plot)
-    found = _certify(observations, problem, noise, weights, delta, epsilon, arms_fixed)
+    import bestgroup as bg
+
+    output.announce_compilation()
+    level, goal, rest = _asked(problem, noise, weights, delta, epsilon)
+    rest["columns"] = columns_of(group, arm, item, ignore, rest.get("columns"))
+    rest |= {"minimise": minimise or (), "watch": watch or (), "arms_fixed": arms_fixed}
+    found = bg.certify(observations, goal, delta=level, **rest)
     if plot is not None:
         with replacing(plot) as part:
             found.plot().savefig(part, format=plot.suffix.lstrip(".") or "png")
@@ -66,36 +98,31 @@ def command(
         _show(found)
 
 
-def _certify(
-    observations: Path,
+def _asked(
     problem: Path | None,
     noise: str | None,
     weights: str | None,
     delta: float | None,
     epsilon: float | None,
-    arms_fixed: bool,
-) -> Certificate:
+) -> tuple[float, Goal, dict[str, Any]]:
+    """Return delta, the goal and what else `certify` takes, from a problem file or from options."""
     import bestgroup as bg
 
-    output.announce_compilation()
     if problem is None:
-        goal: Any = bg.ParetoGroups(epsilon or 0.0)
+        goal: Goal = bg.ParetoGroups(epsilon or 0.0)
         if weights is not None:
             goal = bg.BestGroup(read_numbers(weights, "--weights"), epsilon or 0.0)
         if noise is None:
             raise InvalidInput(
                 "give a problem file with --problem, or say what the noise is with --noise"
             )
-        level = 0.05 if delta is None else delta
-        return bg.certify(observations, goal, None, level, read_noise(noise), arms_fixed=arms_fixed)
+        return 0.05 if delta is None else delta, goal, {"noise": read_noise(noise)}
     if noise is not None or weights is not None:
         raise InvalidInput("--noise and --weights are for use without --problem, which has them")
     spec = bg.load_spec(problem)
-    goal = spec.goal
-    if epsilon is not None:
-        goal = goal.with_epsilon(epsilon)
+    goal = spec.goal if epsilon is None else spec.goal.with_epsilon(epsilon)
     level = spec.delta if delta is None else delta
-    return bg.certify(observations, goal, spec.problem, level, arms_fixed=arms_fixed)
+    return level, goal, {"problem": spec.problem, "columns": spec.columns}
 
 
 def read_noise(text: str) -> Noise:

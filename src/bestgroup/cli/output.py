@@ -5,7 +5,10 @@ from __future__ import annotations
 import json
 import math
 import sys
-from collections.abc import Iterable, Sequence
+import threading
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from bestgroup.files.json_values import plain
@@ -89,6 +92,27 @@ def decimal(value: float, digits: int = 4) -> str:
 def print_json(value: Any) -> None:
     """Print one JSON document on the standard output."""
     print(json.dumps(plain(value), indent=2, ensure_ascii=False, allow_nan=False))
+
+
+@contextmanager
+def sign_of_life(label: str) -> Iterator[None]:
+    """Say every few seconds that work goes on, where no bar shows it: not at a terminal."""
+    if sys.stderr.isatty():
+        yield
+        return
+    done, begun = threading.Event(), time.monotonic()
+
+    def talk() -> None:
+        while not done.wait(8.0):
+            print(f"{label}: {time.monotonic() - begun:.0f} s", file=sys.stderr, flush=True)
+
+    talker = threading.Thread(target=talk, daemon=True)
+    talker.start()
+    try:
+        yield
+    finally:
+        done.set()
+        talker.join()
 
 
 def announce_compilation() -> None:

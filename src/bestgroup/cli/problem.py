@@ -13,6 +13,7 @@ import typer
 from bestgroup.errors import InvalidInput
 
 if TYPE_CHECKING:
+    from bestgroup.files.columns import Columns
     from bestgroup.files.problem_file import Spec
     from bestgroup.problem.goals import Goal
     from bestgroup.problem.instance import Instance
@@ -24,6 +25,20 @@ Delta = Annotated[
 Epsilon = Annotated[
     float | None,
     typer.Option(help="Slack in every dim, in place of the file's.", metavar="E"),
+]
+GroupColumn = Annotated[
+    str | None, typer.Option("--group", help="Column of the group.", metavar="COLUMN")
+]
+ArmColumn = Annotated[
+    str | None, typer.Option("--arm", help="Column of the arm.", metavar="COLUMN")
+]
+ItemColumn = Annotated[
+    str | None,
+    typer.Option("--item", help="Column of what all arms were measured on.", metavar="COLUMN"),
+]
+IgnoreColumn = Annotated[
+    list[str] | None,
+    typer.Option("--ignore", help="A column to ignore; may be repeated.", metavar="COLUMN"),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
@@ -49,6 +64,22 @@ def read_case(path: Path, delta: float | None, epsilon: float | None) -> Case:
         goal = goal.with_epsilon(epsilon)
     level = spec.delta if delta is None else probability(delta)
     return Case(spec, spec.instance(), goal, level)
+
+
+def columns_of(
+    group: str | None,
+    arm: str | None,
+    item: str | None,
+    ignore: Sequence[str] | None,
+    own: Columns | None = None,
+) -> Columns:
+    """Return what columns are called: as the options say, or else as the problem file does."""
+    from bestgroup.files.columns import Columns
+
+    own = own or Columns()
+    return Columns(
+        group or own.group, arm or own.arm, item or own.item, tuple(ignore or own.ignore)
+    )
 
 
 def read_numbers(text: str, name: str) -> list[float]:

@@ -155,7 +155,8 @@ def why_not_a_dim(name: str, cells: Sequence[Any], arms: Sequence[Any]) -> str |
     if values is None:
         bad = next(cell for cell in cells if read_number(cell) is None)
         shown = str(bad) if len(str(bad)) <= 30 else f"{str(bad)[:27]}..."
-        return f"it holds other things than numbers, such as {shown!r}"
+        hint = f"; {_HINT.format(name)}" if _once_with_each(cells, arms) else ""
+        return f"it holds other things than numbers, such as {shown!r}{hint}"
     seen = values[np.isfinite(values)]
     if not len(seen):
         return "it holds no number"
@@ -175,19 +176,24 @@ def _numbering(name: str, seen: Floats, arms: Sequence[Any]) -> str | None:
     low = name.strip().lower()
     if low in _NUMBERS or low.endswith(("_id", " id")) or low.startswith("id_"):
         return "its name says that it is an identifier"
-    by_arm: dict[Any, list[float]] = {}
-    for arm, value in zip(arms, seen.tolist(), strict=True):
-        by_arm.setdefault(arm, []).append(value)
-    sets = [set(values) for values in by_arm.values()]
-    distinct = all(
-        len(one) == len(values) for one, values in zip(sets, by_arm.values(), strict=True)
-    )
-    if len(sets) > 1 and len(sets[0]) > 2 and distinct and all(one == sets[0] for one in sets):
-        return (
-            "it is an integer that comes once with each arm, as an identifier does; if it says what "
-            f"all arms were measured on, give it as the item (--item {name})"
-        )
+    if _once_with_each(seen.tolist(), arms):
+        hint = _HINT.format(name)
+        return f"it is an integer that comes once with each arm, as an identifier does; {hint}"
     return None
+
+
+_HINT = "if it says what all arms were measured on, give it as the item (--item {})"
+
+
+def _once_with_each(cells: Sequence[Any], arms: Sequence[Any]) -> bool:
+    """Return whether every cell comes once with each arm, as what arms are measured on does."""
+    by_arm: dict[Any, list[str]] = {}
+    for arm, cell in zip(arms, cells, strict=True):
+        by_arm.setdefault(arm, []).append(str(cell))
+    sets = [set(cells) for cells in by_arm.values()]
+    if len(sets) < 2 or len(sets[0]) < 3 or any(one != sets[0] for one in sets):
+        return False
+    return all(len(cells) == len(sets[0]) for cells in by_arm.values())
 
 
 def guess_dims(

@@ -22,6 +22,7 @@
     [items]                        # optional: all arms are scored on the same items
     count = 797                    # none for an endless stream; target = "pool" or "population"
     file = "items.txt"             # optional: their names, one a line; or names = [...]
+    [table]                        # optional: names of the columns group, arm, item; ignore = [...]
     [evaluate]                     # optional: python = "module:function", or command = "..."
     [law]                          # optional: normal, fully-dependent, bernoulli, beta; scale or cov
     [means]                        # for simulation and theory: a row of numbers an arm
@@ -45,6 +46,7 @@ from typing import Any
 from bestgroup.algorithms.protocol import Algorithm, Setting
 from bestgroup.algorithms.selection import pick
 from bestgroup.errors import InvalidInput
+from bestgroup.files.columns import Columns, check_columns
 from bestgroup.files.parts import (
     named,
     read_algorithm,
@@ -87,6 +89,9 @@ class Spec:
     means: tuple[Floats, ...] | None = None  # [K_i, D] a group, decided dims, as in the file
     why: str | None = None  # why "auto" picked the algorithm
     items: Items | None = None  # that all arms are scored on
+    options: dict[str, Any] = field(default_factory=dict)  # of the algorithm, as in the file
+    law_table: dict[str, Any] | None = None  # [law] as in the file
+    columns: Columns = field(default_factory=Columns)  # what the columns of tables are called
 
     @property
     def decided(self) -> tuple[Dim, ...]:
@@ -181,4 +186,7 @@ def _build(path: Path, tables: Tables) -> Spec:
         means=read_means(tables, dims, decided),
         why=pick(setting, tables.options.get("batch"))[1] if tables.algorithm == "auto" else None,
         items=items,
+        options=dict(tables.options),
+        law_table=None if tables.law is None else tables.law.model_dump(exclude_none=True),
+        columns=check_columns(None if tables.table is None else tables.table.model_dump()),
     )

@@ -206,6 +206,15 @@ class LawTable(_Table):
     cov: Matrix | None = None
 
 
+class ColumnsTable(_Table):
+    """What the columns of tables of observations are called."""
+
+    group: Text | None = None
+    arm: Text | None = None
+    item: Text | None = None
+    ignore: list[str] = []
+
+
 class EvaluateTable(_Table):
     """Who measures an arm."""
 
@@ -235,6 +244,7 @@ class Tables(_Table):
     groups: dict[str, Annotated[list[str], PlainValidator(_arm_names)]]
     cost: dict[str, Annotated[float | dict[str, float], PlainValidator(_cost)]] = {}
     items: ItemsTable | None = None
+    table: ColumnsTable | None = None
     evaluate: EvaluateTable | None = None
     law: LawTable | None = None
     means: dict[str, Matrix] | None = None
@@ -245,6 +255,7 @@ _TABLES = {
     "noise": NoiseTable,
     "law": LawTable,
     "items": ItemsTable,
+    "table": ColumnsTable,
     "evaluate": EvaluateTable,
 }
 

@@ -162,16 +162,17 @@ class Stage:
         return conductor, saved.ahead
 
     def _step(self, conductor: Conductor) -> None:
-        begun = time.perf_counter()
-        steps = conductor.advance(200)
-        spent = time.perf_counter() - begun
-        if steps == 200:
-            if not self._compiled and spent / 200 * conductor.backlog() > COMPILE_AFTER:
+        begun, steps = time.perf_counter(), 0
+        # A few steps tell whether compiling pays: with hundreds of groups one takes a second.
+        for portion in (4, 196, None):
+            taken = conductor.advance(portion)
+            steps += taken
+            if taken != portion:
+                break
+            each = (time.perf_counter() - begun) / steps
+            if not self._compiled and each * conductor.backlog() > COMPILE_AFTER:
                 self.compile()
-            begun = time.perf_counter()
-            conductor.advance()
-            spent += time.perf_counter() - begun
-        self._spent += spent
+        self._spent += time.perf_counter() - begun
         if steps:
             counts = conductor.moment().counts
             self._loose = [entry for entry in self._loose if entry[3] > counts[entry[1:3]]]

@@ -32,7 +32,7 @@ export function fillBody(table, rows) {
 export const head = (table, names, right = []) =>
   replace(table.tHead, [el("tr", {}, names.map((name, k) => el("th", { scope: "col", class: right.includes(k) ? "number" : null }, name)))]);
 
-export const name = (text) => el("span", { class: "name", title: text.length > 24 ? text : null }, text);
+export const name = (text) => el("span", { class: text.length > 20 ? "name" : "name short", title: text.length > 24 ? text : null }, text);
 
 // Buttons of which one is pressed. `choices` are [value, label] pairs.
 export function switcher(holder, choices, value, choose) {

@@ -29,6 +29,7 @@ export async function showOverview(signal) {
   const some = view.observed > 0;
   $("start").hidden = view.status.told > 0;
   $("measured").hidden = !some;
+  $("reading").hidden = some || view.status.told === 0;
   if (!view.status.told) copyable($("work-line"), workLine());
   if (some) { showFigure(view); showShortList(view); }
   showBlockers(view);
@@ -128,8 +129,8 @@ function showShortList(view) {
 // ---- what blocks --------------------------------------------------------------------------------
 
 function showBlockers(view) {
-  const none = view.final ? "" : !view.status.told ? "Nothing is measured yet." : view.blockers.length ? "" : view.observed ? `Nothing that the observations leave open; ${view.algorithm} goes on until its own rule stops.` : "The observations are being looked at.";
-  $("blocking").hidden = view.final || !view.status.told;
+  const none = view.final ? "" : !view.status.told ? "Nothing is measured yet." : view.blockers.length ? "" : `Nothing that the observations leave open; ${view.algorithm} goes on until its own rule stops.`;
+  $("blocking").hidden = view.final || !view.observed;
   $("blocking-none").hidden = !none;
   $("blocking-none").textContent = none;
   $("blockers").hidden = !view.blockers.length;

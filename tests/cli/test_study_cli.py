@@ -183,3 +183,39 @@ def test_pipes_and_what_is_imported(tmp_path):
         )
         assert done.returncode == 0, done.stderr
         text = answered(done.stdout) if arguments[0] == "ask" else ""
+
+
+def test_care(tmp_path, capsys, monkeypatch):
+    import sqlite3
+
+    from bestgroup.cli.main import run
+
+    monkeypatch.chdir(tmp_path)
+    problem = bg.Problem({"A": ["a1"], "B": ["b1"]}, {"x": "max"}, bg.SubGaussian(1.0))
+    study = bg.create_study("one", problem, bg.BestGroup([1]), 0.1, algorithm="eecb")
+    for _ in range(3):
+        for ticket in study.ask(2):
+            study.tell(ticket, [1.0])
+    study.ask(1, owner="lab-7")
+    study.close()
+
+    def call(*arguments):
+        with pytest.raises(SystemExit) as caught:
+            run(["study", *arguments])
+        out = capsys.readouterr()
+        return caught.value.code, out.out, out.err
+
+    code, out, _ = call("leases", "one")
+    assert (code == 0 and "lab-7" in out and "in 60" in out) or "in 59" in out
+    assert "1 pulls are free" in call("leases", "one", "--release", "--owner", "lab-7")[2]
+    assert call("check")[0] == 0 and call("backup", "copy.db")[0] == 0
+    assert "there is a study named 'one' already" in call("restore", "copy.db")[2]
+    with sqlite3.connect("bestgroup.db") as connection:
+        connection.execute("UPDATE bestgroup_observations SET data=zeroblob(8) WHERE number=2")
+    connection.close()
+    code, out, err = call("check", "one")
+    assert code == 2 and "block 2 (pull 0 of arm" in out and "study repair" in err
+    code, out, _ = call("repair", "one", "--json")
+    assert code == 0 and json.loads(out)["mended"] and call("check")[0] == 0
+    assert call("restore", "copy.db", "--replace")[0] == 0
+    assert bg.load_study("one").status().told == 6 and call("check", "--json")[0] == 0

@@ -25,7 +25,7 @@ from bestgroup.cli import (
     serve,
     simulate,
     solve,
-    study_rest,
+    study_care,
     work,
 )
 from bestgroup.errors import BestGroupError
@@ -46,7 +46,7 @@ app.command("reproduce", short_help="The paper's experiments again.")(reproduce.
 app.command("calibrate", short_help="Error rate against delta.")(calibrate.command)
 app.command("serve", short_help="HTTP service and dashboard.")(serve.command)
 app.command("work", short_help="A worker for a served study.")(work.command)
-app.add_typer(study_rest.app, name="study", short_help="Live studies: ask, tell, answer.")
+app.add_typer(study_care.app, name="study", short_help="Live studies: ask, tell, answer.")
 app.command("plan", short_help="How many pulls to expect.")(plan.command)
 app.command("init", short_help="A problem file from pilot data.")(init.command)
 app.command("solve", short_help="Run an evaluator until the answer is proven.")(solve.command)

@@ -1,0 +1,157 @@
+"""Looking after studies: `bestgroup study check`, `repair`, `backup`, `restore` and `leases`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bestgroup.cli import output
+from bestgroup.cli.problem import Json
+from bestgroup.cli.study import DEFAULT, Name, Storage, load
+from bestgroup.cli.study_rest import app
+from bestgroup.errors import Damaged, InvalidInput
+
+__all__ = ["app"]
+
+Names = Annotated[
+    list[str] | None,
+    typer.Option("--study", help="Only this study; may be repeated.", metavar="NAME"),
+]
+
+
+@app.command("check", short_help="Whether what is stored is whole.")
+def check(
+    name: Annotated[
+        str | None, typer.Argument(metavar="[NAME]", help="By default all studies.")
+    ] = None,
+    storage: Storage = DEFAULT,
+    json: Json = False,
+) -> None:
+    """Read all that is stored, hold it against its checksums and replay the log.
+
+    Exits with 2 if anything is wrong, and says which block, of which arm, which pulls.
+    """
+    from bestgroup.studies.catalog import list_studies
+    from bestgroup.studies.storage import open_store
+
+    store = open_store(storage)
+    faults = store.faults()
+    names = [name] if name is not None else [row["name"] for row in list_studies(store)]
+    found = {one: _findings(one, store) for one in names}
+    if json:
+        output.print_json({"storage": faults, "studies": found})
+    else:
+        for line in faults:
+            print(output.visible(line))
+        for one, lines in found.items():
+            print(output.visible(f"{one}: {'as it was stored' if not lines else ''}".rstrip()))
+            for line in lines:
+                print(output.visible(f"  {line}"))
+    wrong = sum(map(len, found.values())) + len(faults)
+    if wrong:
+        raise Damaged(f"{wrong} things are wrong; `bestgroup study repair NAME` mends a study")
+
+
+def _findings(name: str, store: object) -> list[str]:
+    from bestgroup.errors import StoreError
+    from bestgroup.studies.catalog import load_study
+
+    try:
+        return [str(finding) for finding in load_study(name, store).check()]
+    except StoreError as error:
+        return [str(error)]
+
+
+@app.command("repair", short_help="Mend what check has found.")
+def repair(name: Name, storage: Storage = DEFAULT, json: Json = False) -> None:
+    """Mend a study: all but damaged observations follows from its log.
+
+    Observations that are damaged are dropped and asked for again, with the same seeds. Make a
+    backup first: what is dropped is gone.
+    """
+    lines = [str(finding) for finding in load(name, storage).repair()]
+    if json:
+        output.print_json({"mended": lines})
+        return
+    for line in lines:
+        print(output.visible(line))
+    print("nothing was wrong" if not lines else f"mended {len(lines)}", file=sys.stderr)
+
+
+@app.command("backup", short_help="Copy studies into one file.")
+def backup(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="An SQLite file to write.")],
+    study: Names = None,
+    storage: Storage = DEFAULT,
+    json: Json = False,
+) -> None:
+    """Copy all studies of a storage into one file, while workers go on.
+
+    `cp` does not do: what was told last is not in the database's own file yet.
+    """
+    from bestgroup.studies.catalog import backup_studies
+
+    _say(backup_studies(file, storage, study or ()), f"in {file}", json)
+
+
+@app.command("restore", short_help="Put the studies of a backup back.")
+def restore(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A file that backup has written.")],
+    study: Names = None,
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Remove studies of the same names.")
+    ] = False,
+    storage: Storage = DEFAULT,
+    json: Json = False,
+) -> None:
+    """Put the studies of a backup into a storage, all or none; also from SQLite to PostgreSQL."""
+    from bestgroup.studies.catalog import restore_studies
+
+    _say(restore_studies(file, storage, study or (), replace=replace), f"in {storage}", json)
+
+
+def _say(names: list[str], where: str, json: bool) -> None:
+    if json:
+        output.print_json({"studies": names})
+    else:
+        print(f"{len(names)} studies {where}", file=sys.stderr)
+
+
+@app.command("leases", short_help="Who has which pulls, and for how long.")
+def leases(
+    name: Name,
+    release: Annotated[
+        bool, typer.Option("--release", help="End them: the pulls are handed out again.")
+    ] = False,
+    owner: Annotated[str | None, typer.Option(help="Only those of WHO.", metavar="WHO")] = None,
+    storage: Storage = DEFAULT,
+    json: Json = False,
+) -> None:
+    """Show the leases of a study, or end them, all or those of one owner."""
+    study = load(name, storage)
+    if release:
+        free = study.release(owner)
+        if json:
+            output.print_json({"released": free})
+        else:
+            print(f"{free} pulls are free again", file=sys.stderr)
+        return
+    found = [lease for lease in study.leases() if owner in (None, lease.owner)]
+    if json:
+        output.print_json([lease._asdict() for lease in found])
+        return
+    if owner is not None and not found:
+        raise InvalidInput(f"{owner!r} has no leases")
+    rows = [
+        (lease.owner, lease.group, lease.arm, lease.index, lease.repeats, _left(lease.seconds))
+        for lease in found
+    ]
+    columns = ["owner", "group", "arm", ">index", ">repeats", "ends"]
+    output.console().print(output.table(None, columns, rows))
+
+
+def _left(seconds: float) -> str:
+    return f"in {seconds:,.0f} s" if seconds > 0 else f"overdue since {-seconds:,.0f} s"

@@ -493,7 +493,7 @@ MISTAKES = {
         whole(groups=GROUPS + 'B = ["b2"]\n'),
         "this is not valid TOML: Cannot overwrite a value",
     ),
-    "deep nesting": ("x = " + "[" * 100_000, "this is not a problem file: lists are nested too"),
+    "deep nesting": ("x = " + "[" * 100_000, "line 1: lists are nested too deeply"),
     "nothing": ("", "goal: is missing"),
 }
 

@@ -17,6 +17,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, PlainValidator, ValidationError
 
 from bestgroup.errors import InvalidInput
+from bestgroup.files.toml_limits import MOST_BYTES, check_toml
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 
@@ -272,7 +273,11 @@ def read_tables(path: Path) -> Tables:
 
 def _parse(path: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(path.read_bytes().decode())
+        if path.stat().st_size > MOST_BYTES:
+            raise InvalidInput(f"a problem file may have up to {MOST_BYTES // 2**20} MB")
+        text = path.read_bytes().decode()
+        check_toml(text)
+        return tomllib.loads(text)
     except FileNotFoundError:
         raise InvalidInput("there is no such file") from None
     except IsADirectoryError:
@@ -283,6 +288,10 @@ def _parse(path: Path) -> dict[str, Any]:
         raise InvalidInput("this is not a text file in UTF-8; give a problem file (TOML)") from None
     except tomllib.TOMLDecodeError as error:
         raise InvalidInput(f"this is not valid TOML: {error}") from None
+    except InvalidInput:
+        raise
+    except ValueError:  # of the language, for numbers of thousands of digits
+        raise InvalidInput("this is not valid TOML: an integer has too many digits") from None
     except RecursionError:
         raise InvalidInput("this is not a problem file: lists are nested too deeply") from None
 

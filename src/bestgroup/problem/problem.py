@@ -14,6 +14,7 @@ and all numbers that are shown speak of what comes out, and every answer says so
 from __future__ import annotations
 
 import copy
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -24,6 +25,7 @@ import numpy as np
 from bestgroup.errors import InvalidInput
 from bestgroup.problem.arrays import Bools, Floats, number, numbers
 from bestgroup.problem.items import Items, SharedItems, check_items, items_from_dict
+from bestgroup.problem.limits import check_name, check_size
 from bestgroup.problem.noise import Bounded, Noise, check_noise, noise_from_dict
 from bestgroup.problem.shape import Shape
 
@@ -104,6 +106,9 @@ class Problem:
         items: Items | int | None = None,
     ) -> None:
         arms = _check_groups(groups)
+        check_size(
+            [len(names) for names in arms.values()], len(dims) if isinstance(dims, Mapping) else 1
+        )
         self.groups: tuple[str, ...] = tuple(arms)
         self.arms: tuple[tuple[str, ...], ...] = tuple(arms.values())
         self.dims: tuple[Dim, ...] = _check_dims(dims)
@@ -334,25 +339,22 @@ def _list(names: Sequence[str]) -> str:
 def _name(value: Any, what: str) -> str:
     if not isinstance(value, str) or not value.strip():
         raise InvalidInput(f"{what} must be a text that is not empty; got {value!r}")
-    return value
+    return check_name(value, what.removeprefix("the name of "))
 
 
 def _check_groups(groups: Any) -> dict[str, tuple[str, ...]]:
     if not isinstance(groups, Mapping) or not groups:
         raise InvalidInput("groups must map at least one group to its arms; got none")
+    check_size([len(arms) for arms in groups.values() if isinstance(arms, Sequence)], 1)
     result: dict[str, tuple[str, ...]] = {}
     for group, arms in groups.items():
         _name(group, "the name of a group")
         if isinstance(arms, str) or not isinstance(arms, Sequence) or not arms:
             raise InvalidInput(f"the group {group!r} must hold at least one arm; got {arms!r}")
         names = tuple(_name(arm, f"the name of an arm of {group!r}") for arm in arms)
-        twice = (
-            [name for name in names if names.count(name) > 1]
-            if len(set(names)) < len(names)
-            else []
-        )
-        if twice:
-            raise InvalidInput(f"the group {group!r} has the arm {twice[0]!r} twice")
+        if len(set(names)) < len(names):
+            ((twice, _),) = Counter(names).most_common(1)
+            raise InvalidInput(f"the group {group!r} has the arm {twice!r} twice")
         result[group] = names
     return result
 

@@ -7,6 +7,7 @@ in the same transaction. What was told is never lost and never counted twice.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -26,6 +27,7 @@ from bestgroup.studies.storage import backup, open_store, restore
 from bestgroup.studies.storage.records import Head
 from bestgroup.studies.study import Study
 
+MOST_PAIRS = 200_000_000  # of groups, times dims: 200 MB for each set of them
 STORAGE = "sqlite:///bestgroup.db"  # in the folder of the process
 
 __all__ = [
@@ -71,6 +73,7 @@ def create_study(
     if not isinstance(problem, Problem):
         raise InvalidInput(f"a Problem is needed; got {type(problem).__name__}")
     goal = check_goal(goal, [dim.name for dim in problem.decided])
+    _check_pairs(problem)
     if isinstance(horizon, bool) or not isinstance(horizon, int) or not 0 <= horizon <= 10**6:
         raise InvalidInput(f"horizon must be a whole number from 0 to 10**6; got {horizon!r}")
     if problem.items is not None and problem.items.clusters is not None:
@@ -97,6 +100,17 @@ def create_study(
     store = open_store(storage, create=True)
     key = store.create(name, spec.to_json(), head, slots, entries)
     return Study(store, key, spec)
+
+
+def _check_pairs(problem: Problem) -> None:
+    """Refuse more groups than can be compared with each other: before anything is stored."""
+    groups, dims = problem.shape.groups, problem.shape.dims
+    if groups * groups * dims > MOST_PAIRS:
+        most = math.isqrt(MOST_PAIRS // dims)
+        raise InvalidInput(
+            f"a study compares all groups with each other: with {dims} dims it takes up to {most:,} "
+            f"groups; got {groups:,}"
+        )
 
 
 def load_study(name: str, storage: Any = STORAGE) -> Study:

@@ -191,6 +191,30 @@ def test_certificate_and_explanations_of_a_study():
     bg.delete_study("why", "memory")
 
 
+def test_what_people_ask_of_items():
+    found = bg.solve(problem(), GOAL, evaluate, 0.1)
+    share = found.certificate.share
+    assert share == found.answer.pulls / (4 * N) < 1
+    assert "saved" in str(found)
+    done = found.certificate.items_done()
+    assert sum(sum(arms.values()) for arms in done.values()) == found.answer.pulls
+    means = TABLE.mean(axis=0)
+    for pair in found.certificate.differences():
+        d = ("right", "wrong").index(pair.dim)
+        sign = 1 if d == 0 else -1
+        gap = sign * (means[ARMS.index(pair.arm), d] - means[ARMS.index(pair.rival_arm), d])
+        assert pair.low <= gap + 1e-9 and gap - 1e-9 <= pair.high
+        assert pair.low <= pair.mean <= pair.high
+        assert pair.items == min(done[pair.group][pair.arm], done[pair.rival][pair.rival_arm])
+    items = found.certificate.telling_items(5)
+    assert len(items) == 5
+    assert [t.spread for t in items] == sorted((t.spread for t in items), reverse=True)
+    row = items[0].values["right"]
+    values = [evaluate(g, arm, items[0].item)[0] for g, arms in GROUPS.items() for arm in arms]
+    assert set(row.values()) <= set(values)
+    assert "independent" not in str(found.certificate.together or "")
+
+
 def test_population_and_stream():
     small = problem(target="population")
     study = bg.create_study("few", small, bg.ParetoGroups(1e-6), 0.001, "memory")

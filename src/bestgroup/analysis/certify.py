@@ -17,6 +17,14 @@ import numpy as np
 
 from bestgroup.analysis.gaps import MISSING, judge_gaps
 from bestgroup.analysis.item_tables import item_table, items_of, read_rows
+from bestgroup.analysis.item_words import (
+    Difference,
+    Telling,
+    differences,
+    items_done,
+    share_done,
+    telling,
+)
 from bestgroup.errors import InvalidInput
 from bestgroup.files.observations import Table
 from bestgroup.inference.certificate.as_they_came import judge_as_they_came
@@ -28,7 +36,7 @@ from bestgroup.inference.confidence_sequences.boxes import take_values
 from bestgroup.inference.pivots import add_deviations, of_values, pivot_of
 from bestgroup.inference.tally import Tally, empty_tally
 from bestgroup.plots.certificate import pareto_view
-from bestgroup.problem.arrays import Floats, Ints, probability
+from bestgroup.problem.arrays import Floats, Ints, positive_int, probability
 from bestgroup.problem.goals import Goal, ParetoGroups, check_goal
 from bestgroup.problem.guarantee import (
     SEVERAL_ARMS,
@@ -62,6 +70,39 @@ class Certificate:
     together: Guarantee | None = None  # of both, where the observations prove more
     contradictions: tuple[str, ...] = ()  # a sentence for each
     outlook: tuple[Floats | None, float | None] | None = None  # reach of its radius, and forecast
+
+    @property
+    def share(self) -> float | None:
+        """The share of the full table that was evaluated; None unless arms share a number of items."""
+        return share_done(self.problem, self.tally.counts)
+
+    def items_done(self) -> dict[str, dict[str, int]]:
+        """Return how many items each arm has passed, by group."""
+        return items_done(self.problem, self.tally.counts)
+
+    def differences(self) -> list[Difference]:
+        """Return the paired differences of the leading arms of contending groups, with their bounds.
+
+        All bounds, of these and of any other pair, hold together with probability at least 1 - delta.
+        """
+        table = self._on_items()
+        return differences(self.problem, table, self.delta, self._contenders())
+
+    def telling_items(self, most: int = 10) -> list[Telling]:
+        """Return the items that tell the contenders apart best: where their leading arms differ most."""
+        return telling(
+            self.problem, self._on_items(), self._contenders(), positive_int(most, "most")
+        )
+
+    def _on_items(self) -> ItemTable:
+        if self.item_values is None:
+            raise InvalidInput("this needs arms that are scored on the same items (bg.Items)")
+        return self.item_values
+
+    def _contenders(self) -> list[int]:
+        """Return the groups that are not out, or all if fewer than two are left."""
+        left = np.flatnonzero(self.verdict.status != Status.OUT).tolist()
+        return left if len(left) > 1 else list(range(len(self.problem.groups)))
 
     def _names(self, status: int, of: Ints | None = None) -> tuple[str, ...]:
         found = self.verdict.status if of is None else of
@@ -502,6 +543,8 @@ def data_guarantee(
     problem: Problem, goal: Goal, delta: float, verdict: Verdict, arms_fixed: bool = True
 ) -> Guarantee:
     """Return what a verdict on observations alone is worth."""
+    if problem.items is not None:
+        return _items_guarantee(problem, goal, delta, True)
     words = decisions_statement(goal, delta)
     if verdict.pairs:
         words += "; with the same probability, by a proof of their own, all intervals hold"

@@ -107,7 +107,7 @@ def item_table(
             group.append(np.array(passed).reshape(-1, D))
         values.append(group)
     low, high = value_ends(problem)
-    table = ItemTable(values, sizes, low, high, float(sizes.max(initial=1.0)))
+    table = ItemTable(values, sizes, low, high, float(sizes.max(initial=1.0)), tuple(names))
     check_differences(values, problem)
     notes = []
     if used < rows.rows:
@@ -121,7 +121,7 @@ def item_table(
 def _units(
     rows: ItemRows, items: Items, order: Sequence[str] | None
 ) -> tuple[list[list[str]], tuple[str, ...]]:
-    """Return the units of the order, lists of items: single ones, or clusters."""
+    """Return the units of the order, lists of items: single ones or clusters; and their names."""
     names = items.names if items.names is not None else rows.names
     labels = names if items.clusters is None else items.clusters
     members: dict[str, list[str]] = {}
@@ -144,7 +144,7 @@ def _units(
             )
     else:
         units = [units[k] for k in digest_order(units)]
-    return [members[label] for label in units], names
+    return [members[label] for label in units], tuple(units)
 
 
 def _cell(found: list[Floats], items: Items, item: str, arm: str) -> Floats:

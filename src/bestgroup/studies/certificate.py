@@ -38,7 +38,9 @@ def make_certificate(
         look = Outlook(None, np.full(len(decided), -1), pairs, None)
     verdict = decided_verdict(spec, tally, decided, look, (data.low, data.high))
     plans = look.reach, look.forecast
-    found = Certificate(problem, goal, spec.delta, tally, verdict, own, data=data, outlook=plans)
+    found = Certificate(
+        problem, goal, spec.delta, tally, verdict, own, (), picture.items, data, outlook=plans
+    )
     against = () if own.level == "none" else contradictions(found, spec.algorithm)
     return found.with_data(together(spec, own, data), against)
 

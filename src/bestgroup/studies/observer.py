@@ -39,6 +39,7 @@ class Picture:
     observed: int
     tally: Tally
     verdict: Verdict
+    items: ItemTable | None = None  # the values, where arms share items
 
     @classmethod
     def blank(cls, spec: StudySpec) -> Picture:
@@ -185,16 +186,16 @@ class Observer:
         if pairs > MOST_PAIRS:
             noise = replace(noise, arms="arbitrary")
         if spec.problem.shared is not None:
-            verdict = self._on_items(tally)
-            return Picture(spec, self.observed, of_values(tally, self._pivots), verdict)
+            table, verdict = self._on_items(tally)
+            return Picture(spec, self.observed, of_values(tally, self._pivots), verdict, table)
         with np.errstate(all="ignore"):
             verdict = judge_about(tally, self._pivots, shape, spec.goal, noise, spec.delta)
             made = Picture(spec, self.observed, of_values(tally, self._pivots), verdict)
             _ = made.intervals, made.forecast  # made here, where nobody waits
         return made
 
-    def _on_items(self, tally: Tally) -> Verdict:
-        """Return what differences on common items prove."""
+    def _on_items(self, tally: Tally) -> tuple[ItemTable, Verdict]:
+        """Return the values by item, and what differences on common items prove."""
         problem, shared = self._spec.problem, self._spec.problem.shared
         assert shared is not None
         shape = problem.shape
@@ -206,5 +207,7 @@ class Observer:
             for i, size in enumerate(shape.sizes)
         ]
         units = np.ones(shared.count or int(tally.counts.max(initial=0)))
-        table = ItemTable(values, units, *value_ends(problem), 1.0)
-        return judge_items(table, shape, self._spec.goal, shared, self._spec.delta)
+        assert problem.items is not None
+        names = tuple(map(problem.items.name, self._spec.item_numbers(0, len(units))))
+        table = ItemTable(values, units, *value_ends(problem), 1.0, names)
+        return table, judge_items(table, shape, self._spec.goal, shared, self._spec.delta)

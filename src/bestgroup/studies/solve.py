@@ -77,7 +77,9 @@ class Solution:
         if known.final:
             price = "" if known.cost is None else f" (cost {known.cost:,.6g})"
             how = "proven" if self.proven else "answered without proof"
-            return f"{how} after {known.pulls:,} pulls{price}: {', '.join(known.groups)}"
+            share = self.certificate.share
+            saved = "" if share is None else f", {1 - share:.0%} of the table saved"
+            return f"{how} after {known.pulls:,} pulls{price}{saved}: {', '.join(known.groups)}"
         return (
             f"not decided after {known.told:,} pulls; in: {', '.join(known.inside) or 'none'}; "
             f"out: {', '.join(known.outside) or 'none'}; undecided: {', '.join(known.undecided)}"

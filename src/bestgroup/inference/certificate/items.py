@@ -50,6 +50,7 @@ class ItemTable(NamedTuple):
     low: Floats  # [D]        the least value of an item
     high: Floats  # [D]
     largest: float  # the declared largest size of a unit
+    names: tuple[str, ...] = ()  # of the units; none if nobody has named them
 
     def is_complete(self, count: int) -> bool:
         """Return whether every arm has passed all units of a pool of so many items."""

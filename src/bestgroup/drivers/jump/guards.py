@@ -10,8 +10,8 @@ each end of a window, and puts them into the lists of the walks only when it is 
 window that is known for a walk is on the stack of ends, so a walk is never known between `now` and
 the next end.
 
-Weak point: several live items that block each other's comparison alone (two tests that fire within
-few rounds) fall back to windows for all of them, at about ten times the cost.
+Weak points: two tests that may fire within few rounds of each other are never alone, so their
+windows are halved for both, and dims that depend on each other are never followed alone.
 """
 
 from __future__ import annotations

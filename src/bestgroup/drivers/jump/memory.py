@@ -146,7 +146,7 @@ class Arm:
     """An arm: its pulls."""
 
     count: int  # final pulls; 0 while it is pulled, -1 if there is no such arm
-    own: int  # EECB: pulls when one of its dims was last left out
+    own: int  # EECB: pulls when it was last eliminated from a dim
 
 
 @record

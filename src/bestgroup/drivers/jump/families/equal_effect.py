@@ -5,7 +5,7 @@
 * LEADER, that i is good enough against all others; one that it is not good enough against blocks it.
 
 A test of worths is a test of sums over dims, so its certificate is that for sums of bridges
-(`certificates`), not a comparison of two walks; that is why EECB gains less than TE.
+(`certificates`), not a comparison of two walks, and an item that is alone is not followed.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ from bestgroup.files.columns import Columns, check_columns
 from bestgroup.files.observations import Table
 from bestgroup.problem.arrays import Floats
 from bestgroup.problem.goals import ParetoGroups
-from bestgroup.problem.noise import Bernoulli, Bounded, Gaussian, Noise
+from bestgroup.problem.noise import Bernoulli, Bounded, Gaussian, Noise, NoiseByDim
 from bestgroup.problem.problem import Problem
 
 Stacks = dict[str, dict[str, Floats]]  # group: arm: [n, dims], NaN where a dim is missing
@@ -67,7 +67,7 @@ def read_pilot(
     goal, words = _goal(problem, means, spread)
     rows = sum(len(x) for arms in stacks.values() for x in arms.values())
     guesses = [f"{dim} ({way[dim]}): {found[dim].kind}: {found[dim].why}" for dim in decided]
-    law = _law(noise, decided, spread)
+    law = _law(problem.noise, decided, spread)
     how = (
         "standard deviations within an arm, as measured"
         if repeats
@@ -118,35 +118,40 @@ def _values(stacks: Stacks, k: int, dim: str) -> list[Floats]:
 
 def _together(
     found: dict[str, Guess], items: bool
-) -> tuple[Noise, dict[str, Guess], tuple[str, ...]]:
-    """Return one noise model for all dims, what then is done to each, and why."""
+) -> tuple[Noise | dict[str, Noise], dict[str, Guess], tuple[str, ...]]:
+    """Return the noise of all dims, what then is done to each, and why."""
     kinds = {one.kind for one in found.values()}
-    arms = "arbitrary" if items else "independent"
-    why = (
-        (
+    why: tuple[str, ...] = ()
+    if items:
+        why = (
             "all arms were measured on the same items, so they may depend on each other; a table "
             "[items] would let differences on the same item decide",
         )
-        if items
-        else ()
-    )
-    if kinds == {"bernoulli"}:
-        return Bernoulli(arms=arms), found, why
-    if kinds == {"gaussian"} and not items:
-        return Gaussian(), found, why
-    made = {dim: clipped(one) if one.kind == "gaussian" else one for dim, one in found.items()}
-    if "gaussian" in kinds:
-        why = (*why, "one noise model serves all dims, so those taken for normal are clipped")
-    ends = [_ends(one) for one in made.values()]
-    lows, highs = zip(*ends, strict=True)
-    return Bounded(lows, highs, arms=arms), made, why
+        if "gaussian" in kinds:
+            why = (*why, "differences on items need a range, so dims taken for normal are clipped")
+        found = {dim: clipped(one) if one.kind == "gaussian" else one for dim, one in found.items()}
+    arms = "arbitrary" if items else "independent"
+    models: dict[str, Noise] = {}
+    for dim, one in found.items():
+        if one.kind == "bernoulli":
+            models[dim] = Bernoulli(arms=arms)
+        elif one.kind == "gaussian":
+            models[dim] = Gaussian(arms=arms)
+        else:
+            models[dim] = Bounded(*_ends(one), arms=arms)
+    if len({model.kind for model in models.values()}) > 1:
+        return models, found, why
+    first = next(iter(models.values()))
+    if not isinstance(first, Bounded):
+        return first, found, why
+    lows, highs = zip(*(_ends(one) for one in found.values()), strict=True)
+    return Bounded(lows, highs, arms=arms), found, why
 
 
 def _ends(found: Guess) -> tuple[float, float]:
     """Return the range of what is judged."""
-    low, high = (
-        np.array([found.low, found.high]) if not found.log else np.log([found.low, found.high])
-    )
+    ends = np.array([found.low, found.high])
+    low, high = np.log(ends) if found.log else ends
     return float(low), float(high)
 
 
@@ -177,18 +182,30 @@ def _spread(judged: Stacks) -> tuple[Floats, bool]:
 
 def _means(judged: Stacks, problem: Problem) -> tuple[Floats, ...]:
     """Return the means, six digits each; those of bounded values lie strictly inside the range."""
+    models = models_of(problem.noise, problem.shape.dims)
     result = []
     for arms in judged.values():
         rows = []
         for x in arms.values():
             mean = np.nanmean(x, axis=0)
-            if isinstance(problem.noise, Bounded):
-                low, high = problem.noise.ends(len(mean))
-                edge = (high - low) * 1e-3
-                mean = np.clip(mean, low + edge, high - edge)
+            for d, model in enumerate(models):
+                if isinstance(model, Bounded):
+                    low, high = (float(end[0]) for end in model.ends(1))
+                    edge = (high - low) * 1e-3
+                    mean[d] = min(max(mean[d], low + edge), high - edge)
             rows.append([float(f"{value:.6g}") for value in mean])
         result.append(np.array(rows))
     return tuple(result)
+
+
+def models_of(noise: Noise, dims: int) -> list[Noise]:
+    """Return a noise model of one dim for each dim."""
+    if isinstance(noise, NoiseByDim):
+        return list(noise.models)
+    if isinstance(noise, Bounded):
+        low, high = noise.ends(dims)
+        return [Bounded(a, b) for a, b in zip(low.tolist(), high.tolist(), strict=True)]
+    return [noise] * dims
 
 
 def _goal(problem: Problem, means: Sequence[Floats], spread: Floats) -> tuple[ParetoGroups, str]:
@@ -212,13 +229,25 @@ def _goal(problem: Problem, means: Sequence[Floats], spread: Floats) -> tuple[Pa
 
 
 def _law(noise: Noise, dims: Sequence[str], spread: Floats) -> dict[str, Any]:
+    """Return the table [law]: values that spread as those that were seen."""
+    tables: dict[str, dict[str, Any]] = {}
+    models = models_of(noise, len(dims))
+    for dim, model, scale in zip(dims, models, spread.tolist(), strict=True):
+        if isinstance(model, Bernoulli):
+            tables[dim] = {"kind": "bernoulli"}
+            continue
+        if isinstance(model, Bounded):
+            low, high = (float(end[0]) for end in model.ends(1))
+            tables[dim] = {"kind": "beta", "scale": _short(max(scale, 1e-3 * (high - low)))}
+        else:
+            tables[dim] = {"kind": "normal", "scale": _short(scale)}
+    if isinstance(noise, NoiseByDim):
+        return tables
     if isinstance(noise, Bernoulli):
         return {"kind": "bernoulli"}
-    kind = "normal"
-    if isinstance(noise, Bounded):
-        kind, (low, high) = "beta", noise.ends(len(dims))
-        spread = np.maximum(spread, 1e-3 * (high - low))
-    return {
-        "kind": kind,
-        "scale": {d: float(f"{s:.4g}") for d, s in zip(dims, spread, strict=True)},
-    }
+    kind = tables[dims[0]]["kind"]
+    return {"kind": kind, "scale": {dim: table["scale"] for dim, table in tables.items()}}
+
+
+def _short(value: float) -> float:
+    return float(f"{value:.4g}")

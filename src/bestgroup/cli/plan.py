@@ -63,21 +63,22 @@ def command(
 
 def _show(table: Plan, name: str) -> None:
     console = output.console()
+    limits = any(row.limit is not None for row in table.rows)
     rows = [
         (
             *_epsilon(row.epsilon, len(table.dims)),
             output.decimal(row.delta),
             _pulls(row, row.mean),
             _pulls(row, row.often),
-            "-" if row.limit is None else output.count(row.limit),
+            *(["-" if row.limit is None else output.count(row.limit)] if limits else []),
             ", ".join(row.answer),
         )
         for row in table.rows
     ]
     slack = [f">epsilon {dim}" for dim in table.dims] or [">epsilon"]
-    heads = [*slack, ">delta", ">pulls, mean", ">nine of ten", ">limit", "answer"]
+    heads = [*slack, ">delta", ">pulls, mean", ">nine of ten", *([">limit"] if limits else [])]
     title = f"{name}: pulls to expect with {table.algorithm}, if the means are right"
-    console.print(output.table(output.escape(title), heads, rows))
+    console.print(output.table(output.escape(title), [*heads, "answer"], rows))
     for note in table.notes:
         console.print(f"Note: {note}.")
     if table.budget is not None:

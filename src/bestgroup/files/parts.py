@@ -236,9 +236,9 @@ def read_law(tables: Tables, dims: Sequence[Dim], noise: Noise) -> Law:
     table = tables.law
     count = sum(dim.direction != "watch" for dim in dims)
     if isinstance(noise, NoiseByDim):
-        if table is not None:
-            raise InvalidInput("law: with noise by dim every dim has the law of its own model")
-        return IndependentDims(tuple(_law_of(model) for model in noise.models))
+        return _law_by_dim(table, noise)
+    if isinstance(table, dict):
+        raise InvalidInput("law: a table for each dim goes with a noise model for each dim")
     if table is None:
         if isinstance(noise, Bounded):
             low, high = noise.ends(count)
@@ -278,6 +278,33 @@ def read_law(tables: Tables, dims: Sequence[Dim], noise: Noise) -> Law:
     # The shared variable moves a mirrored dim the other way, which FullyDependent cannot say.
     shared = signs * law.scales(len(signs))
     return Normal(cov=np.outer(shared, shared).tolist())
+
+
+def _law_by_dim(table: Any, noise: NoiseByDim) -> Law:
+    """Return a law for each dim: that of its table, or the one that goes without saying."""
+    if table is not None and not isinstance(table, dict):
+        raise InvalidInput("law: with noise by dim there must be a table for each dim")
+    given: dict[str, Any] = table or {}
+    for name in given:
+        if name not in noise.names:
+            raise InvalidInput(f"{key_of(['law', name])}: is no decided dim")
+    laws: list[Any] = []
+    for name, model in zip(noise.names, noise.models, strict=True):
+        own, key = given.get(name), key_of(["law", name])
+        if own is None or own.kind == "bernoulli":
+            if own is not None and not isinstance(model, NoiseBernoulli):
+                raise InvalidInput(f"{key}: 'bernoulli' rewards need that noise")
+            laws.append(_law_of(model))
+            continue
+        if not isinstance(own.scale, float) or own.cov is not None:
+            raise InvalidInput(f"{key}: needs a scale, one number")
+        if own.kind == "normal" and not isinstance(model, Bounded | NoiseBernoulli):
+            laws.append(named(f"{key}.scale", partial(Normal, own.scale)))
+        elif own.kind == "beta" and isinstance(model, Bounded):
+            laws.append(named(f"{key}.scale", partial(_beta, own.scale, model, 1)))
+        else:
+            raise InvalidInput(f"{key}: {own.kind!r} rewards do not go with {model.kind} noise")
+    return IndependentDims(tuple(laws))
 
 
 def _law_of(noise: Noise) -> Law:

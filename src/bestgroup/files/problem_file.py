@@ -154,6 +154,13 @@ def load_spec(path: str | os.PathLike[str]) -> Spec:
         raise InvalidInput(f"{file}: {error}") from None
 
 
+def _as_given(law: Any) -> dict[str, Any] | None:
+    """Return [law] as it stands in the file: one table, or one for each dim."""
+    if isinstance(law, dict):
+        return {name: table.model_dump(exclude_none=True) for name, table in law.items()}
+    return None if law is None else law.model_dump(exclude_none=True)
+
+
 def _build(path: Path, tables: Tables) -> Spec:
     dims = read_dims(tables)
     decided = tuple(dim for dim in dims if dim.direction != "watch")
@@ -187,6 +194,6 @@ def _build(path: Path, tables: Tables) -> Spec:
         why=pick(setting, tables.options.get("batch"))[1] if tables.algorithm == "auto" else None,
         items=items,
         options=dict(tables.options),
-        law_table=None if tables.law is None else tables.law.model_dump(exclude_none=True),
+        law_table=_as_given(tables.law),
         columns=check_columns(None if tables.table is None else tables.table.model_dump()),
     )

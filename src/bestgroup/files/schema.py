@@ -232,6 +232,15 @@ def _noise(value: Any) -> NoiseTable | dict[str, NoiseTable]:
     return {name: NoiseTable.model_validate(entry) for name, entry in value.items()}
 
 
+def _law(value: Any) -> LawTable | dict[str, LawTable]:
+    """Return one table, or one for each dim, as for the noise."""
+    if not isinstance(value, dict) or "kind" in value or not value:
+        return LawTable.model_validate(value)
+    if not all(isinstance(entry, dict) for entry in value.values()):
+        return LawTable.model_validate(value)
+    return {name: LawTable.model_validate(entry) for name, entry in value.items()}
+
+
 class Tables(_Table):
     """A whole problem file."""
 
@@ -247,7 +256,7 @@ class Tables(_Table):
     items: ItemsTable | None = None
     table: ColumnsTable | None = None
     evaluate: EvaluateTable | None = None
-    law: LawTable | None = None
+    law: Annotated[LawTable | dict[str, LawTable], PlainValidator(_law)] | None = None
     means: dict[str, Matrix] | None = None
 
 

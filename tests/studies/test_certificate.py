@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import bestgroup as bg
+from bestgroup.cli.main import run
 from bestgroup.plots.certificate import intervals_view, pareto_view
 from bestgroup.plots.study import status_view
 from bestgroup.problem.status import Status
@@ -114,3 +115,39 @@ def test_what_was_decided_before_says_the_pulls_of_that_time():
         then = sum(why.decision["evidence"]["pulls"].values())
         assert f" and {then} of its own arms" in why.sentence
         assert then <= why.decision["pulls"]
+
+
+def test_an_export_says_what_certify_would_leave_open(tmp_path, capsys):
+    means = np.random.default_rng(1).random((4, 3, 2))
+    groups = {f"g{i}": [f"a{i}{j}" for j in range(3)] for i in range(4)}
+    problem = bg.Problem(groups, {"x": "max", "y": "max"}, bg.SubGaussian(0.3))
+
+    def draw(group, arm, seed):
+        noise = 0.3 * np.random.default_rng(seed).standard_normal(2)
+        return (means[int(arm[1]), int(arm[2])] + noise).tolist()
+
+    place, goal = f"sqlite:///{tmp_path / 'study.db'}", bg.BestGroup([1, 1])
+    found = bg.solve(problem, goal, draw, 0.05, storage=place, name="s")
+    assert found.proven and found.certificate.accepted == found.answer.groups
+    proof, path = found.study.certificate(), tmp_path / "rows.csv"
+    less = proof.not_from_data()
+    assert less and set(less) <= set(problem.groups)
+    with pytest.raises(SystemExit) as stop:
+        run(["study", "export", "s", str(path), "--storage", place])
+    said = capsys.readouterr().err
+    assert stop.value.code == 0 and f"leaves {', '.join(less)} undecided" in said
+    again = bg.certify(path, goal, problem, 0.05)
+    assert again.undecided == less
+    assert any("what its algorithm has decided stands" in note for note in again.notes)
+    # The numbers agree: the same rows give the same intervals.
+    assert np.allclose(again.intervals, proof.intervals, rtol=0, atol=1e-9)
+    assert (again.tally.counts == proof.tally.counts).all()
+
+
+def test_two_proofs_at_a_large_delta_guarantee_nothing_together():
+    problem = bg.Problem({"A": ["a"], "B": ["b"]}, {"x": "max", "y": "max"}, bg.SubGaussian(1.0))
+    goal = bg.ParetoGroups(0.05)
+    study = bg.create_study("wide", problem, goal, 0.6, MemoryStore(), algorithm="te")
+    while not study.certificate().beyond.any():
+        study.tell_many([(t, [1.0, 1.0] if t.group == "A" else [0.0, 0.0]) for t in study.ask(8)])
+    assert study.certificate().together.level == "none"

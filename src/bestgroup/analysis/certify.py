@@ -123,6 +123,13 @@ class Certificate:
             open_[:] = True
         return np.where(open_, self.data.status, Status.UNDECIDED)
 
+    def not_from_data(self) -> tuple[str, ...]:
+        """Return the groups that a study has decided and its observations alone would leave open."""
+        if self.data is None:
+            return ()
+        less = (self.verdict.status != Status.UNDECIDED) & (self.data.status == Status.UNDECIDED)
+        return tuple(np.array(self.problem.groups)[less].tolist())
+
     def with_data(self, together: Guarantee, against: tuple[str, ...]) -> Certificate:
         """Return a study's certificate with what its observations add to the decisions."""
         kept = together if self.beyond.any() else None
@@ -353,7 +360,10 @@ def certify(
         return Certificate(problem, goal, delta, tally, verdict, guarantee, (*notes, *more))
     notes = (*notes, *checker.warnings())
     came = None if arms_fixed else found.order
-    return certificate_from(found.tally, problem, goal, delta, notes, found.pivots, came)
+    made = certificate_from(found.tally, problem, goal, delta, notes, found.pivots, came)
+    if made.undecided and "index" in table.columns:
+        made = replace(made, notes=(*made.notes, EXPORTED))
+    return made
 
 
 def directions(table: Table, minimise: Sequence[str], watch: Sequence[str]) -> dict[str, str]:
@@ -529,6 +539,11 @@ def _problem_of(
 
 
 FIXED = "groups, arms, dims, weights and delta were fixed before the values were seen"
+EXPORTED = (
+    "if these are the rows of a study, what its algorithm has decided stands, also where this says "
+    "undecided: its proof rests on what it fixed while it ran, such as shares of delta, which a table "
+    "does not tell"
+)
 ALL = "no observation was left out or picked because of its value"
 AS_THEY_CAME = (
     "given what was seen before an arm came, and its own earlier pulls, its next pull has its mean and "

@@ -58,11 +58,19 @@ def export(
     json: Json = False,
 ) -> None:
     """Write all observations to a CSV or Parquet file."""
-    rows = load(name, storage).export(file)
+    study = load(name, storage)
+    rows = study.export(file)
+    less = study.certificate().not_from_data()
     if json:
-        output.print_json({"rows": rows})
-    else:
-        print(f"{rows} rows in {file}", file=sys.stderr)
+        output.print_json({"rows": rows, "not_proven_by_the_rows_alone": list(less)})
+        return
+    print(f"{rows} rows in {file}", file=sys.stderr)
+    if less:
+        print(
+            f"certify leaves {', '.join(less)} undecided from these rows alone; the study's decisions "
+            f"stand: {study.spec.algorithm} proves with what it fixed while it ran",
+            file=sys.stderr,
+        )
 
 
 @app.command("report", short_help="Write the study as one HTML file.")

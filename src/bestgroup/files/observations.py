@@ -87,6 +87,7 @@ class Table:
         self._source = source_of(source)
         self.name = self._source.name
         names = self._source.columns()
+        self.columns: tuple[str, ...] = tuple(names)
         try:
             roles = find_roles(names, check_columns(columns), dims)
         except InvalidInput as error:

@@ -50,12 +50,14 @@ def together(spec: StudySpec, own: Guarantee, data: Verdict) -> Guarantee:
     alone = data_guarantee(spec.problem, spec.goal, spec.delta, data)
     if own.level == "none":
         return alone
+    if 2 * spec.delta >= 1:
+        return own.void("two proofs at this delta guarantee nothing together")
     words = decisions_statement(
         spec.goal,
         2 * spec.delta,
         f" (the error of {spec.algorithm} and that of the proof from the observations added up)",
     )
-    more = [words for words in alone.assumptions if words not in own.assumptions]
+    more = [word for word in alone.assumptions if word not in own.assumptions]
     return Guarantee("proven", words, (*own.assumptions, *more))
 
 

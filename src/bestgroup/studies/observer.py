@@ -7,22 +7,17 @@ at all counts together, so one may look at any time.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 
-from bestgroup.inference.certificate.explain import Explainer, Explanation
-from bestgroup.inference.certificate.forecast import pulls_needed
 from bestgroup.inference.certificate.items import ItemTable, judge_items
 from bestgroup.inference.certificate.judge import Verdict, judge_about
 from bestgroup.inference.confidence_sequences.boxes import kept_values, take_values
 from bestgroup.inference.pivots import add_deviations, of_values, pivot_of
 from bestgroup.inference.tally import Tally, empty_tally, with_room
-from bestgroup.problem.arrays import Floats, Ints
-from bestgroup.problem.goals import BestGroup, ParetoGroups
+from bestgroup.problem.arrays import Floats
 from bestgroup.problem.problem import value_ends
 from bestgroup.studies.spec import StudySpec
 from bestgroup.studies.storage.records import Block
@@ -50,56 +45,6 @@ class Picture:
         signs = np.zeros((N, N, D), np.bool_)
         verdict = Verdict(np.zeros(N, np.int64), -wide, wide, signs, signs, False)
         return cls(spec, 0, empty_tally(N, K, D), verdict)
-
-    def explanation(self, i: int) -> Explanation:
-        """Return why a group is in, out or undecided; made once."""
-        if i not in self._explained:
-            with np.errstate(all="ignore"):
-                self._explained[i] = self.explainer.group(i)
-        return self._explained[i]
-
-    @cached_property
-    def _explained(self) -> dict[int, Explanation]:
-        return {}
-
-    @cached_property
-    def explainer(self) -> Explainer:
-        """What explains the groups."""
-        spec = self.spec
-        with np.errstate(all="ignore"):  # nothing is finite before the first observation
-            return Explainer(spec.problem, spec.goal, spec.delta, self.tally, self.verdict)
-
-    @cached_property
-    def pulls(self) -> Ints:
-        """Pulls of each group, [N]."""
-        return self.tally.counts.sum(axis=1)
-
-    @cached_property
-    def intervals(self) -> tuple[Floats, Floats, Floats]:
-        """Lower bound, estimate and upper bound of every efficiency in the dims' units, [N, D]."""
-        user = self.spec.problem.to_user
-        low, high = (user(ends) for ends in self.verdict.interval())
-        return np.minimum(low, high), user(self.explainer.best), np.maximum(low, high)
-
-    @cached_property
-    def needs(self) -> Floats:
-        """About how many more pulls each group takes to be decided, [N]; inf if no one can say."""
-        if isinstance(self.spec.goal, ParetoGroups):
-            return pulls_needed(self.explainer)
-        none = np.full(len(self.pulls), math.inf)
-        groups = range(len(none)) if self.observed and len(none) <= 200 else ()
-        for i in groups:
-            more = self.explainer.group(i).forecast
-            none[i] = math.inf if more is None else more
-        return none
-
-    @cached_property
-    def forecast(self) -> float | None:
-        """About how many more pulls the whole answer takes."""
-        if isinstance(self.spec.goal, BestGroup):
-            return self.explainer.forecast() if self.observed else None
-        total = float(self.needs[self.verdict.status == 0].sum())
-        return total if math.isfinite(total) else None
 
 
 class Observer:
@@ -190,9 +135,7 @@ class Observer:
             return Picture(spec, self.observed, of_values(tally, self._pivots), verdict, table)
         with np.errstate(all="ignore"):
             verdict = judge_about(tally, self._pivots, shape, spec.goal, noise, spec.delta)
-            made = Picture(spec, self.observed, of_values(tally, self._pivots), verdict)
-            _ = made.intervals, made.forecast  # made here, where nobody waits
-        return made
+            return Picture(spec, self.observed, of_values(tally, self._pivots), verdict)
 
     def _on_items(self, tally: Tally) -> tuple[ItemTable, Verdict]:
         """Return the values by item, and what differences on common items prove."""

@@ -78,7 +78,7 @@ def test_from_the_shell(tmp_path, capsys):
 
 
 def test_shared_items_need_fixed_arms():
-    rows = [{**row, "item": str(k % 200), "x": 0.5} for k, row in enumerate(ROWS)]
+    rows = [{**row, "item": str(k % 200), "x": k % 7 / 7} for k, row in enumerate(ROWS)]
     with pytest.raises(bg.InvalidInput, match="arms_fixed=False is not for arms that share items"):
         bg.certify(
             rows, bg.BestGroup([1]), noise=bg.Bounded(0, 1), items=bg.Items(200), arms_fixed=False

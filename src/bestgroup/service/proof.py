@@ -64,7 +64,7 @@ class Proof:
     def blank(cls, spec: StudySpec, head: Head) -> Proof:
         """Return what is proven before any observation."""
         picture = Picture.blank(spec)
-        nobody = Outlook(None, np.full(len(spec.problem.groups), -1), False, None)
+        nobody = Outlook.blank(len(spec.problem.groups))
         with np.errstate(all="ignore"):
             try:
                 return cls(spec, make_certificate(spec, head, picture, nobody))

@@ -35,7 +35,7 @@ def make_certificate(
     own = guarantee_of(spec, head.state == "done")
     if look is None:
         pairs = spec.problem.noise.arms == "independent"
-        look = Outlook(None, np.full(len(decided), -1), pairs, None)
+        look = Outlook.blank(len(decided), pairs)
     verdict = decided_verdict(spec, tally, decided, look, (data.low, data.high))
     plans = look.reach, look.forecast
     found = Certificate(

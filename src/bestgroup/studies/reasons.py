@@ -33,6 +33,11 @@ class Outlook(NamedTuple):
     pairs: bool  # proofs rest on several arms at once
     forecast: float | None  # more pulls, about; None if no one can say yet
 
+    @classmethod
+    def blank(cls, groups: int, pairs: bool = False) -> Outlook:
+        """Return the outlook before any pull, or where the algorithm cannot be asked."""
+        return cls(None, np.full(groups, -1), pairs, None)
+
 
 def outlook(spec: StudySpec, conductor: Conductor, forecast: bool = True) -> Outlook:
     """Return what the conductor's state says; without the forecast, which takes longest, if asked."""

@@ -227,3 +227,34 @@ def test_an_address_that_leads_nowhere_has_a_page(client):
     assert response.status_code == 404 and "There is no such page" in response.text
     assert "<b>" not in response.text and "default-src 'none'" in str(response.headers)
     assert client.get("/nowhere").json()["status"] == 404
+
+
+def test_shared_items_show_what_was_saved_and_which_tell_groups_apart(client):
+    body = description(groups={"left": ["l"], "right": ["r"], "low": ["z"]})
+    body["problem"]["items"] = {"count": 40, "names": [f"question {k}" for k in range(40)]}
+    body |= {"algorithm": "adaptive", "goal": {"kind": "pareto", "epsilon": 0.05}}
+    made = client.post("/api/v1/studies", json=body)
+    assert made.status_code == 201, made.text
+    assert get(client, "arms")["items"]["share"] == 0
+    odd = None
+    while (asked := post(client, "ask", {"n": 20, "owner": "w"}).json())["tickets"]:
+        odd = odd or asked["tickets"][0]["items"][0]  # the first in the order that was drawn
+        results = []
+        for ticket in asked["tickets"]:
+            rows = {"left": [0.6, 0.4], "right": [0.4, 0.6], "low": [0.1, 0.1]}[ticket["group"]]
+            strange = [
+                [1.0 if item == odd and rows[0] == 0.6 else rows[0], rows[1]]
+                for item in ticket["items"]
+            ]
+            results.append({"ticket": ticket, "values": strange})
+        assert post(client, "tell", {"results": results}).status_code == 200
+    view = view_of(client)
+    assert view["counts"]["in"] == 2 and view["final"]
+    found = get(client, "arms")["items"]
+    assert found["count"] == 40 and found["contenders"] == 2 and found["common"] >= 1
+    told = get(client, "status")["told"]
+    assert found["share"] == pytest.approx(told / 120, rel=1e-3) and told < 120
+    assert "these 40 items" in found["question"]
+    first = found["apart"][0]
+    assert first["item"] == odd and first["best"] == {"profit": "left", "speed": "right"}
+    assert first["spread"] == {"profit": pytest.approx(0.6), "speed": pytest.approx(0.2)}

@@ -8,6 +8,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 from bestgroup.service.board import Watched
+from bestgroup.service.items import ItemsOut, items_out
 from bestgroup.service.numbers import short
 from bestgroup.service.plane import ORDER
 from bestgroup.service.proof import Proof
@@ -45,12 +46,14 @@ class ArmsOut(BaseModel):
     pulls: int = Field(description="of all arms")
     most: int = Field(description="pulls of the arm that has most")
     unpulled: int
+    items: ItemsOut | None = Field(description="none where arms share no items")
 
 
 def arms(watched: Watched, query: ArmsQuery) -> ArmsOut:
     """Return a page of the arms."""
     spec, proof = watched.study.spec, watched.proof()
-    words = proof.standing(watched.head(age=0.5)).words
+    now = proof.standing(watched.head(age=0.5))
+    words = now.words
     counts, names = proof.certificate.tally.counts, spec.problem
     text = query.search.casefold()
     found = [
@@ -75,6 +78,7 @@ def arms(watched: Watched, query: ArmsQuery) -> ArmsOut:
         pulls=int(counts.sum()),
         most=int(counts.max()),
         unpulled=int(((counts == 0) & exists).sum()),
+        items=items_out(proof, now),
     )
 
 

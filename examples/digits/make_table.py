@@ -6,7 +6,6 @@ how much probability it gave to the right digit. Run it with the folder to write
 """
 
 import csv
-import gzip
 import sys
 from pathlib import Path
 

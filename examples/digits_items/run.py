@@ -88,6 +88,7 @@ def solve(**options: Any) -> bg.Solution:
 
 
 def main() -> None:
+    """Solve, and say what was saved."""
     found = solve()
     print(found)
     for group, why in found.explanations.items():

@@ -160,6 +160,23 @@ def test_what_does_not_fit_is_refused():
         bg.Instance.from_table(table_of(20, 1), GROUPS, noise=noise)
 
 
+@pytest.mark.parametrize("goal", GOALS[::2], ids=str)
+def test_a_replay_gives_what_the_run_gave(goal):
+    instance = bg.Instance.from_table(table_of(60, 4), GROUPS)
+    setting = Setting.for_instance(instance, goal, 0.1)
+    answer, counts, _, _ = run_table(instance, setting, make("adaptive"), (4, 2), 10**9)
+    ordered = instance.table[Order(setting, 60, (4, 2)).order]
+    tape = [ordered[:, :2], ordered[:, 2:3], ordered[:, 3:]]
+    for compiled in (False, True):
+        trace = bg.replay(
+            tape, goal, "adaptive", 0.1, noise=bg.Bounded(0, 1), items=60, compiled=compiled
+        )
+        assert trace.answer == answer
+        assert [row.tolist() for row in trace.pulls_by_arm] == [
+            row.tolist() for row in instance.shape.rows(counts)
+        ]
+
+
 def test_costs_steer_but_do_not_decide():
     """Of two arms of a group that are equally good the cheap one goes deep."""
     rng = np.random.default_rng(2)

@@ -15,6 +15,7 @@ from bestgroup.errors import EvaluationFailed, InvalidInput, Unreachable
 from bestgroup.problem.problem import Problem
 from bestgroup.studies.catalog import load_study
 from bestgroup.studies.client import Client
+from bestgroup.studies.evaluators import Evaluator
 from bestgroup.studies.worker import Plan, Worker
 from serving import MEANS, READER, Served, description, evaluate, evaluate_hard, worker
 
@@ -174,6 +175,31 @@ def test_failures_give_the_ticket_back_and_end_the_worker(shared):
     assert status["failures"][0]["reason"].endswith("it raised Spill")
     client.close()
     assert calls[0] == calls[1] or len({call[:2] for call in calls}) == 2
+
+
+def test_a_worker_scores_items(shared):
+    problem = {
+        "groups": {"A": ["a"], "B": ["b"]},
+        "dims": {"x": "max"},
+        "noise": {"kind": "bounded", "low": 0.0, "high": 1.0},
+        "items": {"names": [f"i{k}" for k in range(20)]},
+    }
+    goal = {"kind": "best", "weights": [1.0], "epsilon": 0.0}
+    body = {"name": "items", "problem": problem, "goal": goal, "delta": 0.1}
+    create(shared, **body, algorithm="auto")
+    seen = []
+
+    def scored(group, arm, item):
+        seen.append((arm, item))
+        return [{"a": 0.6, "b": 0.5}[arm] + int(item[1:]) / 100]
+
+    stop = threading.Event()
+    client = Client(shared.url, "items", stop=stop)
+    done = Worker(client, Evaluator(scored), Plan(repeats=4), stop).run()
+    assert done.error is None and done.state == "done"
+    assert len(seen) == len(set(seen)) == done.told <= 40
+    assert client.status()["groups_in"] == 1
+    client.close()
 
 
 class LateBeats(Client):

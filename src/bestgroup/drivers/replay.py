@@ -14,7 +14,7 @@ from bestgroup.drivers.rewards import AHEAD, USER, UserLaw, ensure, make_reservo
 from bestgroup.errors import InvalidInput, TapeTooShort
 from bestgroup.inference.confidence_sequences.boxes import BoxRule, absorb_values
 from bestgroup.inference.radii import RadiusEnded, longer, make_radius
-from bestgroup.inference.tally import Tally, empty_tally
+from bestgroup.inference.tally import Tally, empty_tally, with_room
 from bestgroup.problem.arrays import (
     Bools,
     Floats,
@@ -27,6 +27,7 @@ from bestgroup.problem.arrays import (
 from bestgroup.problem.goals import Goal, check_goal
 from bestgroup.problem.guarantee import Guarantee
 from bestgroup.problem.instance import Instance
+from bestgroup.problem.items import Items, check_items
 from bestgroup.problem.noise import Noise, SubGaussian, check_noise
 from bestgroup.problem.shape import Shape
 
@@ -129,13 +130,14 @@ def replay(
     delta: float = 0.01,
     *,
     noise: Noise | None = None,
+    items: Items | int | None = None,
     compiled: bool | None = None,
 ) -> Trace:
     """Return what the algorithm does on the tape, deterministically.
 
     `tape` is a `Tape`, an array [R, N, K, D], or a list of N arrays [R, K_i, D]. `compiled` chooses
     the compiled or the plain Python bodies, which agree to the bit; by default long tapes are
-    compiled.
+    compiled. With `items` entry k of the tape is item k of the order, the same for all arms.
 
     >>> from bestgroup.problem.goals import ParetoGroups
     >>> tape = np.broadcast_to([[[1.0]], [[0.0]]], (200, 2, 1, 1))
@@ -147,7 +149,11 @@ def replay(
     check_goal(goal, reel.shape.dims)
     noise = check_noise(SubGaussian(1.0) if noise is None else noise)
     noise.check_dims(reel.shape.dims)
-    setting = Setting(reel.shape, goal, noise, probability(delta))
+    own, shared = check_items(items), None
+    if own is not None:
+        noise = noise.on_shared_items()
+        shared = own.shared(noise.reaches(reel.shape.dims).tolist())
+    setting = Setting(reel.shape, goal, noise, probability(delta), None, shared)
     chosen = resolve(algorithm, setting)
     bulk = reel.sums.size > 50_000 if compiled is None else compiled
     return with_radius(chosen, setting, lambda rule: _replay(reel, setting, chosen, bulk, rule))
@@ -188,6 +194,8 @@ def _replay(reel: Tape, setting: Setting, algorithm: Algorithm, compiled: bool, 
             )
         if opened is not None:
             rounds.append(_round(opened, pulls, shape))
+        if setting.items is not None:
+            tally = with_room(tally, int((tally.counts + pulls).max()))
         consume(reel, tally, pulls)
         if len(keep.start):
             keep_values(reel, tally, pulls, keep, compiled)

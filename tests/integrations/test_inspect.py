@@ -16,7 +16,7 @@ from inspect_ai.solver import solver
 import bestgroup as bg
 from bestgroup.integrations.inspect import Race
 
-TABLE = Path(bg.__file__).parent / "cli" / "digits.csv.gz"
+TABLE = Path(bg.datasets.DIGITS)
 # inspect leaves streams of its own unclosed.
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 

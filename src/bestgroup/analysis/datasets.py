@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import csv
+import gzip
 import math
+from pathlib import Path
 
 from bestgroup.errors import InvalidInput
+from bestgroup.files.readers.observations import Observations
 from bestgroup.problem.instance import Instance
 from bestgroup.problem.laws import Normal
 from bestgroup.problem.noise import SubGaussian
@@ -47,6 +51,27 @@ _MEANS = (
     (10.34531673, 7.769801, 5.00327494),
     (8.29304914, 5.92157842, 3.86702564),
 )
+
+
+DIGITS = Path(__file__).with_name("digits.csv.gz")
+
+
+def digits() -> Observations:
+    """Return a real table of shared items: 12 classifiers of 6 families on the same 400 images.
+
+    Every classifier of scikit-learn predicted each image of a handwritten digit while it was trained
+    on others; `correct` says whether it was right, `confidence` how much probability it gave to the
+    right digit (`examples/digits/make_table.py` made it). `DIGITS` is the file.
+
+    >>> digits()
+    <Observations: 4800 rows, 6 groups, 12 arms, 400 items, dims correct, confidence, from digits>
+    """
+    with gzip.open(DIGITS, "rt", newline="", encoding="utf-8") as file:
+        rows = [
+            {**row, "correct": float(row["correct"]), "confidence": float(row["confidence"])}
+            for row in csv.DictReader(file)
+        ]
+    return Observations(rows, {}, "digits")
 
 
 def cov_boost(group_by: str = "strategy") -> Instance:

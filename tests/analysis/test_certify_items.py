@@ -85,6 +85,16 @@ def test_a_population_takes_the_order_from_the_names():
     assert "digest" in str(first.guarantee)
 
 
+def test_the_items_of_a_table_may_be_called_a_sample():
+    rows = rows_of(latent_table(300, 3))
+    goal = bg.ParetoGroups(0.05)
+    by_word = bg.certify(rows, goal, noise=NOISE, items="population")
+    declared = bg.Items(300, target="population")
+    assert by_word.to_dict() == bg.certify(rows, goal, noise=NOISE, items=declared).to_dict()
+    with pytest.raises(InvalidInput, match="target"):
+        bg.certify(rows, goal, noise=NOISE, items="everything")
+
+
 def test_a_part_of_a_pool_needs_an_order():
     table = latent_table(400, 4)
     part = rows_of(table[:300])

@@ -281,7 +281,7 @@ def certify(
     delta: float = 0.05,
     noise: Noise | None = None,
     *,
-    items: Items | int | None = None,
+    items: Items | int | str | None = None,
     order: Sequence[str] | None = None,
     arms_fixed: bool = True,
     columns: Any = None,
@@ -302,7 +302,8 @@ def certify(
     table, which must be that in which they were first pulled, and more observations are needed.
 
     With a column `item` the arms were scored on the same items, and differences on common items
-    decide. `items` says what they are, if the problem does not. A pool that every arm was scored on
+    decide. `items` says what they are, if the problem does not: `bg.Items(...)`, their number, or
+    "pool" or "population" for those that the table names. A pool that every arm was scored on
     is answered exactly. For a part of a pool `order` must name the items in the order that was drawn
     before there were values; without it a sample of a population is taken in the order of a digest of
     the items' names.
@@ -320,7 +321,8 @@ def certify(
                 "without a problem certify needs noise=..., for example bg.Bounded(0, 1)"
             )
         table = Table(observations, None, columns, keep=(*minimise, *watch), gaps=True)
-        problem = _problem_of(table, noise, items, directions(table, minimise, watch))
+        declared = None if isinstance(items, str) else items
+        problem = _problem_of(table, noise, declared, directions(table, minimise, watch))
         notes = (
             *table.notes,
             "the arms are those in the table; arms that nobody measured are not considered",
@@ -344,7 +346,8 @@ def certify(
     elif table.has_items or problem.items is not None:
         if not arms_fixed:
             raise InvalidInput("arms_fixed=False is not for arms that share items")
-        return _certify_items(table, problem, goal, delta, notes, order)
+        target = items if isinstance(items, str) else None
+        return _certify_items(table, problem, goal, delta, notes, order, target)
     if order is not None:
         raise InvalidInput("order is for tables with a column 'item'")
     checker = Checker(problem.noise, [dim.name for dim in problem.decided])
@@ -388,13 +391,15 @@ def _certify_items(
     delta: float,
     notes: tuple[str, ...],
     order: Sequence[str] | None,
+    target: str | None = None,
 ) -> Certificate:
     """Return what a table of shared items proves."""
     table.gaps = [dim.name for dim in problem.dims if dim.direction == "watch"]
     if not table.has_items:
         raise InvalidInput(f"{table.name}: arms share items, so there must be a column 'item'")
     rows = read_rows(table, problem)
-    items, note = items_of(rows, problem.items)
+    named = None if target is None else Items(names=rows.names, target=target)
+    items, note = items_of(rows, problem.items or named)
     problem = problem.with_items(items)
     shared = problem.shared
     assert shared is not None

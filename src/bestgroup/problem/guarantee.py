@@ -78,8 +78,8 @@ def decisions_statement(goal: Goal, delta: float, what: str = "") -> str:
     if isinstance(goal, ParetoGroups):
         slack = " by more than epsilon" if np.max(goal.epsilon) > 0 else ""
         return (
-            f"{percent} no group that is out is Pareto optimal, and no other group beats one that is "
-            f"in{slack} in every dim"
+            f"{percent} no group that is out is Pareto optimal, and no group that is in is beaten by "
+            f"another one{slack} in every dim"
         )
     near = "within epsilon ||w||_1 of the best" if goal.epsilon > 0 else "the best"
     return f"{percent} no group that is out is the only best one, and a group that is in is {near}"

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -116,6 +117,10 @@ class Explainer:
 
     def forecast(self) -> float | None:
         """Return about how many more pulls the whole answer takes; None if no one can say."""
+        return self._whole
+
+    @cached_property
+    def _whole(self) -> float | None:
         from bestgroup.inference.certificate.forecast import arms_needed
 
         more = np.maximum(arms_needed(self) - self.tally.counts, 0.0)
@@ -289,15 +294,31 @@ class Explainer:
             told = "it or a rival was never measured"
         if status != Status.UNDECIDED:
             return self._made(i, f"{self._best_words(status)}: {told}", reasons)
-        more = None
-        text = f"undecided: {told}"
+        words, more = self._best_missing(i, rival, gap)
+        return self._made(i, f"undecided: {told}{words}", reasons, more)
+
+    def _best_missing(self, i: int, rival: int, gap: float) -> tuple[str, float | None]:
+        """Return what a group lacks to be decided, in words and in pulls.
+
+        The group ahead must be shown good enough, those behind it to be behind without any slack.
+        """
+        assert isinstance(self.goal, BestGroup)
+        slack = self.goal.epsilon * sum(self.goal.weights)
+        lead = gap + slack if gap > 0 else -gap
         width = self.spread(i, rival)
-        slack = abs(gap) + self.goal.epsilon * weights.sum()
-        if slack > 0 and math.isfinite(width) and math.isfinite(gap):
-            pulled = float(self.tally.counts[[i, rival]].sum())
-            more = max((width / slack) ** 2 - 1, 0.0) * pulled
-            text += f"; to tell them apart takes about {more:,.0f} more pulls"
-        return self._made(i, text, reasons, more)
+        if not (lead > 0 and math.isfinite(width) and math.isfinite(gap)):
+            return "", None
+        pulled = float(self.tally.counts[[i, rival]].sum())
+        more = max(((width / lead) ** 2 - 1) * pulled, 1.0)
+        whole, ahead = self.forecast(), self.problem.groups[rival]  # until one group is proven
+        if gap > 0:
+            more = more if whole is None else whole
+            what = "to prove it within epsilon of the best" if slack else "to prove it the best"
+            return f"; {what} takes {_about(more)}", more
+        if whole is not None and whole < more:
+            then = "it is not needed" if slack else "it is out"
+            return f"; {then} once {ahead} is proven, after {_about(whole)}", whole
+        return f"; to put it out takes {_about(more)}", more
 
     def _told_apart(self, i: int, j: int, d: int) -> bool:
         """Return whether the better one of two groups in dim d is proven."""
@@ -325,6 +346,10 @@ class Explainer:
                 )
                 total += part**2 if self.verdict.pairs else part
         return math.sqrt(total) if self.verdict.pairs else total
+
+
+def _about(more: float) -> str:
+    return f"about {more:,.0f} more pulls" if more >= 10 else "a few more pulls"
 
 
 def _difference(one: float, other: float) -> float:

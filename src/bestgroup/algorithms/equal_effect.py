@@ -21,6 +21,7 @@ import numpy as np
 
 from bestgroup.algorithms.protocol import Kernels, Lockstep, RadiusAlgorithm, Rule, Setting
 from bestgroup.algorithms.work import GRID, Work, predict, rounds_until
+from bestgroup.compile.borrowing import borrowing
 from bestgroup.compile.kernel import kernel
 from bestgroup.errors import InvalidInput
 from bestgroup.inference.radii import radius_at, radius_below
@@ -310,13 +311,13 @@ def can_fire(
     return False
 
 
-@kernel
+@borrowing
 def is_done(state: State, rule: Rule) -> bool:
     """Return whether one group is left and its last batch is in.     line 3."""
     return state.round[0] > 0 and state.focus[0] < 0
 
 
-@kernel
+@borrowing
 def is_active(state: Weighing, i: int, j: int, d: int) -> bool:
     """Return whether arm j of an active group i is in A_d."""
     return state.groups[i] and state.arms[i, j, d]
@@ -345,7 +346,7 @@ def clock_after(state: State, rule: Rule, rounds: int, clock: Ints) -> None:
         )
 
 
-@kernel
+@borrowing
 def skip(state: State, tally: Tally, rule: Rule, rounds: int, clock: Ints) -> None:
     """Set the clocks after rounds in which no test fired."""
     state.round[0] += rounds
@@ -358,7 +359,7 @@ def skip(state: State, tally: Tally, rule: Rule, rounds: int, clock: Ints) -> No
 _AHEAD = 64
 
 
-@kernel
+@borrowing
 def horizon(state: State, rule: Rule) -> int:
     """Return how many rounds to look ahead; the first round and the last are done by themselves."""
     return _AHEAD if state.round[0] > 0 and left(state.groups) > 1 else 1

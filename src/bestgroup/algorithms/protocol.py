@@ -26,7 +26,8 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from bestgroup.algorithms.work import Work
-from bestgroup.compile.kernel import Kernel, kernel
+from bestgroup.compile.borrowing import borrowing
+from bestgroup.compile.kernel import Kernel
 from bestgroup.errors import InvalidInput
 from bestgroup.inference.confidence_sequences.boxes import BoxRule
 from bestgroup.inference.radii import Radius, check_radius, make_radius
@@ -74,7 +75,7 @@ class Rule(NamedTuple):
     options: Any  # the algorithm's own switches, a NamedTuple
 
 
-@kernel
+@borrowing
 def never(state: Any, rule: Any) -> bool:
     """Return False: the `is_stuck` of an algorithm that can always go on."""
     return False

@@ -28,6 +28,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from bestgroup.algorithms.protocol import Kernels, Lockstep, RadiusAlgorithm, Rule, Setting
+from bestgroup.compile.borrowing import borrowing
 from bestgroup.compile.kernel import kernel
 from bestgroup.inference.radii import radius_at, radius_below
 from bestgroup.inference.tally import Tally
@@ -122,7 +123,7 @@ def step(state: State, tally: Tally, rule: Rule) -> None:
                 state.groups[i] = False
 
 
-@kernel
+@borrowing
 def is_done(state: State, rule: Rule) -> bool:
     """Return whether the answer is final."""
     return state.groups.sum() <= 1
@@ -131,13 +132,13 @@ def is_done(state: State, rule: Rule) -> bool:
 # What follows lets drivers pass over rounds; see `Lockstep`.
 
 
-@kernel
+@borrowing
 def is_active(state: State, i: int, j: int, d: int) -> bool:
     """Return whether a test still reads that dim of the arm."""
     return state.groups[i] and state.arms[i, j]
 
 
-@kernel
+@borrowing
 def clock_after(state: State, rule: Rule, rounds: int, clock: Ints) -> None:
     """Set how often an arm that is read in dim d is pulled so many rounds from now, [D]."""
     for d in range(len(clock)):
@@ -159,13 +160,13 @@ def can_fire(
     return False
 
 
-@kernel
+@borrowing
 def skip(state: State, tally: Tally, rule: Rule, rounds: int, clock: Ints) -> None:
     """Go on by rounds in which no test fired."""
     state.round[0] += rounds
 
 
-@kernel
+@borrowing
 def horizon(state: State, rule: Rule) -> int:
     """Return how many rounds are worth looking ahead: means move slowly after many pulls."""
     return max(8, state.round[0] // 4)

@@ -32,6 +32,7 @@ from bestgroup.algorithms.equal_effect import (
 )
 from bestgroup.algorithms.protocol import Kernels, Lockstep, RadiusAlgorithm, Rule, Setting
 from bestgroup.algorithms.work import GRID, Work, predict, rounds_until
+from bestgroup.compile.borrowing import borrowing
 from bestgroup.compile.kernel import kernel
 from bestgroup.inference.radii import radius_at
 from bestgroup.inference.tally import Tally
@@ -94,26 +95,26 @@ def step(state: State, tally: Tally, rule: Rule) -> None:
         has_leader(state, rule)
 
 
-@kernel
+@borrowing
 def is_done(state: State, rule: Rule) -> bool:
     """Return whether one group is left; as in EECB a group that is alone is pulled once."""
     return state.round[0] > 0 and left(state.groups) <= 1
 
 
-@kernel
+@borrowing
 def clock_after(state: State, rule: Rule, rounds: int, clock: Ints) -> None:
     """Set the round after so many more, for every dim."""
     for d in range(len(clock)):
         clock[d] = state.round[0] + rounds
 
 
-@kernel
+@borrowing
 def skip(state: State, tally: Tally, rule: Rule, rounds: int, clock: Ints) -> None:
     """Count rounds in which no test fired; the next step refreshes R."""
     state.round[0] += rounds
 
 
-@kernel
+@borrowing
 def horizon(state: State, rule: Rule) -> int:
     """Return how many rounds to look ahead: means move slowly once there are many pulls."""
     return max(8, state.round[0] // 4)

@@ -15,6 +15,7 @@ import numpy as np
 
 from bestgroup.algorithms.protocol import Kernels, Lockstep, RadiusAlgorithm, Rule, Setting
 from bestgroup.algorithms.work import GRID, Walks, Work, lockstep_draws, predict
+from bestgroup.compile.borrowing import borrowing
 from bestgroup.compile.kernel import kernel
 from bestgroup.inference.radii import radius_at, radius_below
 from bestgroup.inference.tally import Tally
@@ -334,32 +335,32 @@ def is_stuck(state: State, rule: Rule) -> bool:
     return not can_fire_at(state, R, R, np.zeros((N, K, D)), _LEAST, rule)
 
 
-@kernel
+@borrowing
 def is_done(state: State, rule: Rule) -> bool:
     """Return whether no group is undecided.     line 3."""
     return not state.groups.any()
 
 
-@kernel
+@borrowing
 def is_active(state: State, i: int, j: int, d: int) -> bool:
     """Return whether arm j of group i is in A_{i,d} of an unresolved dim of an active group."""
     return state.groups[i] and state.dims[i, d] and state.arms[i, j, d]
 
 
-@kernel
+@borrowing
 def clock_after(state: State, rule: Rule, rounds: int, clock: Ints) -> None:
     """Set n^d after so many more rounds: every active arm is pulled once a round."""
     for d in range(len(clock)):
         clock[d] = state.round[0] + rounds
 
 
-@kernel
+@borrowing
 def skip(state: State, tally: Tally, rule: Rule, rounds: int, clock: Ints) -> None:
     """Count rounds in which no test fired; the next step refreshes R."""
     state.round[0] += rounds
 
 
-@kernel
+@borrowing
 def horizon(state: State, rule: Rule) -> int:
     """Return how many rounds to look ahead: means move slowly once there are many pulls."""
     return max(8, state.round[0] // 4)

@@ -81,6 +81,7 @@ from bestgroup.algorithms.protocol import (
 from bestgroup.algorithms.shared_items.algorithm import for_rule, for_setting
 from bestgroup.algorithms.te_plus.radii import PairRule, radii_at, radii_below, split
 from bestgroup.algorithms.work import GRID, Walks, Work, lockstep_draws, predict
+from bestgroup.compile.borrowing import borrowing
 from bestgroup.compile.kernel import kernel
 from bestgroup.errors import InvalidInput
 from bestgroup.inference.confidence_sequences.boxes import BoxRule
@@ -364,33 +365,33 @@ def can_fire(
     return False
 
 
-@kernel
+@borrowing
 def is_done(state: State, rule: PairRule) -> bool:
     """Return whether no group is undecided."""
     return not state.groups.any()
 
 
-@kernel
+@borrowing
 def is_active(state: State, i: int, j: int, d: int) -> bool:
     """Return whether an arm is active in an active dim, be its group decided or not."""
     return state.dims[i, d] and state.arms[i, j, d]
 
 
-@kernel
+@borrowing
 def clock_after(state: State, rule: PairRule, rounds: int, clock: Ints) -> None:
     """Set n^d after so many more rounds: every active arm is pulled once a round."""
     for d in range(len(clock)):
         clock[d] = state.round[0] + rounds
 
 
-@kernel
+@borrowing
 def skip(state: State, tally: Tally, rule: PairRule, rounds: int, clock: Ints) -> None:
     """Count rounds in which nothing was recorded; R of a dim that goes out stays as it is."""
     state.round[0] += rounds
     refresh_efficiency(state, tally)
 
 
-@kernel
+@borrowing
 def horizon(state: State, rule: PairRule) -> int:
     """Return how many rounds to look ahead: means move slowly once there are many pulls."""
     return max(8, state.round[0] // 4)

@@ -109,18 +109,19 @@ def run_plans(
             return SLICE
         if progress[3] == 0:
             plan_in(state, tally, rule, workspace, due)
-            wanted = sum_of(due)
+        wanted = sum_of(due)
+        if progress[3] == 0:
             if total + wanted > progress[0]:
                 return CAPPED
             if wanted == 0 and is_stuck(state, rule):
                 return STUCK
             progress[3] = 1
         while not take_due(due, tally, keep, pool):
-            if sum_of(tally.counts) >= pause:
+            if wanted > progress[1] and sum_of(tally.counts) >= pause:
                 return SLICE
             if not draw_due(due, tally, source, pool):
                 return REFILL
-        total = sum_of(tally.counts)
+        total += wanted
         step_in(state, tally, rule, workspace)
         progress[2] += 1
         progress[3] = 0

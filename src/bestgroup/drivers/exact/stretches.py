@@ -18,6 +18,7 @@ import numpy as np
 
 from bestgroup.algorithms.protocol import Kernels, Lockstep
 from bestgroup.compile.binding import bind, hook
+from bestgroup.compile.borrowing import borrowing
 from bestgroup.compile.kernel import Kernel, kernel
 from bestgroup.drivers.exact.plans import is_done, is_stuck, plan, step
 from bestgroup.drivers.exact.pulling import CAPPED, DONE, REFILL, SLICE, STUCK, take
@@ -52,7 +53,7 @@ def horizon(state: Any, rule: Any) -> Any:
     """Return how many rounds are worth looking ahead."""
 
 
-@kernel
+@borrowing
 def read_dims(state: Any, i: int, j: int, need: Bools) -> bool:
     """Set which dims of an arm are still read, and return whether any is."""
     found = False
@@ -62,7 +63,7 @@ def read_dims(state: Any, i: int, j: int, need: Bools) -> bool:
     return found
 
 
-@kernel
+@borrowing
 def set_targets(state: Any, tally: Tally, clock: Ints, target: Ints) -> int:
     """Set how often each arm is pulled when the clock gets there with the sets of now.
 
@@ -98,7 +99,7 @@ def draw_to(
     return True
 
 
-@kernel
+@borrowing
 def box_of(pool: Reservoir, i: int, j: int, d: int, first: int, last: int) -> tuple[float, float]:
     """Return the least and the largest mean of one dim of an arm over counts first, ..., last."""
     least, most = np.inf, -np.inf
@@ -111,7 +112,7 @@ def box_of(pool: Reservoir, i: int, j: int, d: int, first: int, last: int) -> tu
     return least, most
 
 
-@kernel
+@borrowing
 def set_boxes(
     state: Any,
     tally: Tally,
@@ -155,7 +156,7 @@ def one_round(state: Any, tally: Tally, rule: Any, pool: Reservoir) -> int:
     return pulled
 
 
-@kernel
+@borrowing
 def take_targets(tally: Tally, target: Ints, pool: Reservoir) -> None:
     """Move every arm's tally to its target."""
     for i in range(target.shape[0]):

@@ -40,6 +40,7 @@ from bestgroup.algorithms.adaptive.pareto.view import (
     copy_view,
     make_room,
     make_view,
+    refresh_copy,
 )
 from bestgroup.algorithms.protocol import Kernels, Workspace
 from bestgroup.compile.borrowing import borrowing
@@ -110,16 +111,24 @@ def plan(state: State, tally: Tally, rule: AdaptiveRule) -> Ints:
     pulls = np.zeros(rule.exists.shape, np.int64)
     set_plan(state, rule, pulls)
     if rule.size > 1 and state.phase[0] != FIRST:
-        look_ahead(state, rule, pulls)
+        look_ahead(state, rule, copy_view(state.seen), pulls)
     return pulls
 
 
-@kernel
-def plan_in(state: State, tally: Tally, rule: AdaptiveRule, room: Room, pulls: Ints) -> None:
+class Scratch(NamedTuple):
+    """What a loop makes once, so that plans and steps make no arrays."""
+
+    room: Room
+    ahead: View  # a copy, for looking ahead within a batch
+
+
+@borrowing
+def plan_in(state: State, tally: Tally, rule: AdaptiveRule, scratch: Scratch, pulls: Ints) -> None:
     """Set the pulls of a plan."""
     set_plan(state, rule, pulls)
     if rule.size > 1 and state.phase[0] != FIRST:
-        look_ahead(state, rule, pulls)
+        refresh_copy(state.seen, scratch.ahead)
+        look_ahead(state, rule, scratch.ahead, pulls)
 
 
 @borrowing
@@ -136,10 +145,9 @@ def set_plan(state: State, rule: AdaptiveRule, pulls: Ints) -> None:
         pulls[i, j] = max(1, int(rule.share * least))
 
 
-@kernel
-def look_ahead(state: State, rule: AdaptiveRule, pulls: Ints) -> None:
+@borrowing
+def look_ahead(state: State, rule: AdaptiveRule, view: View, pulls: Ints) -> None:
     """Add the other pulls of a batch; choices count those before them, with means as they are."""
-    view = copy_view(state.seen)
     i, j, _ = arm_to_pull(view, state.duties.status, rule.exists)
     for _ in range(rule.size - 1):
         pretend_pull(state, view, rule, i, j)
@@ -166,9 +174,15 @@ def step(state: State, tally: Tally, rule: AdaptiveRule) -> None:
 
 
 @kernel
-def make_workspace(state: State, rule: AdaptiveRule) -> Room:
-    """Return what steps write in."""
-    return make_room(state.seen)
+def make_workspace(state: State, rule: AdaptiveRule) -> Scratch:
+    """Return what plans and steps write in."""
+    return Scratch(make_room(state.seen), copy_view(state.seen))
+
+
+@borrowing
+def step_in(state: State, tally: Tally, rule: AdaptiveRule, scratch: Scratch) -> None:
+    """Do a step in arrays that are there."""
+    advance(state, tally, rule, scratch.room)
 
 
 @borrowing
@@ -291,4 +305,4 @@ def look(state: State, rule: AdaptiveRule, everyone: bool) -> None:
     choose(view, duties, split, level, rule.exists)
 
 
-KERNELS = Kernels(plan, step, is_done, workspace=Workspace(make_workspace, plan_in, advance))
+KERNELS = Kernels(plan, step, is_done, workspace=Workspace(make_workspace, plan_in, step_in))

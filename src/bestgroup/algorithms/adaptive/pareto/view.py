@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from bestgroup.compile.borrowing import borrowing
 from bestgroup.compile.kernel import kernel
 from bestgroup.inference.evalues.pair_wealth import ROOM
 from bestgroup.inference.evalues.wealth import BETS
@@ -155,3 +157,33 @@ def copy_view(view: View) -> View:
         view.pick.copy(),
         view.least.copy(),
     )
+
+
+@borrowing
+def copy_numbers(source: NDArray[Any], target: NDArray[Any]) -> None:
+    """Copy an array into another one of its shape."""
+    for place in np.ndindex(source.shape):
+        target[place] = source[place]
+
+
+@borrowing
+def refresh_copy(view: View, copy: View) -> None:
+    """Make a copy of a view equal to it again."""
+    copy_numbers(view.probe, copy.probe)
+    copy_numbers(view.counts, copy.counts)
+    copy_numbers(view.bonus, copy.bonus)
+    copy_numbers(view.best, copy.best)
+    copy_numbers(view.leader, copy.leader)
+    copy_numbers(view.upper, copy.upper)
+    copy_numbers(view.scout, copy.scout)
+    copy_numbers(view.lower, copy.lower)
+    copy_numbers(view.margin, copy.margin)
+    copy_numbers(view.hope, copy.hope)
+    copy_numbers(view.score, copy.score)
+    copy_numbers(view.duel, copy.duel)
+    copy_numbers(view.lead, copy.lead)
+    copy_numbers(view.rival, copy.rival)
+    copy_numbers(view.fall, copy.fall)
+    copy_numbers(view.blow, copy.blow)
+    copy_numbers(view.pick, copy.pick)
+    copy_numbers(view.least, copy.least)

@@ -264,7 +264,7 @@ def test_bounds_without_the_limit(call, folder):
 def test_demo_fits_one_screen_and_writes_its_files(call, folder):
     text = call("demo", "--runs", "2", "--out", "shown/here")
     lines = text.splitlines()
-    assert len(lines) < 44
+    assert len(lines) < 46
     assert max(map(len, lines)) <= 100
     for words in ("TE", "AGE", "GE", "UniS", "EECB", "TEL", "the limit", "times the limit"):
         assert words in text
@@ -273,7 +273,10 @@ def test_demo_fits_one_screen_and_writes_its_files(call, folder):
     assert "UniS as printed is not (epsilon, delta)-PAC" in text
     assert Path("shown/here/demo.png").read_bytes().startswith(b"\x89PNG")
     assert Path("shown/here/bundles.toml").read_bytes() == EXAMPLE.read_bytes()
-    assert sorted(os.listdir("shown/here")) == ["bundles.toml", "demo.png"]
+    assert sorted(os.listdir("shown/here")) == ["bundles.toml", "demo.png", "digits.csv.gz"]
+    assert "neighbours, svm" in call(
+        *("certify", "shown/here/digits.csv.gz", "--noise", "bounded:0,1", "--epsilon", "0.02")
+    )
 
 
 def test_demo_json(call, folder):
@@ -299,7 +302,7 @@ def test_demo_without_matplotlib_says_what_is_missing(call, folder, monkeypatch)
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     text = call("demo", "--runs", "1")
     assert "pip install 'bestgroup[plots]'" in text
-    assert os.listdir("demo-output") == ["bundles.toml"]
+    assert sorted(os.listdir("demo-output")) == ["bundles.toml", "digits.csv.gz"]
 
 
 def test_the_demo_is_the_example():

@@ -161,12 +161,20 @@ def _write(folder: Path, questions: tuple[Question, ...]) -> tuple[dict[str, str
         with replacing(path) as temporary:
             figure.savefig(temporary, format="png")
         files["plot"] = str(path)
-    problem = folder / "bundles.toml"
-    if not problem.exists():  # an edited copy is the user's
-        with replacing(problem) as temporary:
-            temporary.write_bytes(PROBLEM.read_bytes())
-    files["problem"] = str(problem)
+    for key, source in (("problem", PROBLEM), ("table", _table())):
+        path = folder / source.name
+        if not path.exists():  # an edited copy is the user's
+            with replacing(path) as temporary:
+                temporary.write_bytes(source.read_bytes())
+        files[key] = str(path)
     return files, missing
+
+
+def _table() -> Path:
+    """Return the table that ships: classifiers on the same images."""
+    from bestgroup.analysis.datasets import DIGITS
+
+    return DIGITS
 
 
 def _figure(questions: tuple[Question, ...]) -> Any:
@@ -300,6 +308,11 @@ def _conclude(
     screen.print("How much is gained depends on the instance; this one was made for the demo.")
     screen.print(output.escape(f"plot: {files.get('plot', missing)}   ({seconds:.1f} s)"))
     screen.print(output.escape(f"next: bestgroup bounds {files['problem']}"))
+    screen.print(
+        output.escape(
+            f"and a real table: bestgroup certify {files['table']} --noise bounded:0,1 --epsilon 0.02"
+        )
+    )
 
 
 def _truth_table(spec: Spec, instance: Instance, questions: tuple[Question, ...]) -> Any:

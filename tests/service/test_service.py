@@ -553,7 +553,7 @@ def test_what_nobody_foresaw_is_logged_and_not_shown(client, app, monkeypatch, c
         raise RuntimeError("secret detail")
 
     monkeypatch.setattr(app.state.board, "listed", broken)
-    response = client.get("/healthz")
+    response = client.get("/metrics")
     assert response.status_code == 500 and "secret" not in response.text
     assert response.json()["type"] == "urn:bestgroup:error:Internal"
     assert "content-security-policy" in response.headers

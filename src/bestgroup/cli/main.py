@@ -26,6 +26,7 @@ from bestgroup.cli import (
     simulate,
     solve,
     study_care,
+    token,
     work,
 )
 from bestgroup.errors import BestGroupError
@@ -47,6 +48,7 @@ app.command("calibrate", short_help="Error rate against delta.")(calibrate.comma
 app.command("serve", short_help="HTTP service and dashboard.")(serve.command)
 app.command("work", short_help="A worker for a served study.")(work.command)
 app.add_typer(study_care.app, name="study", short_help="Live studies: ask, tell, answer.")
+app.add_typer(token.app, name="token", short_help="Named tokens of a served storage.")
 app.command("plan", short_help="How many pulls to expect.")(plan.command)
 app.command("init", short_help="A problem file from pilot data.")(init.command)
 app.command("solve", short_help="Run an evaluator until the answer is proven.")(solve.command)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from pathlib import Path
 from typing import Annotated
 
@@ -118,6 +119,27 @@ def _say(names: list[str], where: str, json: bool) -> None:
         output.print_json({"studies": names})
     else:
         print(f"{len(names)} studies {where}", file=sys.stderr)
+
+
+@app.command("audit", short_help="Who created, deleted or imported what.")
+def audit(
+    storage: Storage = DEFAULT,
+    most: Annotated[int, typer.Option(help="Lines at most, the newest first.", min=1)] = 100,
+    json: Json = False,
+) -> None:
+    """Show the audit trail of a storage."""
+    from bestgroup.studies.catalog import audit_trail
+
+    rows = audit_trail(storage, most)
+    if json:
+        output.print_json(rows)
+        return
+    keys = ("who", "what", "study", "identity", "detail")
+    table = [
+        (time.strftime("%F %T", time.gmtime(row["at"])), *(row[key] for key in keys))
+        for row in rows
+    ]
+    output.console().print(output.table(None, ["time (UTC)", *keys], table))
 
 
 @app.command("leases", short_help="Who has which pulls, and for how long.")

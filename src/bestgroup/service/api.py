@@ -46,6 +46,7 @@ def _watched(
             raise NotFound(
                 f"the study {study!r} of that identity was deleted; another has its name"
             )
+    request.state.study = found.study.identity  # for the log
     return found
 
 
@@ -271,7 +272,7 @@ def _import(request: Request, watched: Watched, body: bytes) -> schemas.Imported
     with scratch(".csv") as path:
         path.write_bytes(body)
         try:
-            new = watched.study.import_observations(path)
+            new = watched.study.import_observations(path, who=request.state.who)
         except InvalidInput as error:
             # The sender knows the table by no name.
             raise InvalidInput(without_path(str(error), path)) from None

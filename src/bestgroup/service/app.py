@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import logging
 import socket
+import sys
 import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import anyio.to_thread
 import uvicorn
 from fastapi import FastAPI, Request, Response
 from fastapi.middleware.gzip import GZipMiddleware
@@ -19,11 +21,15 @@ from bestgroup._version import __version__
 from bestgroup.errors import InvalidInput
 from bestgroup.service import api, auth, looking, making, pages, problems
 from bestgroup.service.board import Board
+from bestgroup.service.connections import Connection, make_room
 from bestgroup.service.demo import DemoWorkers
 from bestgroup.service.gate import Gate, log_to_stderr
+from bestgroup.service.lanes import THREADS
 from bestgroup.service.metrics import CONTENT_TYPE, Metrics
 from bestgroup.service.pages import STATIC
+from bestgroup.service.pulse import Pulse
 from bestgroup.service.schemas import Health
+from bestgroup.service.tokens import NamedTokens
 
 TYPES = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
 FILES = {path.name: TYPES[path.suffix] for path in STATIC.iterdir() if path.suffix in TYPES}
@@ -32,11 +38,14 @@ FILES = {path.name: TYPES[path.suffix] for path in STATIC.iterdir() if path.suff
 def create_app(storage: Any, tokens: auth.Tokens | None) -> FastAPI:
     """Return the service over a storage; `tokens` None lets everybody on this computer in."""
     board, metrics = Board(storage), Metrics()
+    named = None if tokens is None else NamedTokens(board.store)
 
     @asynccontextmanager
     async def life(app: FastAPI) -> AsyncIterator[None]:
+        anyio.to_thread.current_default_thread_limiter().total_tokens = THREADS
         yield
         app.state.closing.set()
+        app.state.pulse.close()
         board.close()
 
     app = FastAPI(
@@ -50,6 +59,7 @@ def create_app(storage: Any, tokens: auth.Tokens | None) -> FastAPI:
         generate_unique_id_function=lambda route: route.name,  # the names that clients get
     )
     app.state.board, app.state.tokens, app.state.metrics = board, tokens, metrics
+    app.state.named, app.state.pulse = named, Pulse(board.ping)
     app.state.closing, app.state.streams = threading.Event(), 0
     app.state.demos = DemoWorkers(app.state.closing)
     problems.install(app)
@@ -60,17 +70,18 @@ def create_app(storage: Any, tokens: auth.Tokens | None) -> FastAPI:
     _add_page(app)
     _describe(app)
     app.add_middleware(GZipMiddleware, minimum_size=1000, compresslevel=5)
-    app.add_middleware(Gate, metrics=metrics, tokens=tokens)
+    app.add_middleware(Gate, metrics=metrics, tokens=tokens, named=named)
     return app
 
 
 def _add_operations(app: FastAPI) -> None:
     board, metrics = app.state.board, app.state.metrics
 
+    @app.head("/healthz", include_in_schema=False)
     @app.get("/healthz", tags=["operations"], responses={503: problems.described()[503]})
-    def health() -> Health:
-        """Answer if the storage can be read; needs no token."""
-        board.listed()
+    async def health() -> Health:
+        """Answer if the storage can be read; needs no token, and waits for nobody's work."""
+        await app.state.pulse.beat()
         return Health(version=__version__)
 
     @app.get(
@@ -82,9 +93,7 @@ def _add_operations(app: FastAPI) -> None:
     )
     def metrics_text() -> Response:
         """Return numbers for operators, in the text format of Prometheus."""
-        states = [row.state for row in board.listed()]
-        for state in ("running", "done", "stuck"):
-            metrics.studies.labels(state).set(states.count(state))
+        board.measure(metrics)
         return Response(metrics.text(), media_type=CONTENT_TYPE)
 
     @app.get("/openapi.json", include_in_schema=False)
@@ -96,9 +105,9 @@ def _add_page(app: FastAPI) -> None:
     @app.get("/", include_in_schema=False)
     def page(request: Request, token: str | None = None) -> Response:
         if token is not None and app.state.tokens is not None:
-            return _enter(request, app.state.tokens, token)
+            return _enter(request, app, token)
         try:
-            auth.check(request, app.state.tokens)
+            auth.check(request, app.state.tokens, app.state.named)
         except auth.Unauthorised:
             return pages.sign_in(request)
         return pages.page()
@@ -111,9 +120,9 @@ def _add_page(app: FastAPI) -> None:
         return FileResponse(STATIC / name, media_type=FILES[name], headers=headers)
 
 
-def _enter(request: Request, tokens: auth.Tokens, token: str) -> Response:
+def _enter(request: Request, app: FastAPI, token: str) -> Response:
     """Keep a token in a cookie and take it out of the address."""
-    if tokens.role(token) is None:
+    if auth.holder_of(token, app.state.tokens, app.state.named) is None:
         return pages.sign_in(request, wrong=True)
     rest = [(k, v) for k, v in request.query_params.multi_items() if k != "token"]
     target = request.url.replace(query="").include_query_params(**dict(rest))
@@ -185,9 +194,12 @@ def serve(
         ssl_keyfile=key,
         log_config=None,
         access_log=False,
+        http=Connection,
         server_header=False,
         timeout_graceful_shutdown=10,
     )
     log_to_stderr(level)
+    make_room()
+    sys.setswitchinterval(0.001)  # work in threads lets requests through sooner
     announce()
     _Server(config, app).run(sockets=[listener])

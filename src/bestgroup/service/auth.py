@@ -1,4 +1,4 @@
-"""Who may do what: two tokens, one for readers and one for writers.
+"""Who may do what: a token for readers, one for writers, and named ones from the storage.
 
 A token comes in the header `Authorization: Bearer TOKEN`, or in the cookie that the page's start-up
 address sets. A writer may do what a reader may. Without tokens everybody on this computer may do
@@ -11,15 +11,14 @@ import hmac
 import ipaddress
 import secrets
 from dataclasses import dataclass
-from typing import Literal
 from urllib.parse import urlsplit
 
 from fastapi import Depends, Request
 from fastapi.security import APIKeyCookie, HTTPBearer
 
 from bestgroup.errors import BestGroupError, InvalidInput
+from bestgroup.service.tokens import Holder, NamedTokens, Role
 
-Role = Literal["reader", "writer"]
 SHORTEST = 16  # characters of a token
 _LOCAL = ("localhost", "127.0.0.1", "::1")
 
@@ -93,23 +92,31 @@ def cookie_name(request: Request) -> str:
     return f"bestgroup-{request.url.port or 0}"
 
 
-def check(request: Request, tokens: Tokens | None) -> Role:
-    """Return the role of whoever sent a request; Unauthorised or Forbidden if it may not pass."""
+def holder_of(token: str, tokens: Tokens, named: NamedTokens | None) -> Holder | None:
+    """Return whose token this is, and what it allows; None if nobody's."""
+    role = tokens.role(token)
+    if role is not None:
+        return Holder(role, role)
+    return None if named is None or not token else named.holder(token)
+
+
+def check(request: Request, tokens: Tokens | None, named: NamedTokens | None = None) -> Holder:
+    """Return who sent a request; Unauthorised or Forbidden if it may not pass."""
     if tokens is None:
         _check_local(request)
-        role: Role | None = "writer"
+        holder: Holder | None = Holder("local", "writer")
     else:
         scheme, _, given = request.headers.get("authorization", "").partition(" ")
         if scheme.lower() != "bearer" or not given:
             given = request.cookies.get(cookie_name(request), "")
-        role = tokens.role(given.strip())
-    if role is None:
+        holder = holder_of(given.strip(), tokens, named)
+    if holder is None:
         raise Unauthorised("a token is needed: open the address that `bestgroup serve` has printed")
     if request.method not in ("GET", "HEAD"):
-        if role != "writer":
+        if holder.role != "writer":
             raise Forbidden("this takes the writer's token; a reader may look but change nothing")
         _check_origin(request)
-    return role
+    return holder
 
 
 def _check_local(request: Request) -> None:

@@ -6,13 +6,15 @@ import logging
 import threading
 import time
 from collections import deque
+from contextlib import suppress
 from typing import Any
 
 from bestgroup.errors import NoSuchStudy, StoreError
 from bestgroup.service.course import Course
+from bestgroup.service.metrics import Metrics
 from bestgroup.service.problems import NotFound
 from bestgroup.service.proof import Proof
-from bestgroup.studies.catalog import Study, glance_study, load_study
+from bestgroup.studies.catalog import Study, delete_study, glance_study, load_study
 from bestgroup.studies.spec import StudySpec
 from bestgroup.studies.storage import open_store
 from bestgroup.studies.storage.records import Entry, Head, Listed
@@ -119,6 +121,11 @@ class Watched:
             making.wait(wait)
         return self._proof
 
+    @property
+    def observed(self) -> int:
+        """How many observations the last certificate rests on."""
+        return self._proof.observed
+
     def _renew(self, made: threading.Event) -> None:
         begun, first = time.monotonic(), not self._proof.observed
         try:
@@ -175,10 +182,10 @@ class Board:
         except StoreError:
             return None
 
-    def remove(self, name: str, identity: str) -> None:
+    def remove(self, name: str, identity: str, who: str) -> None:
         """Delete the study of that name and identity; NotFound if there is none."""
         try:
-            self.store.delete(name, identity)
+            delete_study(name, self.store, identity=identity, who=who)
         except NoSuchStudy:
             raise NotFound(f"there is no study named {name!r}") from None
         finally:
@@ -196,6 +203,27 @@ class Board:
                     if self._open.get(name) is watched:
                         del self._open[name]
         return set(there)
+
+    def ping(self) -> None:
+        """Return if the storage can be read."""
+        self.store.ping()
+
+    def measure(self, metrics: Metrics) -> None:
+        """Set the numbers that are read off the studies when somebody asks for them."""
+        states = [row.state for row in self.listed()]
+        for state in ("running", "done", "stuck"):
+            metrics.studies.labels(state).set(states.count(state))
+        with self._lock:
+            opened = list(self._open.values())
+        overdue = lag = 0
+        for watched in opened:
+            with suppress(StoreError):
+                status = watched.study.status(forecast=False)
+                overdue += status.overdue
+                if status.state == "running":
+                    lag = max(lag, status.told - watched.observed)
+        metrics.overdue.set(overdue)
+        metrics.lag.set(lag)
 
     def close(self) -> None:
         """Let go of the storage."""

@@ -9,12 +9,16 @@ import time
 from typing import Any
 
 from fastapi import Request, Response
+from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from bestgroup.errors import BestGroupError
 from bestgroup.service import auth, pages, problems
+from bestgroup.service.lanes import Attempts, Lanes
 from bestgroup.service.metrics import Metrics
+from bestgroup.service.problems import TooMany
+from bestgroup.service.tokens import Holder, NamedTokens
 
 log = logging.getLogger("bestgroup.service")
 MOST_BODY = 16 * 2**20
@@ -39,8 +43,15 @@ SAFETY = [
 class Gate:
     """The outermost layer of the app."""
 
-    def __init__(self, app: ASGIApp, metrics: Metrics, tokens: auth.Tokens | None) -> None:
-        self._app, self._metrics, self._tokens = app, metrics, tokens
+    def __init__(
+        self,
+        app: ASGIApp,
+        metrics: Metrics,
+        tokens: auth.Tokens | None,
+        named: NamedTokens | None = None,
+    ) -> None:
+        self._app, self._metrics, self._tokens, self._named = app, metrics, tokens, named
+        self._lanes, self._attempts = Lanes(), Attempts()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on."""
@@ -62,9 +73,10 @@ class Gate:
 
         try:
             if scope["path"] not in OPEN and not caches:
-                role = auth.check(Request(scope), self._tokens)
-                scope.setdefault("state", {})["role"] = role
-            await self._limited(scope, receive, answer)
+                holder = await self._holder(scope)
+                scope.setdefault("state", {}).update(role=holder.role, who=holder.name)
+            async with self._lanes.turn(scope):
+                await self._limited(scope, receive, answer)
         except BestGroupError as error:  # before anything of the body was read
             await _refused(Request(scope), error)(scope, receive, answer)
         except Exception as error:
@@ -73,6 +85,20 @@ class Gate:
             await problems.unexpected(error)(scope, receive, answer)
         finally:
             self._note(scope, seen["status"], time.perf_counter() - begun)
+
+    async def _holder(self, scope: Scope) -> Holder:
+        """Return who sent a request; hosts that fail too often are told to wait."""
+        request = Request(scope)
+        try:
+            # The named tokens may have to be read from the storage.
+            return await run_in_threadpool(auth.check, request, self._tokens, self._named)
+        except auth.Unauthorised:
+            host = (scope.get("client") or ("",))[0]
+            if not self._attempts.allow(host, time.monotonic()):
+                raise TooMany(
+                    "too many requests without a token from this address; wait a little"
+                ) from None
+            raise
 
     async def _limited(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Refuse a body that is too long, whether it says so or not."""
@@ -104,6 +130,10 @@ class Gate:
         level = logging.INFO if status < 500 else logging.ERROR
         # The route, not the address: queries and headers may hold tokens.
         entry = {"method": method, "route": path, "status": status, "ms": round(seconds * 1e3, 2)}
+        # A study by its identity: names may say what an experiment is about.
+        entry |= {
+            key: value for key in ("who", "study") if (value := scope.get("state", {}).get(key))
+        }
         log.log(level, "request", extra={"entry": entry})
 
 

@@ -57,7 +57,8 @@ def create_from_file(request: Request, body: schemas.FileBody) -> schemas.StudyO
 @router.delete("/study", summary="Remove a study")
 def remove(request: Request, watched: AStudy) -> schemas.Done:
     """Remove a study and all that was told it, for good; leases on it end with it."""
-    board_of(request).remove(watched.study.name, watched.study.identity)
+    study = watched.study
+    board_of(request).remove(study.name, study.identity, request.state.who)
     return schemas.Done()
 
 
@@ -65,7 +66,7 @@ def _created(
     request: Request, name: str, problem: Problem, goal: Goal, delta: float, rest: dict[str, Any]
 ) -> schemas.StudyOut:
     board = board_of(request)
-    create_study(name, problem, goal, delta, board.store, **rest)
+    create_study(name, problem, goal, delta, board.store, who=request.state.who, **rest)
     board.refresh()  # another process may have deleted one of that name
     return study_out(board.find(name))
 

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client import (
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    ProcessCollector,
+    generate_latest,
+)
 
 from bestgroup._version import __version__
 
@@ -30,6 +37,17 @@ class Metrics:
         self.failed = Counter("bestgroup_tickets_failed", "Tickets given back", registry=registry)
         self.streams = Gauge("bestgroup_event_streams", "Open event streams", registry=registry)
         self.studies = Gauge("bestgroup_studies", "Studies by state", ("state",), registry=registry)
+        self.overdue = Gauge(
+            "bestgroup_overdue_pulls",
+            "Pulls whose lease has ended, open studies",
+            registry=registry,
+        )
+        self.lag = Gauge(
+            "bestgroup_certificate_lag",
+            "Observations that the page's certificate is behind, the largest of open studies",
+            registry=registry,
+        )
+        ProcessCollector(registry=registry)  # memory, processor time, open files
         build = Gauge("bestgroup_build", "Always 1", ("version",), registry=registry)
         build.labels(__version__).set(1)
 

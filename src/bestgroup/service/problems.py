@@ -40,14 +40,21 @@ class Busy(BestGroupError):
     status = 503
 
 
+class TooMany(BestGroupError):
+    """Too many requests without a token."""
+
+    status = 429
+
+
 TITLES = {
     400: "Bad request",
     401: "Who is it",
     403: "Not allowed",
     404: "Not found",
     405: "No such method here",
-    409: "Ticket refused",
+    409: "Ticket or study refused",
     413: "Too large",
+    429: "Too many requests",
     422: "Input cannot be used",
     500: "Internal error",
     503: "Storage or service not available",
@@ -81,7 +88,7 @@ def refusal(error: BestGroupError) -> JSONResponse:
     headers = {}
     if error.status == 401:
         headers["WWW-Authenticate"] = "Bearer"
-    if error.status == 503:
+    if error.status in (429, 503):
         headers["Retry-After"] = "2"
     return answer(type(error).__name__, error.status, _printable(str(error)), headers)
 

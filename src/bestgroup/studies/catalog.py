@@ -25,13 +25,14 @@ from bestgroup.studies.runner import Stage
 from bestgroup.studies.spec import StudySpec, choose
 from bestgroup.studies.storage import backup, open_store, restore
 from bestgroup.studies.storage.records import Head
-from bestgroup.studies.study import Study
+from bestgroup.studies.study import Study, note
 
 MOST_PAIRS = 200_000_000  # of groups, times dims: 200 MB for each set of them
 STORAGE = "sqlite:///bestgroup.db"  # in the folder of the process
 
 __all__ = [
     "Study",
+    "audit_trail",
     "backup_studies",
     "create_study",
     "delete_study",
@@ -52,13 +53,15 @@ def create_study(
     batch: Any = None,
     horizon: int = 0,
     seed: int = 0,
+    who: str | None = None,
 ) -> Study:
     """Return a new study in a storage: "sqlite:///FILE", "postgresql://..." or "memory".
 
     `batch` is how many pulls an adaptive algorithm plans at a time; the others plan rounds.
     `horizon` is how many pulls of each planned arm may be handed out beyond the plan, so that no
     worker waits at a round's end: pulls that may turn out not to be needed. `seed` is the root of
-    the tickets' seeds. All of this is pinned, with the version of the algorithm.
+    the tickets' seeds. All of this is pinned, with the version of the algorithm. `who` stands in
+    the audit trail, by default the user of this process.
 
     >>> from bestgroup.problem.goals import ParetoGroups
     >>> from bestgroup.problem.noise import Bounded
@@ -99,6 +102,7 @@ def create_study(
     head, slots, entries = Stage(spec).first()
     store = open_store(storage, create=True)
     key = store.create(name, spec.to_json(), head, slots, entries)
+    note(store, who, "create", (name, key), f"{problem.shape.groups} groups, {chosen}")
     return Study(store, key, spec)
 
 
@@ -155,6 +159,16 @@ def restore_studies(
     return restore(open_store(storage, create=True), Path(path), names, replace)
 
 
-def delete_study(name: str, storage: Any = STORAGE) -> None:
-    """Remove a study and all that was told it."""
-    open_store(storage).delete(name)
+def delete_study(
+    name: str, storage: Any = STORAGE, *, identity: str | None = None, who: str | None = None
+) -> None:
+    """Remove a study and all that was told it; only that of an identity, if one is given."""
+    store = open_store(storage)
+    key, _ = store.find(name)
+    store.delete(name, identity or key)
+    note(store, who, "delete", (name, identity or key))
+
+
+def audit_trail(storage: Any = STORAGE, most: int = 1000) -> list[dict[str, Any]]:
+    """Return who created, deleted or imported what, the newest first."""
+    return [event._asdict() for event in open_store(storage).trail(most)]

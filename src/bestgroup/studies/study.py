@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import getpass
 import os
 import socket
 import threading
@@ -35,7 +36,7 @@ from bestgroup.studies.runner import Stage
 from bestgroup.studies.spec import StudySpec
 from bestgroup.studies.storage import open_store
 from bestgroup.studies.storage.base import Session, Store
-from bestgroup.studies.storage.records import Block, Entry, Head, Slot, Tell
+from bestgroup.studies.storage.records import Block, Entry, Event, Head, Slot, Tell
 from bestgroup.studies.ticket import Ticket, read_ticket
 
 T = TypeVar("T")
@@ -299,7 +300,7 @@ class Study:
 
         return self._store.write(self._key, work)
 
-    def import_observations(self, source: Any) -> int:
+    def import_observations(self, source: Any, who: str | None = None) -> int:
         """Take observations made elsewhere: a CSV or Parquet file, a data frame, or rows.
 
         Columns group, arm and one for each dim; where arms share items, also item: such rows are taken
@@ -316,7 +317,9 @@ class Study:
         def work(session: Session) -> int:
             return import_rows(session, self._stage, table)
 
-        return self._write(work)
+        fresh = self._write(work)
+        note(self._store, who, "import", (self.name, self._key), f"{fresh} rows")
+        return fresh
 
     def to_frame(self) -> Any:
         """Return all observations as a pandas data frame: group, arm, index and the dims."""
@@ -455,6 +458,19 @@ class Study:
                 f"got {len(block)}"
             )
         return Tell(i, j, claim.first, block)
+
+
+def note(
+    store: Store, who: str | None, what: str, study: tuple[str, str], detail: str = ""
+) -> None:
+    """Add a line to the audit trail; without `who` it is the user of this process."""
+    if who is None:
+        try:
+            user = getpass.getuser()
+        except (KeyError, OSError):
+            user = str(os.getuid())
+        who = f"{user}@{socket.gethostname()}"
+    store.note(Event(0.0, who, what, *study, detail))
 
 
 def _again(kept: Any, key: str, spec: StudySpec) -> Study:

@@ -314,6 +314,10 @@ class Store(ABC):
         return self.url
 
     @abstractmethod
+    def ping(self) -> None:
+        """Return if the storage can be read; StoreError otherwise."""
+
+    @abstractmethod
     def faults(self) -> list[str]:
         """Return what the database finds wrong with itself."""
 

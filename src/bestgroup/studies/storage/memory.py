@@ -276,6 +276,9 @@ class MemoryStore(Store):
             if self._tokens.pop(name, None) is None:
                 raise InvalidInput(f"there is no token named {name!r}")
 
+    def ping(self) -> None:
+        pass
+
     def faults(self) -> list[str]:
         return []
 

@@ -24,7 +24,7 @@ from bestgroup.studies.storage.dialects import Dialect, Moved, Postgres, SQLite
 from bestgroup.studies.storage.records import Entry, Event, Head, Listed, Slot
 from bestgroup.studies.storage.sql_session import SqlSession
 from bestgroup.studies.storage.sql_statements import Statements
-from bestgroup.studies.storage.tables import OF_A_STUDY, audit, studies, tokens
+from bestgroup.studies.storage.tables import OF_A_STUDY, audit, schema, studies, tokens
 
 T = TypeVar("T")
 
@@ -152,6 +152,9 @@ class SqlStore(Store):
         query = delete(tokens).where(tokens.c.name == name)
         if not self._retrying(lambda c: c.execute(query).rowcount, write=True):
             raise InvalidInput(f"there is no token named {name!r}")
+
+    def ping(self) -> None:
+        self._retrying(lambda connection: connection.execute(select(schema.c.version)).all())
 
     def faults(self) -> list[str]:
         return self._retrying(self._dialect.faults)

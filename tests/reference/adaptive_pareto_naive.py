@@ -271,7 +271,7 @@ class Naive:
         if z < 0.25 * wanted or n_a * n_b < self.wait.get(key, -1.0) * (n_a + n_b):
             return False
         rest = lack_by_bets(self, arms, d, shift, wanted)
-        growth = min(max(0.4 * rest / z, 0.015), 0.25)
+        growth = min(max(0.25 * rest / z, 0.006), 0.25)
         self.wait[key] = n_a * n_b / (n_a + n_b) * (1.0 + growth)
         return rest <= 0.0
 
@@ -325,13 +325,13 @@ def lack_by_bets(run: Naive, arms: tuple, d: int, shift: float, level: float) ->
             (prices[0] + prices[1]) / (2.0 * prices[1]),
         )
         q_a, q_b = (q * (ratio * ratio) for ratio in ratios)
-        part = level - math.log(0.1)
+        part = level - math.log(0.05)
         value = pair_evidence_above(gap, n_a, n_b, q_a, q_b)
         if value >= part:
             value = pair_evidence(gap, n_a, n_b, q_a, q_b)
         if value >= part:
             return part - value
-        level += math.log1p(-math.exp(-(part - value))) - math.log(1.0 - 0.1)
+        level += math.log1p(-math.exp(-(part - value))) - math.log(1.0 - 0.05)
     v = run.base_variance[i, m, d], run.base_variance[j, k, d]
     size = max(abs(seen), math.sqrt(v[0] / base_a + v[1] / base_b))
     weights = [price * math.sqrt(x) for price, x in zip(prices, v, strict=True)]
@@ -343,7 +343,7 @@ def lack_by_bets(run: Naive, arms: tuple, d: int, shift: float, level: float) ->
             (g, arm), base = ((i, m), (j, k))[side], (base_a, base_b)[side]
             centre = run.scouted_mean(g, arm, d) - run.keep.origin[d] / run.keep.scale[d]
             most = 0.95 / ((1.0 - centre if side else centre) + math.sqrt(v[side] / base))
-        bets.append((2.0 / math.sqrt(4.5) * part / (v[side] + part * part), most))
+        bets.append((2.3 / math.sqrt(4.5) * part / (v[side] + part * part), most))
     errors = math.sqrt(v[0] / n_a), math.sqrt(v[1] / n_b)
     room = np.zeros((ROOM, BETS))
     a, b = sums_since(run, (i, m), d), sums_since(run, (j, k), d)

@@ -56,7 +56,7 @@ most delta sum_i r(i) = delta, given F and hence without it. QED
 
 **Other noise.** For values in a range, 0/1 values and symmetric noise of unknown variance the evidence
 is that of `pair_wealth`: wealth of bets whose scales scouting fixes, given F. For values in a range it
-is the average of that, with weight .9, and of the evidence above at the scale of half the range: an
+is the average of that, with weight .95, and of the evidence above at the scale of half the range: an
 average of supermartingales that start at 1 is one. The proof uses nothing else of Ev than that it is at
 most the log of such a process where the null holds.
 

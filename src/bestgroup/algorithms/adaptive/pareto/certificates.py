@@ -27,10 +27,10 @@ from bestgroup.inference.evalues.pair_wealth import pair_lack
 from bestgroup.inference.kinds import GAUSSIAN, SUBGAUSSIAN
 from bestgroup.problem.arrays import Bools, Floats
 
-_RANGE = 0.1  # the weight of the evidence by the scale that a range gives; bets have the rest
+_RANGE = 0.05  # the weight of the evidence by the scale that a range gives; bets have the rest
 _LOG_RANGE, _LOG_BETS = math.log(_RANGE), math.log(1.0 - _RANGE)
 _WORTH = 0.25  # of the level: no test of bets at less strength
-_SOONER, _LEAST_GROWTH, _MOST_GROWTH = 0.4, 0.015, 0.25  # by how much counts grow to the next test
+_SOONER, _LEAST_GROWTH, _MOST_GROWTH = 0.25, 0.006, 0.25  # by how much counts grow to the next test
 _RETRY = 0.7  # a failed test is repeated when the strength has grown by this share of its lack
 
 

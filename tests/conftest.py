@@ -3,6 +3,9 @@
 import contextlib
 import signal
 
+# Two files of this name cannot both be searched for doctests.
+collect_ignore_glob = ["conftest.py", "*/conftest.py"]
+
 # Jobs in the background of a shell ignore Ctrl-C, and so would all processes that tests start.
 with contextlib.suppress(ValueError):  # not in the main thread
     signal.signal(signal.SIGINT, signal.default_int_handler)

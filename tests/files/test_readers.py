@@ -4,6 +4,7 @@ The sample files of lm-evaluation-harness follow its documented format; it is no
 """
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -132,7 +133,11 @@ def test_alone(benchmark):
 def test_pytest_benchmark(tmp_path):
     (tmp_path / "test_speed.py").write_text(BENCHMARKS)
     call = [sys.executable, "-m", "pytest", "-q", "--benchmark-json=out.json", "test_speed.py"]
-    subprocess.run([*call, "-p", "no:cacheprovider"], cwd=tmp_path, check=True, capture_output=True)
+    # Under xdist the plugin measures nothing; the call is a session of its own.
+    alone = {key: value for key, value in os.environ.items() if not key.startswith("PYTEST")}
+    subprocess.run(
+        [*call, "-p", "no:cacheprovider"], cwd=tmp_path, check=True, capture_output=True, env=alone
+    )
     found = bg.read(tmp_path / "out.json")
     assert found.groups == {"zlib": ["test_zlib[1]", "test_zlib[9]"], "test_alone": ["test_alone"]}
     assert len(found) == 15

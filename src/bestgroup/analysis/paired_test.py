@@ -73,7 +73,7 @@ class PairedTest:
             raise InvalidInput(f"alpha must be between 0 and 1; got {alpha!r}")
         if self.items is not None and self.count == self.items:
             return self._total > 0.0
-        return self._certain or self._best >= 1.0 / alpha
+        return self._certain or bool(self._best >= 1.0 / alpha)
 
     def _bet_on_means(self, value: float, reach: float) -> None:
         mean = null_mean(self._rule.pool, self.count, self._total, 0.0, reach)

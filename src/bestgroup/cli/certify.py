@@ -129,7 +129,7 @@ def read_noise(text: str) -> Noise:
     """Return the noise model that a text names.
 
     >>> read_noise("bounded:0,1")
-    Bounded(low=0.0, high=1.0, method='betting', dependence='arbitrary', arms='independent')
+    Bounded(low=0.0, high=1.0, method='betting', dependence='arbitrary', arms='independent', difference=None)
     """
     import bestgroup as bg
 

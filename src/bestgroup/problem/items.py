@@ -173,7 +173,7 @@ def drawn_order(seed: int, count: int) -> tuple[int, ...]:
     """Return the order in which a study takes its items: a random one, fixed by the study's seed.
 
     >>> drawn_order(1, 4)
-    (1, 3, 0, 2)
+    (1, 0, 3, 2)
     """
     keys = [
         hashlib.blake2b(struct.pack("<qq", seed, k), digest_size=16, person=b"items").digest()

@@ -45,7 +45,6 @@ def create_app(storage: Any, tokens: auth.Tokens | None) -> FastAPI:
         anyio.to_thread.current_default_thread_limiter().total_tokens = THREADS
         yield
         app.state.closing.set()
-        app.state.pulse.close()
         board.close()
 
     app = FastAPI(

@@ -136,5 +136,5 @@ def described(*statuses: int) -> dict[int | str, dict[str, Any]]:
             "description": TITLES[status],
             "content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}},
         }
-        for status in sorted({401, 403, 404, 422, 503, *statuses})
+        for status in sorted({401, 403, 404, 409, 422, 429, 503, *statuses})
     }

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 
 from bestgroup.errors import StoreError
 
@@ -18,7 +19,6 @@ class Pulse:
 
     def __init__(self, ping: Callable[[], None]) -> None:
         self._ping = ping
-        self._pool = ThreadPoolExecutor(1, "pulse")
         self._asked: Future[None] | None = None
         self._good = float("-inf")
 
@@ -27,13 +27,16 @@ class Pulse:
         if time.monotonic() - self._good < AGE:
             return
         if self._asked is None or self._asked.done():
-            self._asked = self._pool.submit(self._ping)
+            self._asked = Future()
+            threading.Thread(target=self._ask, args=(self._asked,), daemon=True).start()
         try:
             await asyncio.wait_for(asyncio.shield(asyncio.wrap_future(self._asked)), PATIENCE)
         except TimeoutError:
             raise StoreError(f"the storage has not answered for {PATIENCE:g} s") from None
         self._good = time.monotonic()
 
-    def close(self) -> None:
-        """Ask no more."""
-        self._pool.shutdown(wait=False, cancel_futures=True)
+    def _ask(self, asked: Future[None]) -> None:
+        try:
+            asked.set_result(self._ping())
+        except BaseException as error:
+            asked.set_exception(error)

@@ -1,5 +1,7 @@
 """One study, one certificate: what `solve`, `explain`, plots and the page say of a group is one thing."""
 
+import json
+
 import numpy as np
 import pytest
 
@@ -151,3 +153,31 @@ def test_two_proofs_at_a_large_delta_guarantee_nothing_together():
     while not study.certificate().beyond.any():
         study.tell_many([(t, [1.0, 1.0] if t.group == "A" else [0.0, 0.0]) for t in study.ask(8)])
     assert study.certificate().together.level == "none"
+
+
+def test_imported_rows_add_the_assumption_that_they_were_not_seen():
+    problem = bg.Problem({"A": ["a"], "B": ["b"]}, {"x": "max"}, bg.SubGaussian(1.0))
+    study = bg.create_study("in", problem, bg.ParetoGroups(0.1), 0.05, MemoryStore())
+    words = "none was seen when groups, arms, dims, weights and delta were fixed"
+    assert words not in str(study.answer().guarantee)
+    study.import_observations([{"group": "A", "arm": "a", "x": 0.5}] * 3)
+    assert words in str(study.answer().guarantee) and words in str(study.certificate().guarantee)
+    for ticket in study.ask(4):
+        study.tell(ticket, [0.1])
+    assert words in str(study.answer().guarantee)
+
+
+def test_the_shell_says_what_the_observations_prove_beyond_the_answer(tmp_path, capsys):
+    problem = bg.Problem({"A": ["a"], "B": ["b"]}, {"x": "max", "y": "max"}, bg.SubGaussian(1.0))
+    place, goal = f"sqlite:///{tmp_path / 'slow.db'}", bg.ParetoGroups(0.05)
+    study = bg.create_study("slow", problem, goal, 0.05, place, algorithm="te")
+    while not study.certificate().beyond.all():
+        study.tell_many([(t, [1.0, 1.0] if t.group == "A" else [0.0, 0.0]) for t in study.ask(8)])
+    with pytest.raises(SystemExit):
+        run(["study", "answer", "slow", "--storage", place])
+    said = " ".join(capsys.readouterr().out.split())
+    assert "undecided: A, B" in said and "by themselves prove in: A; out: B" in said
+    assert "guarantee of both: proven: with probability at least 0.9 " in said
+    with pytest.raises(SystemExit):
+        run(["study", "answer", "slow", "--storage", place, "--json"])
+    assert json.loads(capsys.readouterr().out)["beyond"]["accepted"] == ["A"]

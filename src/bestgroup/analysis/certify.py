@@ -262,10 +262,11 @@ class Certificate:
         return (
             f"{self.pulls:,} observations. {how} {kind}: {', '.join(self.accepted) or 'none yet'}. "
             f"{how} out: {len(self.rejected)}.{spare} "
-            f"Undecided: {', '.join(self.undecided) or 'none'}.{self._beyond_words()}"
+            f"Undecided: {', '.join(self.undecided) or 'none'}.{self.beyond_words()}"
         )
 
-    def _beyond_words(self) -> str:
+    def beyond_words(self) -> str:
+        """Return a sentence on what a study's observations prove beyond its decisions, if anything."""
         parts = [
             f"{status.word}: {', '.join(names)}"
             for status in (Status.IN, Status.OUT, Status.NOT_NEEDED)

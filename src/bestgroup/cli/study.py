@@ -242,9 +242,12 @@ def status(name: Name, storage: Storage = DEFAULT, json: Json = False) -> None:
 @app.command("answer", short_help="What is known so far.")
 def answer(name: Name, storage: Storage = DEFAULT, json: Json = False) -> None:
     """Show which groups are in, out and undecided, and what that is worth."""
-    found = load(name, storage).answer()
+    study = load(name, storage)
+    found = study.answer()
+    proof = None if found.final else study.certificate()
     if json:
-        output.print_json(found.to_dict())
+        beyond = None if proof is None else proof.to_dict()["beyond"]
+        output.print_json({**found.to_dict(), "beyond": beyond})
         return
     screen = output.console()
     parts = [("in", found.inside), ("out", found.outside), ("undecided", found.undecided)]
@@ -257,6 +260,11 @@ def answer(name: Name, storage: Storage = DEFAULT, json: Json = False) -> None:
     price = "" if found.cost is None else f", cost: {found.cost:,.6g}"
     screen.print(f"pulls: {found.pulls}, told: {found.told}{price}")
     screen.print(output.escape(f"guarantee: {found.guarantee}"))
+    if proof is not None and proof.together is not None:
+        screen.print(output.escape(f"beyond that:{proof.beyond_words()}"))
+        screen.print(output.escape(f"guarantee of both: {proof.together}"))
+    for sentence in () if proof is None else proof.contradictions:
+        screen.print(output.escape(f"contradiction: {sentence}"), style="bold")
 
 
 @app.command("explain", short_help="What is known of a group.")

@@ -32,7 +32,7 @@ def make_certificate(
     """Return the certificate of a study; without a look its algorithm cannot be run here."""
     problem, goal, data, tally = spec.problem, spec.goal, picture.verdict, picture.tally
     decided = np.array(statuses(spec, head), np.int64)
-    own = guarantee_of(spec, head.state == "done")
+    own = guarantee_of(spec, head)
     if look is None:
         pairs = spec.problem.noise.arms == "independent"
         look = Outlook.blank(len(decided), pairs)

@@ -18,6 +18,10 @@ from bestgroup.studies.storage.base import Session
 from bestgroup.studies.storage.records import Entry, Head
 
 RETRIES = "how long an evaluation takes, and whether it fails, says nothing about its value"
+IMPORTED = (
+    "of the rows that were imported none was left out because of its value, and none was seen when "
+    "groups, arms, dims, weights and delta were fixed"
+)
 ORDER = "pulls are independent, or are consumed in the order in which they were made"
 
 
@@ -166,15 +170,17 @@ def make_answer(spec: StudySpec, head: Head) -> Answer:
         undecided=parts[Status.UNDECIDED],
         pulls=head.pulls,
         told=head.told,
-        guarantee=guarantee_of(spec, final),
+        guarantee=guarantee_of(spec, head),
         cost=report.get("cost"),
     )
 
 
-def guarantee_of(spec: StudySpec, final: bool) -> Guarantee:
+def guarantee_of(spec: StudySpec, head: Head) -> Guarantee:
     """Return what a study's answer is worth, or what its decisions are before the end."""
-    own = spec.own_guarantee().resting_on(*spec.problem.treatment(), ORDER, RETRIES)
-    return own if final else own.so_far()
+    imported = (IMPORTED,) if json.loads(head.report).get("imported") else ()
+    rests = (*spec.problem.treatment(), ORDER, RETRIES, *imported)
+    own = spec.own_guarantee().resting_on(*rests)
+    return own if head.state == "done" else own.so_far()
 
 
 def make_explanation(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import hashlib
+import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -88,6 +89,8 @@ def import_rows(session: Session, stage: Stage, table: Rows) -> int:
     session.swap(old, new)
     session.append(tells)
     session.add_import(table.digest, table.size)
+    report = {**json.loads(session.head.report), "imported": True}  # which the guarantee rests on
+    session.set_head(session.head._replace(report=json.dumps(report)))
     if not session.waiting():
         stage.move(session)
     return sum(len(tell.values) for tell in tells)

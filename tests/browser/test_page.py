@@ -286,6 +286,7 @@ def test_a_demo_study_with_the_servers_own_worker(open_page, tmp_path):
     page.get_by_role("link", name="Workers", exact=True).click()
     page.get_by_text("the server's own worker", exact=True).wait_for()
     assert not page.locator("#demo-again").is_visible()
+    page.close()
     server.stop()
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -17,7 +18,7 @@ from pydantic import BaseModel, Field
 
 from bestgroup.service.numbers import short
 from bestgroup.service.proof import Proof
-from bestgroup.service.schemas import GroupStatus
+from bestgroup.service.schemas import STATUSES, GroupStatus
 from bestgroup.studies.catalog import Study
 from bestgroup.studies.history import History
 from bestgroup.studies.spec import StudySpec
@@ -53,10 +54,19 @@ class DecisionOut(BaseModel):
     group: str | None
 
 
+class StepOut(BaseModel):
+    """How many groups had each status, from some number of observations on."""
+
+    pulls: int
+    at: float | None
+    counts: dict[GroupStatus, int]
+
+
 class CourseOut(BaseModel):
     """The whole course."""
 
     points: list[PointOut]
+    steps: list[StepOut] = Field(description="statuses at the points and at the decisions")
     complete: bool = Field(description="false while the log is being read")
     dims: list[str]
     decisions: list[DecisionOut] = Field(description="the newest 500 at most, in their order")
@@ -136,6 +146,7 @@ class Course:
         newest = decisions[-MOST_DECISIONS:]
         return CourseOut(
             points=[PointOut(**point._asdict()) for point in points],
+            steps=_steps(len(groups), points, decisions, clock),
             complete=complete,
             dims=[dim.name for dim in self._spec.problem.decided],
             decisions=[
@@ -170,6 +181,26 @@ def _point(proof: Proof, at: float, head: Head) -> _Point:
         forecast=None if forecast is None else short(forecast, 4),
         widths=middle,
     )
+
+
+def _steps(
+    groups: int, points: list[_Point], decisions: list[Entry], clock: list[tuple[int, float]]
+) -> list[StepOut]:
+    """Return the statuses at points and decisions; between points decisions are what is known."""
+    marks: list[tuple[int, int, _Point | Entry]] = [(point.pulls, 0, point) for point in points]
+    marks += [(entry.pulls, 1, entry) for entry in decisions if entry.group >= 0]
+    decided: Counter[str] = Counter()
+    proven: dict[GroupStatus, int] = dict.fromkeys(STATUSES, 0)
+    steps: dict[int, StepOut] = {}
+    for pulls, _, mark in sorted(marks, key=lambda entry: entry[:2]):
+        if isinstance(mark, Entry):
+            decided[mark.kind] += 1
+        else:
+            proven = mark.counts
+        counts: dict[GroupStatus, int] = {w: max(decided[w], proven[w]) for w in STATUSES}
+        counts["undecided"] = max(0, groups - sum(counts[word] for word in STATUSES[:-1]))
+        steps[pulls] = StepOut(pulls=pulls, at=_time_of(clock, pulls), counts=counts)
+    return list(steps.values())
 
 
 def _time_of(clock: list[tuple[int, float]], pulls: int) -> float | None:

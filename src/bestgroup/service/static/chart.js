@@ -52,7 +52,7 @@ export function timeText(at, [low, high]) {
 }
 
 // A framed plot: returns its group, its scales and its size. `x` and `y` are { domain, title, time, better }.
-export function frame(holder, { x, y, height, label, left = 52, right = 14, top = 12, bottom = 42 }) {
+export function frame(holder, { x, y, height, label, left = 60, right = 14, top = 12, bottom = 42 }) {
   const width = Math.max(260, holder.clientWidth), inner = { left, right: width - right, top, bottom: height - bottom };
   const sx = scale(x.domain, [inner.left, inner.right]), sy = scale(y.domain, [inner.bottom, inner.top]);
   const root = svg("svg", { viewBox: `0 0 ${width} ${height}`, height, role: "img", "aria-label": label });
@@ -67,7 +67,7 @@ export function frame(holder, { x, y, height, label, left = 52, right = 14, top 
   }
   root.append(svg("path", { class: "axis", fill: "none", d: `M${inner.left} ${inner.top}V${inner.bottom}H${inner.right}` }));
   if (x.title) root.append(axisTitle(x, (inner.left + inner.right) / 2, height - 6, ""));
-  if (y.title) root.append(axisTitle(y, 0, 0, `translate(13 ${(inner.top + inner.bottom) / 2}) rotate(-90)`));
+  if (y.title) root.append(axisTitle(y, 0, 0, `translate(12 ${(inner.top + inner.bottom) / 2}) rotate(-90)`));
   const clip = `clip-${holder.id}`;
   root.append(svg("clipPath", { id: clip }, svg("rect", { x: inner.left, y: inner.top - 6, width: inner.right - inner.left, height: inner.bottom - inner.top + 6 })));
   const plot = svg("g", { "clip-path": `url(#${clip})` });

@@ -20,7 +20,7 @@ export async function showCourse(signal) {
   $("course-some").hidden = !points.length;
   if (!points.length) return !course.complete;
   const axis = across(points, against);
-  showStatuses(points, axis, course.decisions);
+  showStatuses(course.steps, axis, course.decisions);
   showForecast(points, axis);
   showWidths(points, axis, course.dims);
   showDecisions(course);
@@ -31,7 +31,7 @@ export async function showCourse(signal) {
 function across(points, against) {
   const time = against === "time", at = (p) => (time ? p.at : p.pulls);
   const low = time ? at(points[0]) : 0, high = at(points.at(-1));
-  return { time, at, domain: [low, high > low ? high : low + 1], title: time ? "time" : "observations" };
+  return { time, at, domain: [low, high > low ? high + (high - low) * 0.015 : low + 1], title: time ? "time" : "observations" };
 }
 
 const xAxis = (axis) => ({ domain: axis.domain, title: axis.title, time: axis.time });
@@ -79,6 +79,7 @@ function showStatuses(points, axis, decisions) {
 function steps(points, levels, axis, sx, sy, back = false) {
   const path = [], xs = points.map((p) => sx(axis.at(p)));
   points.forEach((_, k) => { path.push([k ? xs[k] : sx(axis.domain[0]), sy(levels[Math.max(0, k - 1)])], [xs[k], sy(levels[k])]); });
+  path.push([sx(axis.domain[1]), sy(levels.at(-1))]); // what holds now holds on
   if (back) path.reverse();
   return path.map(([x, y], k) => `${k || back ? "L" : "M"}${x.toFixed(1)} ${y.toFixed(1)}`).join("");
 }

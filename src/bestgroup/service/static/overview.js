@@ -97,7 +97,7 @@ function showFigure(view) {
   if (best) switcher($("figure-switch"), [["worth", "Weighted worth"], ["plane", "Two dims"]], figure, (value) => set({ figure: value === "worth" ? "" : value }));
   $("figure-head").textContent = figure === "plane" ? "Two dims" : best ? "Weighted worth" : titled(dims[0]);
   for (const id of ["plane", "plane-key", "axes"]) $(id).hidden = figure !== "plane";
-  $("worth").hidden = figure !== "worth";
+  for (const id of ["worth", "worth-key"]) $(id).hidden = figure !== "worth";
   const open = (number, label) => go(whyAddress(label, number));
   if (figure === "plane") {
     for (const axis of ["x", "y"]) {

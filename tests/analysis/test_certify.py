@@ -58,6 +58,9 @@ def test_enough_data_decide_everything(noise):
     low, high = found.intervals
     truth = np.array([[0.8, 0.2], [0.4, 0.6], [0.6, 0.05]])
     assert (low <= truth).all() and (truth <= high).all()
+    if noise.kind == "gaussian":  # beta values near 0 are skewed, which voids what rests on it
+        assert found.guarantee.level == "none" and "has skewness" in found.guarantee.statement
+        return
     assert found.guarantee.level == "proven"
     several = "pulls of different arms are independent" in found.guarantee.assumptions
     assert several == found.verdict.pairs

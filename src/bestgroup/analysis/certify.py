@@ -28,7 +28,7 @@ from bestgroup.analysis.item_words import (
 from bestgroup.errors import InvalidInput
 from bestgroup.files.observations import Table
 from bestgroup.inference.certificate.as_they_came import judge_as_they_came
-from bestgroup.inference.certificate.data_checks import Checker
+from bestgroup.inference.certificate.data_checks import Checker, Doubt, in_words, why_void
 from bestgroup.inference.certificate.explain import Explainer, Explanation
 from bestgroup.inference.certificate.items import ItemTable, arm_means, judge_items
 from bestgroup.inference.certificate.judge import Verdict, judge_about
@@ -134,6 +134,15 @@ class Certificate:
         """Return a study's certificate with what its observations add to the decisions."""
         kept = together if self.beyond.any() else None
         return replace(self, together=kept, contradictions=against, notes=(*self.notes, *against))
+
+    def with_doubts(self, doubts: Sequence[Doubt]) -> Certificate:
+        """Return the certificate with what speaks against its assumptions, which voids what it says."""
+        why = why_void(doubts)
+        found = replace(self, notes=(*self.notes, *in_words(doubts)))
+        if why is None or self.guarantee.level == "none":
+            return found
+        both = None if self.together is None else self.together.void(why)
+        return replace(found, guarantee=self.guarantee.void(why), together=both)
 
     @property
     def accepted(self) -> tuple[str, ...]:
@@ -351,7 +360,7 @@ def certify(
         return _certify_items(table, problem, goal, delta, notes, order, target)
     if order is not None:
         raise InvalidInput("order is for tables with a column 'item'")
-    checker = Checker(problem.noise, [dim.name for dim in problem.decided])
+    checker = checker_of(problem)
     try:
         found = tally_of(table, problem, delta, checker)
     except HasGaps:
@@ -359,15 +368,20 @@ def certify(
             raise InvalidInput(
                 f"{table.name}: arms_fixed=False needs a table in which no dim is missing"
             ) from None
-        tally, verdict, more = judge_gaps(table, problem, goal, delta)
+        tally, verdict, more = judge_gaps(table, problem, goal, delta, checker_of(problem))
         guarantee = data_guarantee(problem, goal, delta, verdict).resting_on(MISSING)
-        return Certificate(problem, goal, delta, tally, verdict, guarantee, (*notes, *more))
-    notes = (*notes, *checker.warnings())
+        made = Certificate(problem, goal, delta, tally, verdict, guarantee, (*notes, *more[0]))
+        return made.with_doubts(more[1])
     came = None if arms_fixed else found.order
     made = certificate_from(found.tally, problem, goal, delta, notes, found.pivots, came)
     if made.undecided and "index" in table.columns:
         made = replace(made, notes=(*made.notes, EXPORTED))
-    return made
+    return made.with_doubts(checker.doubts())
+
+
+def checker_of(problem: Problem) -> Checker:
+    """Return what looks for signs against the assumptions of a problem."""
+    return Checker(problem.noise, [dim.name for dim in problem.decided], problem.shape.total)
 
 
 def directions(table: Table, minimise: Sequence[str], watch: Sequence[str]) -> dict[str, str]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from bestgroup.files.observations import Table
-from bestgroup.inference.certificate.data_checks import Checker
+from bestgroup.inference.certificate.data_checks import Checker, Doubt
 from bestgroup.inference.certificate.judge import Verdict, judge_boxes
 from bestgroup.inference.confidence_sequences.boxes import BoxRule, all_boxes, take_values
 from bestgroup.inference.kinds import SUBGAUSSIAN
@@ -23,9 +23,9 @@ MISSING = "whether a value is missing has nothing to do with what it is"
 
 
 def judge_gaps(
-    table: Table, problem: Problem, goal: Goal, delta: float
-) -> tuple[Tally, Verdict, tuple[str, ...]]:
-    """Return the tally of rows, what they prove, and what looks wrong with them.
+    table: Table, problem: Problem, goal: Goal, delta: float, checker: Checker
+) -> tuple[Tally, Verdict, tuple[list[str], list[Doubt]]]:
+    """Return the tally of rows, what they prove, what is missing, and what looks wrong with them.
 
     The tally's counts are rows; its sums are such that its means are those of the values there are.
     """
@@ -36,7 +36,6 @@ def judge_gaps(
     rows = np.zeros((shape.groups, shape.arms), np.int64)
     scales = problem.noise.scales(shape.dims) if problem.noise.has_scale else np.zeros(shape.dims)
     pivots = np.zeros((shape.groups, shape.arms, shape.dims))
-    checker = Checker(problem.noise, names)
     for portion in table.portions():
         portion.check(problem, table.name)
         for group, arm, raw in portion.by_arm():
@@ -57,7 +56,8 @@ def judge_gaps(
     low, high = low + pivots, high + pivots
     verdict = judge_boxes(low, high, goal)
     notes = [_note(name, part, rows) for name, part in zip(names, parts, strict=True)]
-    return _shown(parts, rows, pivots), verdict, (*filter(None, notes), *checker.warnings())
+    told = [note for note in notes if note is not None]
+    return _shown(parts, rows, pivots), verdict, (told, checker.doubts())
 
 
 def _of_dim(rule: BoxRule, d: int) -> BoxRule:

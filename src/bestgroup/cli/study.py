@@ -226,6 +226,7 @@ def status(name: Name, storage: Storage = DEFAULT, json: Json = False) -> None:
         return
     screen = output.console()
     failures = found.pop("failures")
+    warnings = found.pop("warnings")
     workers = found.pop("workers")
     left = found.pop("forecast")
     found["pulls left, about"] = "not foreseen yet" if left is None else f"{left:,.0f}"
@@ -234,6 +235,8 @@ def status(name: Name, storage: Storage = DEFAULT, json: Json = False) -> None:
     screen.print(output.table(None, ["", ""], [(k.replace("_", " "), v) for k, v in found.items()]))
     for owner, pulls in workers.items():
         screen.print(output.escape(f"{owner}: {pulls} pulls"))
+    for warning in warnings:
+        screen.print(output.escape(f"warning: {warning}"))
     for f in failures[:20]:
         where = f"{f['group']}, {f['arm']}, pull {f['index']}"
         screen.print(output.escape(f"failed {f['times']} times: {where}: {f['reason']}"))

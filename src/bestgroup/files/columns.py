@@ -19,6 +19,7 @@ GROUP, ARM, ITEM = "group", "arm", "item"
 _MISSING = ("", "nan", "NaN", "NAN", "None", "<NA>", "NA", "N/A", "n/a", "null", "NULL", "-")
 _TRUTH = {"true": 1.0, "false": 0.0, "True": 1.0, "False": 0.0, "TRUE": 1.0, "FALSE": 0.0}
 _CLOCKS = ("timestamp", "ts", "date", "datetime", "when", "created", "created_at", "updated_at")
+_CONSTANT = " in every row"
 _NUMBERS = ("id", "index", "idx", "row", "seed", "unnamed: 0", "")
 
 
@@ -163,7 +164,7 @@ def why_not_a_dim(name: str, cells: Sequence[Any], arms: Sequence[Any]) -> str |
     if name.strip().lower() in _CLOCKS:
         return "its name says that it holds times of day or dates"
     if len(seen) > 1 and len(set(arms)) > 1 and np.ptp(seen) == 0:
-        return f"it is {seen[0]:g} in every row"
+        return f"it is {seen[0]:g}{_CONSTANT}"
     if len(seen) == len(values) and (seen == np.round(seen)).all():
         return _numbering(name, seen, arms)
     return None
@@ -197,7 +198,7 @@ def _once_with_each(cells: Sequence[Any], arms: Sequence[Any]) -> bool:
 
 
 def guess_dims(
-    rest: Iterable[str],
+    rest: Sequence[str],
     columns: Mapping[str, Sequence[Any]],
     arms: Sequence[Any],
     keep: Iterable[str],
@@ -206,13 +207,12 @@ def guess_dims(
 
     Those in `keep` were asked for by name.
     """
-    dims: list[str] = []
-    notes: list[str] = []
     asked = set(keep)
-    for name in rest:
-        why = why_not_a_dim(name, columns[name], arms)
-        if why is None or name in asked:
-            dims.append(name)
-        else:
-            notes.append(f"the column {name!r} is ignored: {why}")
+    against = {name: why_not_a_dim(name, columns[name], arms) for name in rest}
+    dims = [name for name, why in against.items() if why is None or name in asked]
+    if not dims:  # a dim that never varies is better than none
+        dims = [name for name, why in against.items() if (why or "").endswith(_CONSTANT)]
+    notes = [
+        f"the column {name!r} is ignored: {against[name]}" for name in rest if name not in dims
+    ]
     return tuple(dims), tuple(notes)

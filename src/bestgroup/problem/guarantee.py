@@ -37,7 +37,7 @@ class Guarantee:
     on_the_way: str = ""
 
     def __str__(self) -> str:
-        if not self.assumptions:
+        if self.level == "none" or not self.assumptions:
             return f"{self.level}: {self.statement}"
         return f"{self.level}: {self.statement}, provided that " + "; ".join(self.assumptions)
 

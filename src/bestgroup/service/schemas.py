@@ -228,6 +228,7 @@ class StatusOut(BaseModel):
     cost: float | None = Field(None, description="of the consumed pulls, if arms have costs")
     forecast: float | None = Field(None, description="more pulls until the end, about")
     not_needed: Count = Field(0, description="groups that may be better, by no more than epsilon")
+    warnings: list[str] = Field([], description="what speaks against the assumptions")
 
 
 class StudyOut(BaseModel):

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from bestgroup.analysis.certify import Certificate
+from bestgroup.inference.certificate.data_checks import Doubt, why_void
 from bestgroup.problem.goals import BestGroup
 from bestgroup.problem.guarantee import Guarantee
 from bestgroup.problem.status import Status
@@ -46,6 +48,7 @@ class StudyStatus:
     cost: float | None = None  # of the consumed pulls; None if the problem gives no costs
     forecast: float | None = None  # more pulls until the end, about; None if no one can say
     not_needed: int = 0  # groups that may be better than the answer, by no more than epsilon
+    warnings: list[str] = field(default_factory=list)  # what speaks against the assumptions
 
     def to_dict(self) -> dict[str, Any]:
         """Return the status as plain JSON."""
@@ -66,6 +69,13 @@ class Answer:
     guarantee: Guarantee
     cost: float | None = None  # of the consumed pulls; None if the problem gives no costs
     not_needed: tuple[str, ...] = ()  # may be better than the answer, by no more than epsilon
+
+    def with_doubts(self, doubts: Sequence[Doubt]) -> Answer:
+        """Return the answer with a guarantee that signs against its assumptions void."""
+        why = why_void(doubts)
+        if why is None or self.guarantee.level == "none":
+            return self
+        return replace(self, guarantee=self.guarantee.void(why))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the answer as plain JSON."""

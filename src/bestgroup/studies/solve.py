@@ -8,6 +8,7 @@ arm. A value outside the bounds that were promised stops everything: the proof n
 from __future__ import annotations
 
 import contextlib
+import logging
 import threading
 import time
 import uuid
@@ -21,7 +22,7 @@ from bestgroup.algorithms.protocol import Algorithm
 from bestgroup.analysis.certify import Certificate
 from bestgroup.errors import BestGroupError, EvaluationFailed, InvalidInput, NoSuchStudy
 from bestgroup.problem.arrays import positive_int
-from bestgroup.problem.goals import Goal
+from bestgroup.problem.goals import Goal, check_goal
 from bestgroup.problem.problem import Problem
 from bestgroup.studies.catalog import Study, create_study, load_study
 from bestgroup.studies.evaluators import Evaluator, Pull, floor_rows, measure
@@ -32,6 +33,9 @@ from bestgroup.studies.ticket import Ticket
 
 _AHEAD = 4  # tickets held for each worker, so that a storage is asked less often
 _PAUSE = 0.2  # seconds between two questions to a study whose tickets others hold
+_FIRST_LOOK = 6  # observations; then at twice as many each time
+_MOST_SAID = 10  # warnings
+log = logging.getLogger("bestgroup")
 _LEASE = 60.0  # seconds; renewed while a ticket is held, so that a crash frees it soon
 
 
@@ -200,6 +204,7 @@ def _open(
             name, problem, goal, delta, place, algorithm=algorithm, batch=batch, seed=seed
         )
     spec = study.spec
+    goal = check_goal(goal, [dim.name for dim in problem.decided])
     for what, ours, theirs in (
         ("problem", problem, spec.problem),
         ("goal", goal, spec.goal),
@@ -233,6 +238,8 @@ class _Loop:
         self.held: dict[Ticket, None] = {}
         self.spent = study.status(forecast=False).told
         self._gate = _Gate(settings.rate)
+        self._look = _FIRST_LOOK  # observations at which the assumptions are looked at next
+        self._said: set[str] = set()
 
     def run(self) -> None:
         """Run until nothing is left to ask, or to spend."""
@@ -377,6 +384,17 @@ class _Loop:
             self.spent += self.study.tell_many(pairs)
             for ticket, _ in pairs:
                 self.held.pop(ticket, None)
+        if self.spent >= self._look:
+            self._look = max(2 * self._look, self.spent + 1)
+            self._say_doubts()
+
+    def _say_doubts(self) -> None:
+        """Say what speaks against the assumptions, once each, while there is time to stop."""
+        for doubt in self.study.doubts():
+            kind = " ".join(doubt.text.split()[:4])  # the numbers in it change from look to look
+            if kind not in self._said and len(self._said) < _MOST_SAID:
+                self._said.add(kind)
+                log.warning("%s", doubt.text)
 
 
 def _place(ticket: Ticket) -> str:

@@ -15,10 +15,12 @@ import numpy as np
 from bestgroup.analysis.certify import Certificate
 from bestgroup.drivers.session import Moment
 from bestgroup.errors import Damaged, InvalidInput, TicketError, WrongVersion
+from bestgroup.inference.certificate.data_checks import Doubt, in_words
 from bestgroup.problem.arrays import LARGEST, Floats, number, positive_int
 from bestgroup.problem.noise import SubGaussian
 from bestgroup.problem.problem import Problem
 from bestgroup.studies.certificate import make_certificate
+from bestgroup.studies.doubts import Doubter
 from bestgroup.studies.integrity import Finding, examine, mend
 from bestgroup.studies.log import last_told, read_log
 from bestgroup.studies.observer import Observer
@@ -64,6 +66,7 @@ class Study:
         self._lock = threading.RLock()
         self._watch = threading.Lock()
         self._observer = Observer(spec)
+        self._doubter, self._doubting = Doubter(spec), threading.Lock()
         self._certified: tuple[Any, Certificate] | None = None
         self._tries = 0
         self._runs = False
@@ -172,13 +175,15 @@ class Study:
     def status(self, forecast: bool = True) -> StudyStatus:
         """Return where the study stands, and about how many pulls are left if gaps are as they look.
 
-        Without the forecast it reads a few rows only; with it, what was told since the last look.
+        Without the forecast it reads a few rows only; with it, what was told since the last look, and
+        says in `warnings` what speaks against the assumptions.
         """
 
         def work(session: Session) -> StudyStatus:
             status = make_status(self.spec, session)
             if not forecast:
                 return status
+            status = replace(status, warnings=list(warnings))
             if status.state != "running":
                 return replace(status, forecast=0.0 if status.state == "done" else None)
             try:
@@ -186,14 +191,24 @@ class Study:
             except (WrongVersion, Damaged):  # such a study can be looked at, not stepped
                 return status
 
+        warnings = in_words(self.doubts()) if forecast else ()
         if not forecast:
             return self._store.read(self._key, work)
         with self._lock:
             return self._store.read(self._key, work)
 
     def answer(self) -> Answer:
-        """Return what is known so far, with what it is worth."""
-        return make_answer(self.spec, self.head())
+        """Return what is known so far, with what it is worth; signs against its assumptions void that."""
+        return make_answer(self.spec, self.head()).with_doubts(self.doubts())
+
+    def doubts(self) -> list[Doubt]:
+        """Return what speaks against the assumptions: spreads, drifts, ties, skew, repeated rows."""
+        with self._doubting:
+            soon = self.head().state == "running"
+            try:
+                return self._doubter.doubts(self.blocks, soon)
+            except Damaged as error:
+                return [Doubt(str(error), True)]
 
     def certificate(self) -> Certificate:
         """Return the algorithm's decisions with their reasons, and what the observations add to them."""
@@ -204,7 +219,7 @@ class Study:
             state = self._observer.observed, head.plan, head.state
             if self._certified is None or self._certified[0] != state:
                 made = make_certificate(self.spec, head, self._observer.picture(), look)
-                self._certified = state, made
+                self._certified = state, made.with_doubts(self.doubts())
             return self._certified[1]
 
     def _look(self, session: Session) -> tuple[Head, Outlook | None]:

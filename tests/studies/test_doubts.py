@@ -51,7 +51,8 @@ def test_solve_says_it_in_time_and_the_answer_is_void(case, caplog, tmp_path):
     assert any(words in record.message for record in caplog.records)
     found.save(tmp_path / "rows.csv")
     again = bg.certify(tmp_path / "rows.csv", goal, problem, 0.05)
-    assert again.guarantee.level == "none" and set(again.notes) == set(found.certificate.notes)
+    assert again.guarantee.level == "none"
+    assert set(again.notes) >= set(found.certificate.notes)
 
 
 def test_a_study_shows_drift_while_it_runs():

@@ -17,6 +17,9 @@ export function startData(refresh) {
 
 export async function showData(signal) {
   document.title = `Data of ${$("crumb-name").textContent} – bestgroup`;
+  const { notes } = await call("view", { signal }, { size: 1 });
+  $("checks").hidden = !notes.length;
+  replace($("checks-list"), notes.map((note) => el("li", {}, note)));
   if (pinned) return false;
   const study = await call("study", { signal });
   if (here().view !== "data") return false;

@@ -151,3 +151,28 @@ def test_ties(noise):
                 break
     low = report(f"three equal groups, {noise.arms} arms, 30 looks", errors, runs, delta)
     assert low <= delta
+
+
+@pytest.mark.parametrize("name", ["te", "te-plus", "adaptive", "eecb"])
+def test_decisions_of_runs_that_are_capped(name):
+    """Groups that tie for ever, dims with one noise: what is decided before the cap is right."""
+    law = bg.laws.FullyDependent(1.0)
+    tied = [[[0.5, 0.5]], [[0.5, 0.5]], [[0.2, 0.2]]]
+    goal = bg.ParetoGroups(0.0)
+    if name == "eecb":
+        tied, goal = [[[0.5]], [[0.499]], [[0.2]]], bg.BestGroup([1])
+    sim = bg.simulate(
+        bg.Instance(tied, law=law if name != "eecb" else bg.laws.Normal(1.0)),
+        goal,
+        name,
+        0.1,
+        2_000,
+        3,
+        max_pulls=20_000,
+        engine="exact" if name == "adaptive" else "auto",
+        progress=False,
+    )
+    decided = int((sim.status != 0).any(axis=1).sum())
+    label = f"capped runs, {name}, something decided in {decided}, ended {int(sim.finished.sum())}"
+    assert report(label, sim.errors, sim.runs, sim.delta) <= sim.delta
+    assert decided > 100

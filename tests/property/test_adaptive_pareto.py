@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import bestgroup as bg
-from bestgroup.algorithms.adaptive.pareto.algorithm import AdaptivePareto, proof_of
+from bestgroup.algorithms.adaptive.pareto.algorithm import AdaptivePareto
 from bestgroup.algorithms.protocol import Setting, bodies
 from bestgroup.drivers.replay import Tape, consume, keep_values
 from bestgroup.inference.tally import empty_tally
@@ -141,21 +141,21 @@ def check(case, compiled):
 
 
 def check_proofs(naive, state, rule):
-    """What `proof_of` shows has been proven, and is enough."""
+    """What `proof` shows has been proven, and is enough."""
     for i in naive.groups:
-        duels = proof_of(state, rule, i)
+        found = AdaptivePareto().proof(state, rule, i)
         if naive.status[i] == "open":
-            assert duels == []
+            assert found == []
         elif naive.status[i] == "rejected":
-            assert {duel.above for duel in duels} == {naive.beaten[i]}
-            cells = {(duel.above, i, duel.lower, duel.dim) for duel in duels}
+            assert {entry.above for entry in found} == {naive.beaten[i]}
+            cells = {(entry.above, i, entry.lower, entry.dim) for entry in found}
             assert cells <= naive.over
             assert len(cells) == naive.sizes[i] * len(naive.scale)
         else:
-            assert all((i, duel.below, duel.lower, duel.dim) in naive.won for duel in duels)
-            shown = {duel.below for duel in duels}
+            assert all((i, entry.below, entry.lower, entry.dim) in naive.won for entry in found)
+            shown = {entry.below for entry in found}
             assert all(naive.status[j] == "rejected" or j in shown for j in naive.others(i))
-        assert all(0 <= duel.upper < naive.sizes[duel.above] for duel in duels)
+        assert all(0 <= entry.upper < naive.sizes[entry.above] for entry in found)
 
 
 @given(cases())

@@ -7,6 +7,7 @@ import pytest
 
 import bestgroup as bg
 from bestgroup.cli.main import run
+from bestgroup.cli.study import proof_text
 from bestgroup.plots.certificate import intervals_view, pareto_view
 from bestgroup.plots.study import status_view
 from bestgroup.problem.status import Status
@@ -181,3 +182,24 @@ def test_the_shell_says_what_the_observations_prove_beyond_the_answer(tmp_path, 
     with pytest.raises(SystemExit):
         run(["study", "answer", "slow", "--storage", place, "--json"])
     assert json.loads(capsys.readouterr().out)["beyond"]["accepted"] == ["A"]
+
+
+def test_the_proof_of_a_decision_names_the_arms_that_were_compared():
+    problem = bg.Problem(GROUPS, {"score": "max"}, bg.SubGaussian(1.0))
+    study = bg.create_study(
+        "told", problem, bg.ParetoGroups(0.1), 0.05, MemoryStore(), algorithm="adaptive"
+    )
+    assert study.explain("g1").proof == []
+    while tickets := study.ask(64):
+        for ticket in tickets:
+            study.tell(ticket, [measure(ticket.group, ticket.arm, ticket.seed)])
+    out, best = study.explain("g1").proof, study.explain("g3").proof
+    # All arms of a rejected group are beaten, by one group; means say that it is true.
+    assert {entry["worse"][1] for entry in out} == {"a", "b"}
+    assert len({entry["better"][0] for entry in out}) == 1
+    for entry in out + best:
+        assert MEANS[entry["better"][1]] + entry["slack"] > MEANS[entry["worse"][1]]
+    assert all(entry["slack"] == 0.0 for entry in out)
+    text = proof_text(study.explain("g1"))
+    assert text.startswith("the proof of 'out' compares 2 pairs of arms:\n  score: ")
+    assert "is better than a of g1" in text

@@ -123,6 +123,21 @@ class Kernels(NamedTuple):
     jump: str = ""
 
 
+class Comparison(NamedTuple):
+    """A proven comparison: arm `upper` of group `above` against arm `lower` of group `below`.
+
+    The mean of the first in `dim`, plus `slack`, is above that of the second: the slack is 0 in a
+    rejection and epsilon in an acceptance.
+    """
+
+    above: int
+    upper: int
+    below: int
+    lower: int
+    dim: int
+    slack: float
+
+
 @dataclass(frozen=True)
 class Algorithm:
     """Base of all algorithms. Options are the dataclass fields of a subclass.
@@ -236,6 +251,10 @@ class Algorithm:
     def remaining(self, state: Any, rule: Any) -> float | None:
         """Return about how many more pulls the run takes by the algorithm's own reckoning."""
         return None
+
+    def proof(self, state: Any, rule: Any, group: int) -> list[Comparison]:
+        """Return the comparisons of arms that decided a group; none if the state does not tell."""
+        return []
 
     def options(self) -> dict[str, Any]:
         """Return the options that this object was made with."""

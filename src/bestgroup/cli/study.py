@@ -21,6 +21,7 @@ from bestgroup.errors import InvalidInput
 
 if TYPE_CHECKING:
     from bestgroup.studies.catalog import Study
+    from bestgroup.studies.report import Explanation
 
 app = typer.Typer(
     name="study",
@@ -270,6 +271,21 @@ def answer(name: Name, storage: Storage = DEFAULT, json: Json = False) -> None:
         screen.print(output.escape(f"contradiction: {sentence}"), style="bold")
 
 
+_SHOWN = 8  # comparisons of a proof
+
+
+def proof_text(found: Explanation) -> str:
+    """Return the comparisons of arms that an algorithm's decision rests on, the first few."""
+    lines = [f"the proof of {found.status!r} compares {len(found.proof)} pairs of arms:"]
+    for entry in found.proof[:_SHOWN]:
+        better, worse = (" of ".join(reversed(entry[side])) for side in ("better", "worse"))
+        how = "better than" if entry["slack"] == 0 else f"less than {entry['slack']:g} worse than"
+        lines.append(f"  {entry['dim']}: {better} is {how} {worse}")
+    if len(found.proof) > _SHOWN:
+        lines.append(f"  and {len(found.proof) - _SHOWN} more (--json shows all)")
+    return "\n".join(lines)
+
+
 @app.command("explain", short_help="What is known of a group.")
 def explain(
     name: Name,
@@ -290,3 +306,5 @@ def explain(
         for a in found.arms
     ]
     screen.print(output.table(None, ["arm", ">pulls", *(f">{d}" for d in dims)], rows))
+    if found.proof:
+        screen.print(output.escape(proof_text(found)))

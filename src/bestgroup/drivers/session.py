@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bestgroup.algorithms.protocol import Algorithm, Setting, bodies
+from bestgroup.algorithms.protocol import Algorithm, Comparison, Setting, bodies
 from bestgroup.drivers.decisions import decided
 from bestgroup.drivers.stack import Stack
 from bestgroup.errors import InvalidInput, TicketError
@@ -23,16 +23,6 @@ from bestgroup.inference.tally import Tally, empty_tally, with_room
 from bestgroup.problem.arrays import Floats, Ints, numbers
 from bestgroup.problem.noise import SubGaussian
 from bestgroup.problem.status import Status
-
-
-@dataclass(frozen=True)
-class Request:
-    """Pulls index, ..., index + repeats - 1 of an arm, counted from 0."""
-
-    group: int
-    arm: int
-    index: int
-    repeats: int
 
 
 @dataclass(frozen=True)
@@ -143,6 +133,10 @@ class Conductor:
             record["efficiency"] = np.asarray(record["efficiency"]) + self._origin
         return record
 
+    def proof(self, group: int) -> list[Comparison]:
+        """Return the comparisons of arms that decided a group, where the algorithm keeps them."""
+        return self.algorithm.proof(self._state, self.rule, group)
+
     def moment(self) -> Moment:
         """Return where the algorithm stands; the arrays are the conductor's own."""
         number, status = self.plan_number, self._status
@@ -185,18 +179,6 @@ class Conductor:
     def missing(self, group: int, arm: int, first: int, stop: int) -> list[tuple[int, int]]:
         """Return the stretches [a, b) of [first, stop) that are not told."""
         return self._stacks[group][arm].missing(first, stop)
-
-    def requests(self, size: int = 1) -> Iterator[Request]:
-        """Yield what is wanted and not yet told, in portions of up to `size` pulls of an arm.
-
-        The plan's own pulls come first, then those ahead.
-        """
-        for ahead in (False, True):
-            for i, j, first, end, stop in self.wanted():
-                span = (end, stop) if ahead else (first, end)
-                for a, b in self.missing(i, j, *span):
-                    for start in range(a, b, size):
-                        yield Request(i, j, start, min(size, b - start))
 
     def tell(self, group: int, arm: int, index: int, values: Any) -> int:
         """Take observations index, index + 1, ... of an arm; returns how many were new.

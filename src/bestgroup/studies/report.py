@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from bestgroup.algorithms.protocol import Comparison
 from bestgroup.analysis.certify import Certificate
 from bestgroup.inference.certificate.data_checks import Doubt, why_void
 from bestgroup.problem.goals import BestGroup
@@ -99,6 +100,9 @@ class Explanation:
     forecast: float | None  # more pulls until it is decided, about
     because: str | None  # what they say together
     sentence: str  # what the algorithm has decided, and when
+    # The algorithm's own proof, where its state tells it: dim, arms that are compared, and by how
+    # much the first may be worse.
+    proof: list[dict[str, Any]]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the explanation as plain JSON."""
@@ -199,10 +203,11 @@ def make_explanation(
     record: dict[str, Any],
     decisions: list[Entry],
     group: int,
+    proof: Sequence[Comparison] = (),
 ) -> Explanation:
     """Return what is known of a group, in the user's orientation.
 
-    `record` is what the algorithm's state shows.
+    `record` is what the algorithm's state shows, `proof` what it has compared to decide the group.
     """
     problem = spec.problem
     dims = [dim.name for dim in problem.decided]
@@ -227,7 +232,19 @@ def make_explanation(
         forecast=None if because is None else because.forecast,
         because=None if because is None else because.text,
         sentence=sentence,
+        proof=[_comparison(spec, entry) for entry in proof],
     )
+
+
+def _comparison(spec: StudySpec, entry: Comparison) -> dict[str, Any]:
+    """Return a proven comparison by names: the first arm's mean is better, or worse by less."""
+    problem = spec.problem
+    return {
+        "dim": problem.decided[entry.dim].name,
+        "better": [problem.groups[entry.above], problem.arms[entry.above][entry.upper]],
+        "worse": [problem.groups[entry.below], problem.arms[entry.below][entry.lower]],
+        "slack": entry.slack,
+    }
 
 
 def _arms(found: Certificate, active: Any, group: int) -> list[dict[str, Any]]:

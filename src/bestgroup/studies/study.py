@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
+from bestgroup.algorithms.protocol import Comparison
 from bestgroup.analysis.certify import Certificate
 from bestgroup.drivers.session import Moment
 from bestgroup.errors import Damaged, InvalidInput, TicketError, WrongVersion
@@ -232,19 +233,18 @@ class Study:
         """Return what is known of a group and, once it is decided, since when."""
         if group not in self.problem.groups:
             raise InvalidInput(f"there is no group {group!r} in the study {self.name!r}")
-        found = self.certificate()
+        found, number = self.certificate(), self.problem.groups.index(group)
 
-        def work(session: Session) -> tuple[dict[str, Any], list[Entry]]:
+        def work(session: Session) -> tuple[dict[str, Any], list[Entry], list[Comparison]]:
             try:
-                return self._stage.view(session).record(), session.decisions()
+                view = self._stage.view(session)
+                return view.record(), session.decisions(), view.proof(number)
             except WrongVersion:  # what is stored can be read for ever
-                return {}, session.decisions()
+                return {}, session.decisions(), []
 
         with self._lock:
-            record, decisions = self._store.read(self._key, work)
-        return make_explanation(
-            self.spec, found, record, decisions, self.problem.groups.index(group)
-        )
+            record, decisions, proof = self._store.read(self._key, work)
+        return make_explanation(self.spec, found, record, decisions, number, proof)
 
     def moment(self) -> Moment:
         """Return where the algorithm stands: its state and the statistics of consumed pulls."""
@@ -347,16 +347,6 @@ class Study:
         from bestgroup.studies.table import write_table
 
         return write_table(self.spec, self.blocks(), path)
-
-    def add_group(self, *_: Any, **__: Any) -> None:
-        """Refuse: the groups of a study are fixed."""
-        raise InvalidInput(
-            "groups and arms of a running study cannot be added: delta is shared out among the "
-            "arms that were there at the start, and decisions made without the new one would not "
-            "hold; create a new study and import this one's observations"
-        )
-
-    add_arm = add_group
 
     def compile(self) -> None:
         """Step with compiled kernels from now on: the same bits, some seconds to begin with.

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from bestgroup.algorithms.protocol import Algorithm, Kernels, Setting
+from bestgroup.algorithms.protocol import Algorithm, Comparison, Kernels, Setting
 from bestgroup.errors import InvalidInput
 from bestgroup.inference.confidence_sequences.boxes import BoxRule
 from bestgroup.problem.arrays import number, positive_int
@@ -81,6 +81,10 @@ class Adaptive(Algorithm):
     def remaining(self, state: Any, rule: Any) -> float | None:
         """Return about how many more pulls the run takes, if the half reckons it."""
         return self._for_rule(rule).remaining(state, rule)
+
+    def proof(self, state: Any, rule: Any, group: int) -> list[Comparison]:
+        """Return the comparisons of arms that decided a group."""
+        return self._for_rule(rule).proof(state, rule, group)
 
     def guarantee(self, setting: Setting) -> Guarantee:
         """Return the PAC property that the half proves."""

@@ -78,7 +78,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -86,7 +86,7 @@ from bestgroup.algorithms.adaptive.algorithm import check_batch
 from bestgroup.algorithms.adaptive.pareto.ledger import Levels
 from bestgroup.algorithms.adaptive.pareto.steps import KERNELS, AdaptiveRule, State, init
 from bestgroup.algorithms.adaptive.pareto.view import ACCEPTED, REJECTED, UNDECIDED
-from bestgroup.algorithms.protocol import Algorithm, Kernels, Setting, proven_for
+from bestgroup.algorithms.protocol import Algorithm, Comparison, Kernels, Setting, proven_for
 from bestgroup.inference.confidence_sequences.boxes import BoxRule
 from bestgroup.problem.arrays import Floats
 from bestgroup.problem.goals import ParetoGroups
@@ -94,20 +94,6 @@ from bestgroup.problem.guarantee import SEVERAL_ARMS, SINGLE_ARMS, Guarantee
 from bestgroup.problem.noise import SubGaussian
 
 _FIRST = 8  # pulls of each arm to begin with
-
-
-class Duel(NamedTuple):
-    """A proven comparison: arm `upper` of group `above` against arm `lower` of group `below`.
-
-    Their means in `dim` differ by more than -`slack`: 0 in a rejection, epsilon in an acceptance.
-    """
-
-    above: int
-    upper: int
-    below: int
-    lower: int
-    dim: int
-    slack: float
 
 
 @dataclass(frozen=True)
@@ -176,40 +162,36 @@ class AdaptivePareto(Algorithm):
         by = int(state.ledger.beaten_by[group])
         return by if by >= 0 else None
 
+    def proof(self, state: State, rule: AdaptiveRule, group: int) -> list[Comparison]:
+        """Return the comparisons that decided a group; none while it is undecided.
+
+        A rejected group is beaten by one other group in all its arms and dims. An accepted group is
+        compared, in one dim, with every group that was not rejected before; rejected groups have
+        proofs of their own.
+        """
+        duties, ledger = state.duties, state.ledger
+        arms = [np.flatnonzero(row).tolist() for row in rule.exists]
+        if duties.status[group] == UNDECIDED:
+            return []
+        if duties.status[group] == REJECTED:
+            by = int(ledger.beaten_by[group])
+            return [
+                Comparison(by, int(ledger.over_by[by, group, k, d]), group, k, d, 0.0)
+                for d in range(len(rule.scale))
+                for k in arms[group]
+            ]
+        found: list[Comparison] = []
+        for j in np.flatnonzero(duties.settled[group]).tolist():
+            if j != group:
+                d = int(np.flatnonzero(ledger.missing[group, j] == 0)[0])
+                slack, won = float(rule.levels.slack[d]), ledger.won_by[group, j]
+                found += [Comparison(group, int(won[k, d]), j, k, d, slack) for k in arms[j]]
+        return found
+
     def guarantee(self, setting: Setting) -> Guarantee:
         """Return the PAC property that the module proves."""
         boxes = uses_boxes(setting, self.by_boxes)
         return proven_for(setting, *(SINGLE_ARMS if boxes else SEVERAL_ARMS))
-
-
-def proof_of(state: State, rule: AdaptiveRule, group: int) -> list[Duel]:
-    """Return the comparisons that decided a group; none while it is undecided.
-
-    A rejected group is beaten by one other group in all its arms and dims. An accepted group is
-    compared, in one dim, with every group that was not rejected before; rejected groups have proofs
-    of their own.
-    """
-    duties, ledger = state.duties, state.ledger
-    N, D = duties.settled.shape[0], len(rule.scale)
-    arms = [np.flatnonzero(row).tolist() for row in rule.exists]
-    if duties.status[group] == REJECTED:
-        by = int(ledger.beaten_by[group])
-        return [
-            Duel(by, int(ledger.over_by[by, group, k, d]), group, k, d, 0.0)
-            for d in range(D)
-            for k in arms[group]
-        ]
-    if duties.status[group] == UNDECIDED:
-        return []
-    duels = []
-    for j in range(N):
-        if j != group and duties.settled[group, j]:
-            d = int(np.flatnonzero(ledger.missing[group, j] == 0)[0])
-            slack = float(rule.levels.slack[d])
-            duels += [
-                Duel(group, int(ledger.won_by[group, j, k, d]), j, k, d, slack) for k in arms[j]
-            ]
-    return duels
 
 
 def uses_boxes(setting: Setting, by_boxes: bool = False) -> bool:

@@ -329,3 +329,42 @@ def test_read_only_media_open_for_looking(how, tmp_path, monkeypatch):
         make(f"sqlite:///{folder}/x.db", "another")
     reader.close()
     assert {part.name: part.read_bytes() for part in folder.iterdir()} == before
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_long_import_is_stepped_in_turns_and_others_go_on_with_it(kind, tmp_path, monkeypatch):
+    from bestgroup.studies import study as module
+
+    monkeypatch.setattr(module, "A_TURN", 0.0)
+    rng = np.random.default_rng(1)
+    rows = [
+        {"group": group, "arm": arm, "x": 0.2 * (group == "A") + x, "w": 0.0, "y": y}
+        for group, arms in zip(PROBLEM.groups, PROBLEM.arms, strict=True)
+        for arm in arms
+        for x, y in rng.standard_normal((150, 2))
+    ]
+    whole = make(memory.MemoryStore())
+    whole.import_observations(rows)
+    place = storage(kind, tmp_path)
+    cut = make(place)
+    plain, calls = runner.Stage.move, []
+
+    def dies(stage, session, **options):
+        plain(stage, session, **options)
+        calls.append(session.head.plan)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(runner.Stage, "move", dies)
+        with pytest.raises(KeyboardInterrupt):
+            cut.import_observations(rows)
+    assert calls == sorted(set(calls)) and cut.head().told == 450
+    assert 1 < cut.head().plan < whole.head().plan  # in the middle, and whole as it is
+    assert cut.verify() == cut.status().pulls and str(cut.explain("A")) and cut.check() == []
+    other = bg.load_study("one", place)
+    assert other.ask(1)  # whoever comes next completes the plans
+    assert other.head()[:5] == whole.head()[:5] and other.decisions() == whole.decisions()
+    assert other.verify() == whole.verify()
+    cut.close()
+    other.close()

@@ -125,13 +125,14 @@ def _place(spec: StudySpec, row: Stored) -> str:
 
 def _replayed(session: Session, spec: StudySpec) -> tuple[int, list[Finding]]:
     """Replay the whole log and compare decisions, numbers and tickets with what is stored."""
+    stage = Stage(spec)
     try:
-        conductor = Stage(spec).sync(session, cache=False)
+        conductor = stage.sync(session, cache=False)
     except WrongVersion:
         return session.head.pulls, []  # the log is whole; who can step it can say more
     except Damaged as error:
         return session.head.pulls, [Finding(str(error), "goes by the log")]
-    conductor.advance()
+    stage.catch_up(session, conductor)
     again = [_decided(decision) for decision in conductor.decisions]
     stored = [_decided(entry) for entry in session.decisions()]
     findings: list[Finding] = []

@@ -109,21 +109,24 @@ class Stage:
         """Return the conductor as the log has it, or had it after block `until`, for readers."""
         if until is None:
             conductor = self.sync(session)
+            self.catch_up(session, conductor)
         else:
             conductor = self._conductor or self._start(None)[0]
             self._feed_log(session, conductor, until)
-        self._step(conductor)
+            self._step(conductor)
         conductor.decisions = []  # stored by whoever completed their plans
         return conductor
 
-    def move(self, session: Session, always: bool = False) -> None:
+    def move(self, session: Session, always: bool = False, seconds: float | None = None) -> None:
         """Step as far as the log allows and write the next tickets, decisions and the head.
 
-        With `always` they are written even if nothing has moved: to repair them.
+        With `always` they are written even if nothing has moved: to repair them. With `seconds` it
+        stops after about so long, at some plan whose pulls are told already: nothing waits then, and
+        whoever comes next goes on from there.
         """
         conductor = self.sync(session)
         before = conductor.plan_number, conductor.stuck, conductor.done
-        self._step(conductor)
+        self._step(conductor, seconds=seconds)
         if (conductor.plan_number, conductor.stuck, conductor.done) == before:
             if session.head.plan == conductor.plan_number and not always:
                 return
@@ -161,21 +164,33 @@ class Stage:
         self._seen, self._chain = saved.seen, saved.chain
         return conductor, saved.ahead
 
-    def _step(self, conductor: Conductor) -> None:
-        begun, steps = time.perf_counter(), 0
-        # A few steps tell whether compiling pays: with hundreds of groups one takes a second.
-        for portion in (4, 196, None):
-            taken = conductor.advance(portion)
+    def _step(
+        self, conductor: Conductor, most: int | None = None, seconds: float | None = None
+    ) -> None:
+        """Step as far as the log allows, at most so often and for about so long."""
+        begun, steps, portion = time.perf_counter(), 0, 4
+        while most is None or steps < most:
+            wanted = portion if most is None else min(portion, most - steps)
+            taken = conductor.advance(wanted)
             steps += taken
-            if taken != portion:
+            spent = time.perf_counter() - begun
+            if taken != wanted or (seconds is not None and spent >= seconds):
                 break
-            each = (time.perf_counter() - begun) / steps
-            if not self._compiled and each * conductor.backlog() > COMPILE_AFTER:
+            # A few steps tell whether compiling pays: with hundreds of groups one takes a second.
+            if not self._compiled and spent / steps * conductor.backlog() > COMPILE_AFTER:
                 self.compile()
+            portion = (
+                10 * portion if seconds is None else max(1, int(steps * 0.2 * seconds / spent))
+            )
         self._spent += time.perf_counter() - begun
         if steps:
             counts = conductor.moment().counts
             self._loose = [entry for entry in self._loose if entry[3] > counts[entry[1:3]]]
+
+    def catch_up(self, session: Session, conductor: Conductor) -> None:
+        """Step to where the head stands: plans beyond it are for whoever writes to complete."""
+        ended = session.head.state != "running"
+        self._step(conductor, None if ended else session.head.plan - conductor.plan_number)
 
     def _feed(self, conductor: Conductor, blocks: list[Block]) -> None:
         values = np.concatenate([block.values for block in blocks])

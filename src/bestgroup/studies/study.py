@@ -45,6 +45,7 @@ from bestgroup.studies.ticket import Ticket, read_ticket
 T = TypeVar("T")
 LEASE = 600.0  # seconds
 MOST = 100_000  # tickets in one ask
+A_TURN = 0.05  # seconds of stepping in one transaction
 
 
 class Lease(NamedTuple):
@@ -110,9 +111,14 @@ class Study:
         who = self.owner if owner is None else owner
         if not isinstance(who, str) or not 0 < len(who) <= 200:
             raise InvalidInput("owner must be a text of 1 to 200 characters")
-        slots = self._store.write(
-            self._key, lambda session: session.lease(most, size, who, seconds), durable=False
-        )
+
+        def work(session: Session) -> tuple[list[Slot], bool]:
+            slots = session.lease(most, size, who, seconds)
+            return slots, not slots and _is_stalled(session)
+
+        slots, stalled = self._store.write(self._key, work, durable=False)
+        if stalled and self._go_on():  # whoever was at it has gone
+            slots, _ = self._store.write(self._key, work, durable=False)
         return [self._ticket(slot) for slot in slots]
 
     def tell(self, ticket: Any, values: Any) -> int:
@@ -330,9 +336,10 @@ class Study:
         table = read_rows(source, self.problem)
 
         def work(session: Session) -> int:
-            return import_rows(session, self._stage, table)
+            return import_rows(session, self._stage, table, A_TURN)
 
         fresh = self._write(work)
+        self._go_on()
         note(self._store, who, "import", (self.name, self._key), f"{fresh} rows")
         return fresh
 
@@ -376,25 +383,46 @@ class Study:
     def _record(self, tells: Sequence[Tell]) -> int:
         self._check_runs()
 
-        def work(session: Session) -> int:
+        def work(session: Session) -> tuple[int, bool]:
             if getattr(self.problem.noise, "difference", None) is not None:
                 self._stage.check_differences(session, tells)
             fresh = session.record(tells)
-            if fresh and session.head.state == "running" and not session.waiting():
-                self._stage.move(session)
-            return fresh
+            if fresh and _is_stalled(session):
+                self._stage.move(session, seconds=A_TURN)
+                return fresh, _is_stalled(session)
+            return fresh, False
 
         try:
-            return self._write(work)
+            fresh, more = self._write(work)
         except TicketError as error:
             raise self._named(error) from None
+        if more:
+            self._go_on()
+        return fresh
 
-    def _write(self, work: Callable[[Session], int]) -> int:
+    def _go_on(self) -> bool:
+        """Complete the plans whose pulls are told, in short turns: others are let in between.
+
+        Returns whether there were any.
+        """
+
+        def work(session: Session) -> bool:
+            if not _is_stalled(session):
+                return False
+            self._stage.move(session, seconds=A_TURN)
+            return True
+
+        moved = False
+        while self._write(work):
+            moved = True
+        return moved
+
+    def _write(self, work: Callable[[Session], T]) -> T:
         """Run `work`; after a failure the stage, which may be ahead of the storage, starts anew."""
         with self._lock:
             self._tries = 0
 
-            def once_more(session: Session) -> int:
+            def once_more(session: Session) -> T:
                 if self._tries:
                     self._stage.forget()
                 self._tries += 1
@@ -463,6 +491,11 @@ class Study:
                 f"got {len(block)}"
             )
         return Tell(i, j, claim.first, block)
+
+
+def _is_stalled(session: Session) -> bool:
+    """Return whether the plan waits for nothing: it can be completed at once."""
+    return session.head.state == "running" and not session.waiting()
 
 
 def note(

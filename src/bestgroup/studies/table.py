@@ -63,7 +63,7 @@ def read_rows(source: Any, problem: Problem) -> Rows:
     return Rows(values, count, hasher.hexdigest(), items)
 
 
-def import_rows(session: Session, stage: Stage, table: Rows) -> int:
+def import_rows(session: Session, stage: Stage, table: Rows, seconds: float | None = None) -> int:
     """Give the rows of a table the next indices of their arms that nobody holds a lease on."""
     if session.imported(table.digest) is not None:
         return 0
@@ -92,7 +92,7 @@ def import_rows(session: Session, stage: Stage, table: Rows) -> int:
     report = {**json.loads(session.head.report), "imported": True}  # which the guarantee rests on
     session.set_head(session.head._replace(report=json.dumps(report)))
     if not session.waiting():
-        stage.move(session)
+        stage.move(session, seconds=seconds)
     return sum(len(tell.values) for tell in tells)
 
 

@@ -9,7 +9,7 @@ import random
 import time
 import weakref
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from typing import TypeVar
 
 from sqlalchemy import Connection, Engine, delete, insert, select
@@ -25,6 +25,7 @@ from bestgroup.studies.storage.records import Entry, Event, Head, Listed, Slot
 from bestgroup.studies.storage.sql_session import SqlSession
 from bestgroup.studies.storage.sql_statements import Statements
 from bestgroup.studies.storage.tables import OF_A_STUDY, audit, schema, studies, tokens
+from bestgroup.studies.storage.turns import Turns
 
 T = TypeVar("T")
 
@@ -42,6 +43,8 @@ class SqlStore(Store):
         self._engine: Engine | None = None
         self._statements: Statements | None = None
         self._process = os.getpid()
+        self._turns, self._turns_of = Turns(), self._process
+        self._one_writer = isinstance(self._dialect, SQLite)
         self._prepare(create)
 
     def create(
@@ -232,6 +235,12 @@ class SqlStore(Store):
                     self._dialect.rollback(connection)
                 raise
 
+    def _turn(self, write: bool) -> Turns | nullcontext[None]:
+        """Return what keeps writers in order."""
+        if self._turns_of != os.getpid():  # those who wait or hold stayed behind the fork
+            self._turns, self._turns_of = Turns(), os.getpid()
+        return self._turns if write and self._one_writer else nullcontext()
+
     def _retrying(
         self, work: Callable[[Connection], T], write: bool = False, durable: bool = True
     ) -> T:
@@ -240,7 +249,7 @@ class SqlStore(Store):
         pause = 0.02
         while True:
             try:
-                with self._transaction(write, durable) as connection:
+                with self._turn(write), self._transaction(write, durable) as connection:
                     return work(connection)
             except IntegrityError:
                 raise

@@ -8,7 +8,7 @@ import pytest
 import bestgroup as bg
 from bestgroup.cli.main import run
 from bestgroup.cli.study import proof_text
-from bestgroup.plots.certificate import intervals_view, pareto_view
+from bestgroup.plots.certificate import intervals_view, pareto_view, pulls_view
 from bestgroup.plots.study import status_view
 from bestgroup.problem.status import Status
 from bestgroup.studies.storage.memory import MemoryStore
@@ -34,6 +34,8 @@ def test_the_certificate_of_a_solution_is_its_answer(algorithm):
     entries = proof.to_dict()["groups"]
     assert [entry["status"] for entry in entries] == ["out", "out", "in"]
     assert proof.guarantee == found.answer.guarantee and proof.forecast() == 0.0
+    named = [text.get_text() for text in pulls_view(proof).axes[0].get_legend().get_texts()]
+    assert named == ["in", "out"]
 
 
 def test_reasons_read_off_estimates_are_not_called_proven():

@@ -113,6 +113,7 @@ def pulls_view(certificate: Certificate) -> Figure:
     axes.invert_yaxis()
     axes.set_xlabel("pulls")
     axes.set_title(f"{sum(counts):,} pulls by arm", fontsize=10, color=BLACK)
+    _legend(axes, certificate)
     return result
 
 

@@ -380,7 +380,7 @@ def test_noise_models_that_keep_more_than_sums(horizon, monkeypatch):
             bg.load_study("bounded", store).tell(t, rows)
     assert made.answer().final
     last = store.read(made._key, lambda s: made._stage.view(s).moment())
-    rule = problem.noise.boxes(problem.shape, 0.1)
+    rule = made.spec.make_algorithm().statistics(made.spec.setting())
     tally = empty_tally(2, 2, 2, rule.start)
     for (group, arm, _), row in sorted(told.items()):
         i, j = problem.index(group, arm)

@@ -84,6 +84,10 @@ def test_the_whole_takes_no_more_than_all_groups_one_by_one(noise):
     single = [explainer.group(i).forecast for i in range(3)]
     given = [np.inf if more is None else more for more in single]
     np.testing.assert_allclose(pulls_needed(explainer), given, rtol=1e-12)
+    open_ = found.verdict.status == 0
+    needs = pulls_needed(explainer)[open_]
+    assert (needs >= 1).all(), "what is undecided takes something"
+    assert needs.max() <= found.forecast() <= needs.sum() * (1 + 1e-12)
 
 
 def test_costs_are_reported():

@@ -86,7 +86,7 @@ def foresee(spec: StudySpec, conductor: Conductor) -> float | None:
         # Lockstep: the active arms of a group are pulled as often as the hardest of them.
         need = np.where(active, need.max(axis=1)[:, None], need)
     total = float(np.maximum(need - moment.counts, 0.0)[shape.exists].sum())
-    return total if math.isfinite(total) else None
+    return max(total, 1.0) if math.isfinite(total) else None
 
 
 def _ends(spec: StudySpec, tally: Tally, look: Outlook) -> tuple[Floats, Floats]:

@@ -125,6 +125,8 @@ class Explainer:
 
         more = np.maximum(arms_needed(self) - self.tally.counts, 0.0)
         total = float(more[self.problem.shape.exists].sum())
+        if (self.verdict.status == Status.UNDECIDED).any():
+            total = max(total, 1.0)  # what is undecided takes something
         return total if math.isfinite(total) else None
 
     def best_arms(self, i: int) -> dict[str, tuple[str, bool]]:
@@ -246,6 +248,9 @@ class Explainer:
                 ]
                 if sum(needs) < fall:
                     fall, rival = sum(needs), j
+        from bestgroup.inference.certificate.forecast import group_needs
+
+        more = group_needs(self, i)
         if fall < total:
             open_dims = [d for d in range(D) if not self.verdict.beats[rival, i, d]]
             reasons = [
@@ -254,25 +259,20 @@ class Explainer:
             what = ", ".join(r.dim for r in reasons)
             text = (
                 f"undecided: it is probably out; {self.problem.groups[rival]} has to be shown "
-                f"better in {what}, which takes about {max(fall, 1):,.0f} more pulls"
+                f"better in {what}, which takes {_foreseen(more)}"
             )
-            return self._made(i, text, reasons, fall)
+            return self._made(i, text, reasons, more if math.isfinite(more) else None)
         keep.sort(key=lambda r: -(r.more if r.more is not None else math.inf))
         worst = keep[0]
         if not math.isfinite(worst.margin):
             text = f"undecided: {worst.rival} has arms that were never measured"
             return self._made(i, text, keep, None)
-        cost = (
-            f"about {total:,.0f} more pulls"
-            if math.isfinite(total)
-            else "more pulls than can be foreseen"
-        )
         text = (
             f"undecided: it has to be shown not to be beaten by {len(keep)} "
             f"group{'s' if len(keep) > 1 else ''}, hardest {worst.rival} (best chance in {worst.dim}, "
-            f"difference about {worst.margin:.4g}); that takes {cost}"
+            f"difference about {worst.margin:.4g}); that takes {_foreseen(more)}"
         )
-        return self._made(i, text, keep, total if math.isfinite(total) else None)
+        return self._made(i, text, keep, more if math.isfinite(more) else None)
 
     def _best(self, i: int) -> Explanation:
         assert isinstance(self.goal, BestGroup)
@@ -350,6 +350,10 @@ class Explainer:
 
 def _about(more: float) -> str:
     return f"about {more:,.0f} more pulls" if more >= 10 else "a few more pulls"
+
+
+def _foreseen(more: float) -> str:
+    return _about(more) if math.isfinite(more) else "more pulls than can be foreseen"
 
 
 def _difference(one: float, other: float) -> float:

@@ -19,40 +19,29 @@ if TYPE_CHECKING:
 
 
 def pulls_needed(explainer: Explainer) -> Floats:
-    """Return about how many more pulls each group takes, [N]: 0 if decided, inf if unforeseen."""
-    verdict, shape = explainer.verdict, explainer.problem.shape
-    N = shape.groups
-    self_ = np.eye(N, dtype=bool)
-    near = np.full((N, N), math.inf)
-    fall = np.zeros((N, N))
-    with np.errstate(all="ignore"):
-        for d in range(shape.dims):
-            near = np.minimum(near, _more(explainer, d, float(explainer.epsilon[d])))
-            above = _more(explainer, d, 0.0)
-            fall += np.where(verdict.beats[:, :, d], 0.0, above)
-    settled = verdict.holds.any(axis=2) | (verdict.status == Status.OUT)[None, :] | self_
-    keep = np.where(settled, 0.0, near).sum(axis=1)
-    lose = np.where(self_, math.inf, fall).min(axis=0)
-    needs = np.minimum(keep, lose)
-    unpulled = ((explainer.tally.counts == 0) & shape.exists).any(axis=1)
-    needs[unpulled] = math.inf
-    needs[verdict.status != Status.UNDECIDED] = 0.0
+    """Return about how many more pulls each group takes, [N]: 0 if decided, inf if unforeseen.
+
+    The whole answer takes no fewer than its hardest group and no more than all groups one by one,
+    since an arm that serves several groups is counted once there.
+    """
+    status = explainer.verdict.status
+    needs = np.zeros(len(status))
+    for i in np.flatnonzero(status == Status.UNDECIDED):
+        needs[i] = group_needs(explainer, int(i))
     return needs
 
 
-def _more(explainer: Explainer, d: int, shift: float) -> Floats:
-    """Return `Explainer.more` for all pairs of groups (i, j), [N, N]."""
-    rows, best = explainer.leader[:, d], explainer.best[:, d]
-    groups = np.arange(len(rows))
-    counts = explainer.tally.counts[groups, rows].astype(float)
-    total = counts[:, None] + counts[None, :]
-    gap = best[:, None] + shift - best[None, :]
-    ends = explainer.reach[groups, rows, d] / np.sqrt(counts)
-    width = _together(explainer, ends[:, None], ends[None, :])
-    shrunk = np.maximum((width / gap) ** 2 - 1, explainer.least) * total
-    result = np.where(np.isfinite(width), shrunk, 4.0 * total)
-    possible = (counts > 0)[:, None] & (counts > 0)[None, :] & (gap > 0)
-    return np.where(possible, result, math.inf)
+def group_needs(explainer: Explainer, i: int) -> float:
+    """Return about how many more pulls decide an undecided group: at least 1, inf if unforeseen."""
+    shape, counts = explainer.problem.shape, explainer.tally.counts
+    if (counts[i, : shape.sizes[i]] == 0).any():
+        return math.inf
+    need = np.zeros((shape.groups, shape.arms))
+    with np.errstate(all="ignore"):
+        _need_pareto(explainer, i, need)
+        more = np.maximum(need - counts, 0.0)[shape.exists]
+    total = float(more.sum())
+    return math.inf if math.isnan(total) else max(total, 1.0)
 
 
 def _together(explainer: Explainer, one: Floats, other: Floats) -> Floats:

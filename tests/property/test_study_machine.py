@@ -30,6 +30,7 @@ CASES = {
     "ge": [(bg.algorithm("ge", radius="mixture"), PARETO)],
     "te-plus": [("te-plus", PARETO)],
     "eecb": [(bg.algorithm("eecb", radius_scale=0.5), BEST)],
+    "se": [("se", BEST)],
     "tel": [(bg.algorithm("tel", pareto_epsilon=0.5, radius_scale=0.5), BEST)],
     "unis": [("unis", PARETO)],
     "unis-corrected": [("unis-corrected", bg.ParetoGroups(1.5))],

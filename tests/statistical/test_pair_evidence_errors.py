@@ -1,4 +1,4 @@
-"""How often evidence on pairs of arms refutes a true null, by values looked at after every pull.
+"""How often evidence on pairs of arms, or on the arms of two groups, refutes a true null: looked at often.
 
 A rate counts as too high if the lower end of its 99.9 % interval exceeds delta; a quick run in the suite
 has few paths, `make verify` has many. False alarms: at most one run in 1,000 of a test whose error rate is
@@ -53,6 +53,8 @@ NULLS = {
     "near epsilon": (bg.ParetoGroups(0.3), [[[0.66, 0.66]], [[0.35, 0.35]]]),
     # A tie in one dim: a rejection, or missing the second group, is wrong; runs end by epsilon.
     "tie": (bg.ParetoGroups(0.15), [[[0.6, 0.7]], [[0.6, 0.4]]]),
+    # The best group leads by just more than epsilon; its rival has two arms that tie.
+    "best": (bg.BestGroup([1, 1], 0.3), [[[0.66, 0.66]], [[0.35, 0.2], [0.2, 0.35]]]),
     # Near the end of the range, three arms of which two tie for the lead.
     "near one": (bg.ParetoGroups(0.1), [[[0.93, 0.9], [0.9, 0.93]], [[0.82, 0.82]]]),
 }
@@ -74,6 +76,11 @@ def check(model, null, delta, runs):
 @pytest.mark.parametrize("model", ["dependent coins", "beta", "normal"])
 def test_error_rates_quickly(model):
     check(model, "near epsilon", 0.1, 150)
+
+
+@pytest.mark.parametrize("model", ["dependent coins", "rare losses"])
+def test_error_rates_for_the_best_group_quickly(model):
+    check(model, "best", 0.1, 150)
 
 
 @pytest.mark.verify

@@ -110,7 +110,7 @@ class Adaptive(Algorithm):
             return AdaptivePareto(self.batch, self.by_boxes)
         from bestgroup.algorithms.adaptive.best.algorithm import AdaptiveLinear
 
-        return AdaptiveLinear(self.batch)
+        return AdaptiveLinear(self.batch, self.by_boxes)
 
 
 @dataclass(frozen=True)

@@ -60,8 +60,9 @@ than any multiple of log t, so the run ends with probability one. For epsilon > 
 leads in the end will do; groups that tie for ever may take turns as leaders, but each of them then
 leads all others up to epsilon, and doubling gives it the time to prove it.
 
-If pulls of different arms may depend on each other, for other noise models, and for more than 8
-dims, the product is not used: see `adaptive_linear_boxes`.
+For values in a range wealth of bets takes the place of half-normal mixtures: `bets`. If pulls of
+different arms may depend on each other, for `Gaussian()`, and for more than 8 dims, the product is not
+used: see `boxes`.
 """
 
 from __future__ import annotations
@@ -80,6 +81,7 @@ from bestgroup.algorithms.adaptive.best.aim import (
     number_of_arms,
     set_means,
 )
+from bestgroup.algorithms.adaptive.best.bets import set_scales
 from bestgroup.algorithms.adaptive.best.boxes import choose_box_arm, look_at_boxes
 from bestgroup.algorithms.adaptive.best.state import LinearRule, Room, State, init, make_room
 from bestgroup.algorithms.adaptive.best.stopping_check import look, next_look
@@ -87,7 +89,9 @@ from bestgroup.algorithms.protocol import Algorithm, Kernels, Setting, Workspace
 from bestgroup.compile.borrowing import borrowing
 from bestgroup.compile.kernel import kernel
 from bestgroup.inference.certificate.best_group import MOST_DIMS
+from bestgroup.inference.confidence_sequences.boxes import BoxRule
 from bestgroup.inference.evalues.linear import PRECISIONS, PRIOR, coefficients
+from bestgroup.inference.kinds import BERNOULLI, POWERS
 from bestgroup.inference.tally import Tally, sum_of
 from bestgroup.problem.arrays import Floats, Ints
 from bestgroup.problem.goals import BestGroup
@@ -127,6 +131,7 @@ def set_plan(
     if state.short[0]:
         fill_short(state, tally, rule, pulls)
         return
+    rule = LinearRule(*rule[:6], state.scale, state.coefficient, *rule[8:])
     for _ in range(rule.batch):
         if rule.boxes:
             i, j, count = choose_box_arm(state, tally, rule, pulls)
@@ -154,7 +159,7 @@ def fill_short(state: State, tally: Tally, rule: LinearRule, pulls: Ints) -> Non
 @kernel
 def step(state: State, tally: Tally, rule: LinearRule) -> None:
     """Count the round, and look if it is time to."""
-    advance(state, tally, rule, make_room(rule))
+    advance(state, tally, rule, make_room(rule, state.coefficient))
 
 
 @borrowing
@@ -166,6 +171,9 @@ def advance(state: State, tally: Tally, rule: LinearRule, room: Room) -> None:
     if state.answer[0] >= 0:
         return
     due = total >= state.next[0]
+    if due and rule.bets:
+        set_scales(state, tally, rule)
+    rule = LinearRule(*rule[:6], state.scale, state.coefficient, *rule[8:])
     if rule.boxes:
         if due:
             look_at_boxes(state, tally, rule, room)
@@ -194,7 +202,7 @@ def set_next(state: State, tally: Tally, rule: LinearRule, total: int) -> None:
 @kernel
 def make_workspace(state: State, rule: LinearRule) -> Room:
     """Return what plans and steps write in."""
-    return make_room(rule)
+    return make_room(rule, state.coefficient)
 
 
 @borrowing
@@ -208,6 +216,7 @@ class AdaptiveLinear(Algorithm):
     """Pulls what the proof lacks most; `batch` is that of `Adaptive`."""
 
     batch: int | float = 0.01
+    by_boxes: bool = False  # where the noise model knows no scale, as version 1 did
 
     name: ClassVar[str] = "adaptive"
     reads_values: ClassVar[bool] = True
@@ -221,7 +230,14 @@ class AdaptiveLinear(Algorithm):
 
     def by_pairs(self, setting: Setting) -> bool:
         """Return whether evidence on several arms proves, not boxes of single ones."""
-        return not uses_boxes(setting)
+        return not uses_boxes(setting, self.by_boxes)
+
+    def statistics(self, setting: Setting) -> BoxRule:
+        """Return what drivers keep of values: what boxes need, or what bets do."""
+        noise, shape = setting.noise, setting.shape
+        if uses_boxes(setting, self.by_boxes):
+            return noise.boxes(shape, setting.delta)
+        return noise.sums(shape, setting.delta)
 
     def rule(self, setting: Setting) -> LinearRule:
         """Return the rule for the kernels."""
@@ -230,7 +246,7 @@ class AdaptiveLinear(Algorithm):
         weights, noise = goal.weight_vector(shape.dims), setting.noise
         scale = noise.scales(shape.dims) if noise.has_scale else np.ones(shape.dims)
         alpha = setting.delta / (shape.dims * (shape.total - min(shape.sizes) + 1))
-        boxes = uses_boxes(setting)
+        boxes, box = uses_boxes(setting, self.by_boxes), self.statistics(setting)
         independent = setting.noise.dependence == "independent"
         cost = costs_of(setting)
         return LinearRule(
@@ -249,7 +265,10 @@ class AdaptiveLinear(Algorithm):
             batch=self.batch if isinstance(self.batch, int) else 1,
             share=0.0 if isinstance(self.batch, int) else self.batch,
             boxes=boxes,
-            box=noise.boxes(shape, setting.delta)._replace(alpha=alpha),
+            bets=not boxes and not isinstance(noise, SubGaussian),
+            independent=independent,
+            heft=weights * box.scale,
+            box=box._replace(alpha=alpha),
         )
 
     def init(self, rule: LinearRule) -> State:
@@ -280,13 +299,22 @@ class AdaptiveLinear(Algorithm):
 
     def guarantee(self, setting: Setting) -> Guarantee:
         """Return the theorem of this module, or that of `adaptive_linear_boxes`."""
-        return proven_for(setting, *(SINGLE_ARMS if uses_boxes(setting) else SEVERAL_ARMS))
+        boxes = uses_boxes(setting, self.by_boxes)
+        return proven_for(setting, *(SINGLE_ARMS if boxes else SEVERAL_ARMS))
 
 
-def uses_boxes(setting: Setting) -> bool:
-    """Return whether confidence boxes for single arms take the place of evidence."""
-    plain = isinstance(setting.noise, SubGaussian) and setting.noise.arms == "independent"
-    return not plain or setting.shape.dims > MOST_DIMS
+def uses_boxes(setting: Setting, by_boxes: bool = False) -> bool:
+    """Return whether confidence boxes for single arms take the place of evidence.
+
+    Evidence is there for sub-Gaussian noise, and for values in a range in every dim.
+    """
+    noise, shape = setting.noise, setting.shape
+    if noise.arms != "independent" or shape.dims > MOST_DIMS:
+        return True
+    if isinstance(noise, SubGaussian):
+        return False
+    kinds = noise.sums(shape, setting.delta).kind
+    return by_boxes or not ((kinds == POWERS) | (kinds == BERNOULLI)).all()
 
 
 def costs_of(setting: Setting) -> Floats:

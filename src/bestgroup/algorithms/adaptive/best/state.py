@@ -10,6 +10,8 @@ from bestgroup.compile.kernel import kernel
 from bestgroup.inference.confidence_sequences.boxes import BoxRule
 from bestgroup.inference.evalues.prove import Stack, make_stack
 from bestgroup.inference.evalues.search import Duel, Work, make_duel, make_work
+from bestgroup.inference.evalues.selection_wealth import Hulls, make_hulls
+from bestgroup.inference.evalues.wealth import STATISTICS
 from bestgroup.problem.arrays import Bools, Floats, Ints
 
 
@@ -31,7 +33,10 @@ class LinearRule(NamedTuple):
     batch: int  # pulls a plan
     share: float  # pulls of one arm as a share of its count
     boxes: bool
-    box: BoxRule  # how they are computed
+    bets: bool  # wealth of bets proves, in place of half-normal mixtures
+    independent: bool  # the dims of a pull
+    heft: Floats  # [D]         for bets: w^d times the range
+    box: BoxRule  # how boxes are computed, or what is kept of values
 
 
 class State(NamedTuple):
@@ -46,6 +51,10 @@ class State(NamedTuple):
     since: Ints  # [1]          pulls in all when it was named
     before: Ints  # [K]         pulls of its arms that do not count
     before_sums: Floats  # [K, D]
+    before_stat: Floats  # [K, D, STATISTICS]  for bets: what they kept
+    scale: Floats  # [D]        what sampling takes for the scales: those of the rule, or estimates
+    coefficient: Floats  # [2^D]  and for the c_B that follow
+    tried: Ints  # [N]          for bets: pulls in all before which no proof is tried again
     probe: Ints  # [D]          the arm to pull when the lead's arm of this dim is due
     rival: Ints  # [1]          the group to pull for, -1 for the one with the least evidence
     chase: Ints  # [D]          the selection of it to pull for
@@ -84,11 +93,12 @@ class Room(NamedTuple):
     duel: Duel
     work: Work
     stack: Stack
+    hulls: Hulls
 
 
 @kernel
-def make_room(rule: LinearRule) -> Room:
-    """Return room for looks."""
+def make_room(rule: LinearRule, coefficient: Floats) -> Room:
+    """Return room for looks; `coefficient` is the state's."""
     N, K = rule.exists.shape
     D = len(rule.weights)
     sets = 0 if rule.boxes else D  # boxes allow any number of dims, and need no sets of them
@@ -104,9 +114,10 @@ def make_room(rule: LinearRule) -> Room:
         np.zeros(N),
         np.zeros((K, D)),
         np.zeros((K, D)),
-        make_duel(len(rule.precision), K, D, rule.coefficient),
+        make_duel(len(rule.precision), K, D, coefficient),
         make_work(sets),
         make_stack(sets, K),
+        make_hulls(K if rule.bets else 0, D if rule.bets else 0, rule.heft),
     )
 
 
@@ -123,6 +134,10 @@ def init(rule: LinearRule) -> State:
         since=one.copy(),
         before=np.zeros(K, np.int64),
         before_sums=np.zeros((K, D)),
+        before_stat=np.zeros((K, D, STATISTICS)),
+        scale=rule.scale.copy(),
+        coefficient=rule.coefficient.copy(),
+        tried=np.zeros(N, np.int64),
         probe=np.zeros(D, np.int64),
         rival=one.copy(),
         chase=np.zeros(D, np.int64),

@@ -19,10 +19,12 @@ from bestgroup.algorithms.adaptive.best.aim import (
     set_means,
     variance,
 )
+from bestgroup.algorithms.adaptive.best.bets import decide_by_bets
 from bestgroup.algorithms.adaptive.best.comparison import scan, set_rival
 from bestgroup.algorithms.adaptive.best.costs import price_of, spare
 from bestgroup.algorithms.adaptive.best.state import LinearRule, Room, State
 from bestgroup.compile.borrowing import borrowing
+from bestgroup.inference.certificate.pairs import set_sums
 from bestgroup.inference.evalues.prove import PROVEN, prove_within
 from bestgroup.inference.evalues.search import at_selection, pooled
 from bestgroup.inference.tally import Tally
@@ -74,7 +76,10 @@ def look(state: State, tally: Tally, rule: LinearRule, room: Room, total: int) -
     """Find the evidence against every group, decide, and choose what to pull for."""
     survey(state, tally, rule, room, total)
     if state.named[0] > 0:
-        decide(state, tally, rule, room)
+        if rule.bets:
+            decide_by_bets(state, tally, rule, room, level_of(state, rule) + _ROUNDING, total)
+        else:
+            decide(state, tally, rule, room)
         compare(state, tally, rule, room)
     if state.answer[0] < 0:
         aim(state, tally, rule, room)
@@ -201,6 +206,8 @@ def name_witness(
         state.before[j] = tally.counts[leader, j]
         for d in range(len(lead)):
             state.before_sums[j, d] = tally.sums[leader, j, d]
+            if rule.bets and j < rule.sizes[leader]:
+                set_sums(rule.box, tally, leader, j, d, state.before_stat[j, d])
 
 
 @borrowing

@@ -1,0 +1,167 @@
+"""The best group by wealth of bets, for values in a range: what the half's look does otherwise.
+
+**Rule.** That of `algorithm`, with the wealth of `selection_wealth` for the half-normal mixtures: for an
+arm of the rival's selection of all its pulls, for one of the witness's of its pulls after tau_m. Scales
+of bets are those of a fixed list with a fixed prior, the same for all arms of a comparison; the
+exponents theta follow from weights and ranges. So all is known before the pulls that count.
+
+**Theorem.** The answer is wrong with probability at most delta. The proof is that of `algorithm`: it uses
+of a factor only that, at the true means, a pull multiplies it by something of conditional mean at most 1
+(Hoelder's inequality for the dims of one pull), and of Z that it is at most the log of the average of
+such products at the true means if they satisfy (H).
+
+Sampling takes the standard deviations that all arms together show in a dim for the scales, and evidence
+by half-normal mixtures with them for what bets would give; a proof by bets is tried where that is near
+the level, and again only when the pulls have grown.
+"""
+
+from __future__ import annotations
+
+import math
+
+from bestgroup.algorithms.adaptive.best.comparison import set_rival
+from bestgroup.algorithms.adaptive.best.state import LinearRule, Room, State
+from bestgroup.compile.borrowing import borrowing
+from bestgroup.inference.certificate.pairs import error_of, set_sums
+from bestgroup.inference.evalues.prove import PROVEN
+from bestgroup.inference.evalues.search import at_selection, find_blocks
+from bestgroup.inference.evalues.selection_wealth import PRIOR, SCALES, prove_by_bets, set_points
+from bestgroup.inference.evalues.wealth import CENTRE, COUNT, FIRST, ORDER
+from bestgroup.inference.kinds import BERNOULLI
+from bestgroup.inference.tally import Tally
+from bestgroup.problem.arrays import Floats
+
+_ATTEMPT = 2.0  # below the level: no proof is tried where sampling sees less evidence
+_AGAIN = 0.01  # by how much the pulls grow from one try to the next
+_LEGAL = 0.95  # of a bet times the mean
+_CLOSE = 1.5  # what another scale of bets may add
+
+
+@borrowing
+def set_scales(state: State, tally: Tally, rule: LinearRule) -> None:
+    """Set what sampling takes for the scales: the standard deviations that all arms show together."""
+    D = len(rule.weights)
+    for d in range(D):
+        squares, values = 0.0, 0.0
+        for i in range(len(rule.sizes)):
+            for j in range(rule.sizes[i]):
+                n = float(tally.counts[i, j])
+                values += n
+                if rule.box.kind[d] == BERNOULLI:
+                    p = (tally.sums[i, j, d] + 0.5) / (n + 1.0)
+                    squares += n * p * (1.0 - p)
+                else:
+                    total, square = tally.extra[i, j, d, 1], tally.extra[i, j, d, 2]
+                    squares += max(square - total * total / n, 0.0) + 0.01
+        state.scale[d] = rule.box.scale[d] * math.sqrt(squares / values)
+    for s in range(1, 1 << D):
+        total = 0.0
+        for d in range(D):
+            if s >> d & 1:
+                part = rule.weights[d] * state.scale[d]
+                total += part * part if rule.independent else part
+        state.coefficient[s] = math.sqrt(total) if rule.independent else total
+
+
+@borrowing
+def decide_by_bets(
+    state: State, tally: Tally, rule: LinearRule, room: Room, level: float, total: int
+) -> None:
+    """Put out groups with enough evidence against all selections; answer if the witness is alone."""
+    left = 0
+    for k in range(len(state.out)):
+        if k == state.witness[0] or state.out[k]:
+            continue
+        left += 1
+        if state.evidence[k] < level - _ATTEMPT or total < state.tried[k]:
+            continue
+        if is_behind(state, tally, rule, room, k, level):
+            state.out[k] = True
+            left -= 1
+        else:
+            state.tried[k] = total + max(1, int(_AGAIN * total))
+    if left == 0:
+        state.answer[0] = state.witness[0]
+
+
+@borrowing
+def is_behind(
+    state: State, tally: Tally, rule: LinearRule, room: Room, k: int, level: float
+) -> bool:
+    """Return whether bets of the scale that suits, or of a neighbouring one, prove the witness ahead."""
+    set_rival(tally, rule, room.means, room.duel, k)
+    _, tilt = at_selection(room.duel, state.gauge[k], state.hard[k], 0.0, math.inf, room.work)
+    if not tilt > 0.0:
+        return False
+    spread, heft = 0.0, 0.0
+    for d in range(len(rule.weights)):
+        spread += rule.weights[d] * rule.scale[d]
+        heft += rule.heft[d]
+    wanted = heft / (spread * math.sqrt(rule.precision[state.gauge[k]]))
+    first = 0
+    for g in range(len(SCALES)):
+        if abs(math.log(SCALES[g] / wanted)) < abs(math.log(SCALES[first] / wanted)):
+            first = g
+    for g in (first, first - 1, first + 1):
+        if 0 <= g < len(SCALES):
+            value = tried_scale(state, tally, rule, room, k, g, tilt, level)
+            if value >= level:
+                return True
+            state.evidence[k] = min(state.evidence[k], value)
+            if value < level - _CLOSE:
+                return False
+    return False
+
+
+@borrowing
+def largest_bet(stat: Floats, kind: int) -> float:
+    """Return the largest bet on an arm of the witness: a bet times m must stay below 1.
+
+    It follows from the pulls before tau_m, which do not count.
+    """
+    return _LEGAL / (stat[CENTRE] + stat[FIRST] / stat[COUNT] + error_of(kind, stat))
+
+
+@borrowing
+def tried_scale(
+    state: State,
+    tally: Tally,
+    rule: LinearRule,
+    room: Room,
+    k: int,
+    g: int,
+    tilt: float,
+    level: float,
+) -> float:
+    """Return the level if bets of scale g prove the witness ahead of k, else what they have."""
+    hulls, i = room.hulls, state.witness[0]
+    stat, own = hulls.sums, hulls.sizes.shape[0] - 1
+    for d in range(len(rule.weights)):
+        kind, a = rule.box.kind[d], state.lead[d]
+        most = largest_bet(state.before_stat[a, d], kind)
+        set_sums(rule.box, tally, i, a, d, stat)
+        stat[COUNT] -= state.before_stat[a, d, COUNT]
+        for p in range(ORDER):
+            stat[FIRST + p] -= state.before_stat[a, d, FIRST + p]
+        if not stat[COUNT] > 0.0:
+            return -math.inf
+        set_points(kind, stat, 0, (SCALES[g], most), hulls, own, d)
+        for j in range(rule.sizes[k]):
+            set_sums(rule.box, tally, k, j, d, stat)
+            set_points(kind, stat, 1, (SCALES[g], math.inf), hulls, j, d)
+    find_blocks(state.lead, room.masks)
+    enough = level - math.log(PRIOR[g])
+    found, value = prove_by_bets(
+        hulls,
+        rule.independent,
+        room.masks,
+        rule.slack,
+        rule.sizes[k],
+        tilt,
+        enough,
+        state.hard[k],
+        room.duel,
+        room.work,
+        room.stack,
+    )
+    return level if found == PROVEN else min(value - (enough - level), level - 1e-9)

@@ -1,0 +1,280 @@
+"""Evidence of a witness against all selections of a group by wealth of bets, for values in a range.
+
+Values are taken as numbers in [0, 1], o_d = w^d times the range. For one dim of one arm K(m) and L(m)
+are the wealth of `wealth` against small and against large means. An arm that serves a set B of dims has
+the factor
+
+    prod_{d in B} K_d(nu_d)^theta_d,   theta_d = o_d / c_B,   c_B = sum_{d in B} o_d,
+
+at its means nu: a weighted geometric mean of nonnegative supermartingales is one (Hoelder's inequality),
+however the dims depend on each other. If they are independent all theta_d are 1. Different arms are
+independent given the past, so a product over arms is a supermartingale that starts at 1, and the
+infimum of its log over the null (H) of `adaptive.best` is, by weak duality, for every y >= 0 at least
+
+    y slack - sum_{a in s} sum_{d in B_a} theta_d k_ad(y o_d / theta_d)
+            - sum_{b in s'} sum_{d in B_b} theta_d l_bd(y o_d / theta_d),                      (1)
+    k_ad(t) = sup_m (-t m - log K_ad(m)),   l_bd(t) = sup_m (t m - log L_bd(m)).
+
+**Conjugates.** On a cell of m the log of a wealth is at least the larger of two lines (`wealth.on_cell`),
+so the suprema over the cell are attained at its ends or where the lines cross: a table of such points,
+made once for each arm and dim, bounds k and l from above at every t.
+
+**All selections** of the rival: as in `search`, with the terms of (1) for those of half-normal mixtures.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from bestgroup.compile.borrowing import borrowing
+from bestgroup.compile.kernel import kernel
+from bestgroup.inference.evalues.prove import PROVEN, Stack, split_box
+from bestgroup.inference.evalues.search import Duel, Work, join_sets
+from bestgroup.inference.evalues.wealth import (
+    BETS,
+    CENTRE,
+    COUNT,
+    FIRST,
+    STATISTICS,
+    on_cell,
+    set_logs,
+)
+from bestgroup.inference.kinds import BERNOULLI
+from bestgroup.problem.arrays import Bools, Floats, Ints
+
+# Scales of half-normal bets, from large effects to small ones, and their prior.
+SCALES = tuple(4.0 * 2.0 ** (-1.5 * g) for g in range(10))
+_PARTS = (2.0, 3.0, 3.0, 3.0, 2.0, 1.0, 0.5, 0.25, 0.15, 0.1)
+PRIOR = tuple(part / sum(_PARTS) for part in _PARTS)
+
+_NODES, _FROM, _STEP = 22, -2.0, 0.5  # ends of cells, in standard errors towards the other arms
+POINTS = 2 * (_NODES + 2)
+_BOXES = 200  # boxes that one proof looks at, at most
+_HALVINGS = 14
+
+
+class Hulls(NamedTuple):
+    """Points below the logs of wealth, and what a proof needs besides."""
+
+    points: Floats  # [K + 1, D, POINTS, 2]  m and a lower bound; row K is the witness's
+    sizes: Ints  # [K + 1, D]
+    heft: Floats  # [D]      o_d
+    logs: Floats  # [2, BETS]
+    sums: Floats  # [STATISTICS]
+
+
+@kernel
+def make_hulls(K: int, D: int, heft: Floats) -> Hulls:
+    """Return room for the points of groups of up to K arms."""
+    return Hulls(
+        np.zeros((K + 1, D, POINTS, 2)),
+        np.zeros((K + 1, D), np.int64),
+        heft,
+        np.zeros((2, BETS)),
+        np.zeros(STATISTICS),
+    )
+
+
+@borrowing
+def set_points(
+    kind: int, stat: Floats, side: int, bets: tuple[float, float], hulls: Hulls, j: int, d: int
+) -> None:
+    """Set the points below the log of an arm's wealth in one dim, from 0 to 1.
+
+    `bets` are the scale of the tuned bets and the largest, `stat` what counts.
+    """
+    points, logs = hulls.points[j, d], hulls.logs
+    n = stat[COUNT]
+    mean = stat[CENTRE] + stat[FIRST] / n
+    if kind == BERNOULLI:
+        p = (stat[FIRST] + 1.0) / (n + 2.0)
+        error = math.sqrt(p * (1.0 - p) / n)
+    else:
+        left = max(stat[FIRST + 1] - stat[FIRST] * stat[FIRST] / n, 0.0)
+        error = math.sqrt(left + 0.01) / n
+    x, size = 0.0, 0
+    set_logs(kind, stat, side, bets, x, logs[0])
+    for k in range(_NODES + 1):
+        away = _FROM + _STEP * k
+        if side == 0:  # the other arms are below
+            away = -(_FROM + _STEP * (_NODES - 1 - k))
+        end = 1.0 if k == _NODES else min(mean + away * error, 1.0)
+        if end <= x + 1e-9:
+            continue
+        width = end - x
+        set_logs(kind, stat, side, bets, end, logs[1])
+        v0, s0, v1, s1 = on_cell(kind, logs[0], logs[1], bets[0], width)
+        if size == 0:
+            points[0, 0], points[0, 1] = x, v0
+            size = 1
+        points[size - 1, 1] = min(points[size - 1, 1], v0)
+        if s1 > s0:  # where the two lines cross
+            t = (v0 - v1 + s1 * width) / (s1 - s0)
+            t = min(max(t, 0.0), width)
+            points[size, 0], points[size, 1] = x + t, min(v0 + s0 * t, v1 - s1 * (width - t))
+            size += 1
+        points[size, 0], points[size, 1] = end, v1
+        size += 1
+        x = end
+        for b in range(BETS):
+            logs[0, b] = logs[1, b]
+    hulls.sizes[j, d] = size
+
+
+@borrowing
+def conjugate_at(hulls: Hulls, j: int, d: int, sign: float, t: float) -> tuple[float, float]:
+    """Return the largest sign t m - f over the points of an arm and dim, and its m."""
+    best, at = -math.inf, 0.0
+    for k in range(hulls.sizes[j, d]):
+        value = sign * t * hulls.points[j, d, k, 0] - hulls.points[j, d, k, 1]
+        if value > best:
+            best, at = value, hulls.points[j, d, k, 0]
+    return best, at
+
+
+@borrowing
+def term(
+    hulls: Hulls, independent: bool, j: int, dims: int, sign: float, y: float
+) -> tuple[float, float]:
+    """Return what an arm that serves a set of dims subtracts at tilt y, and its slope in y."""
+    total, value, slope = 0.0, 0.0, 0.0
+    for d in range(len(hulls.heft)):
+        if dims >> d & 1:
+            total += hulls.heft[d]
+    for d in range(len(hulls.heft)):
+        if dims >> d & 1:
+            part = 1.0 if independent else hulls.heft[d] / total
+            height, m = conjugate_at(hulls, j, d, sign, y * hulls.heft[d] / part)
+            value += part * height
+            slope += sign * hulls.heft[d] * m
+    return value, slope
+
+
+@borrowing
+def lead_terms(hulls: Hulls, independent: bool, masks: Ints, y: float) -> tuple[float, float]:
+    """Return what the witness's arms subtract at tilt y, and the slope; `masks` are their blocks."""
+    value, slope = 0.0, 0.0
+    own = hulls.sizes.shape[0] - 1
+    for d in range(len(masks)):
+        if masks[d] > 0:
+            more, rise = term(hulls, independent, own, masks[d], -1.0, y)
+            value += more
+            slope += rise
+    return value, slope
+
+
+@borrowing
+def at_box(
+    hulls: Hulls, independent: bool, lead: Ints, slack: float, box: Bools, y: float, work: Work
+) -> tuple[float, float]:
+    """Return the bound (1) over a box of selections at tilt y and its slope; sets `work.trial`."""
+    D, K = box.shape
+    sets = 1 << D
+    for s in range(1, sets):
+        work.value[s] = -np.inf
+        for j in range(K):
+            allowed = True
+            for d in range(D):
+                if s >> d & 1 and not box[d, j]:
+                    allowed = False
+            if allowed:
+                value, slope = term(hulls, independent, j, s, 1.0, y)
+                if value > work.value[s]:
+                    work.value[s], work.sums[s], work.pick[s] = value, slope, j
+    join_sets(work, sets)
+    value, slope = lead_terms(hulls, independent, lead, y)
+    value, slope = y * slack - value - float(work.total[sets - 1]), slack - slope
+    rest = sets - 1
+    while rest:
+        s = work.cut[rest]
+        slope -= float(work.sums[s])
+        for d in range(D):
+            if s >> d & 1:
+                work.trial[d] = work.pick[s]
+        rest ^= s
+    return value, slope
+
+
+@borrowing
+def bound_of_box(
+    hulls: Hulls,
+    independent: bool,
+    lead: Ints,
+    slack: float,
+    box: Bools,
+    y: float,
+    level: float,
+    work: Work,
+) -> tuple[float, float]:
+    """Return the largest bound over a box that bisection finds, from tilt y on, and its tilt.
+
+    It ends with a value of `level`; `work.trial` is then what attains the last bound.
+    """
+    best, tilt = -math.inf, y
+    low, high = 0.0, math.inf
+    for _ in range(_HALVINGS):
+        value, slope = at_box(hulls, independent, lead, slack, box, y, work)
+        if value > best:
+            best, tilt = value, y
+        if best >= level or slope == 0.0:
+            break
+        if slope > 0.0:
+            low = y
+        else:
+            high = y
+        if high == math.inf:
+            y *= 2.0
+        elif low == 0.0:
+            y /= 2.0
+        else:
+            y = math.sqrt(low * high)
+            if high < 1.01 * low:
+                break
+    return best, tilt
+
+
+@borrowing
+def prove_by_bets(
+    hulls: Hulls,
+    independent: bool,
+    lead: Ints,
+    slack: float,
+    size: int,
+    y: float,
+    level: float,
+    selection: Ints,
+    duel: Duel,
+    work: Work,
+    stack: Stack,
+) -> tuple[int, float]:
+    """Return PROVEN if the evidence is at least `level` against every selection, else another number.
+
+    With it comes the least bound found; `selection` is where it failed. The search starts from tilt y.
+    """
+    D = len(selection)
+    boxes, tilts = stack.boxes, stack.tilts
+    for d in range(D):
+        for j in range(boxes.shape[2]):
+            boxes[0, d, j] = j < size
+    tilts[0] = y
+    top, least = 0, math.inf
+    for _ in range(_BOXES):
+        value, tilt = bound_of_box(
+            hulls, independent, lead, slack, boxes[top], tilts[top], level, work
+        )
+        least = min(least, value)
+        if value < level:
+            for d in range(D):
+                selection[d] = work.trial[d]
+            if split_box(duel, boxes[top], boxes[top + 1], selection):
+                tilts[top], tilts[top + 1] = tilt, tilt
+                top += 1
+                continue
+            return PROVEN + 1, value  # one selection, with too little evidence
+        top -= 1
+        if top < 0:
+            return PROVEN, level
+    return PROVEN + 1, least

@@ -3,6 +3,7 @@
 import csv
 import gc
 import gzip
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -77,7 +78,14 @@ def run(race, table, folder, **options):
         for arm in arms
     ]
     given = {"max_tasks": len(tasks), "max_samples": 8, **options}
-    return eval(tasks, model="mockllm/none", log_dir=str(folder), display="none", **given)
+    return evaluate(tasks, folder, **given)
+
+
+def evaluate(tasks, folder, **options):
+    """Run tasks in a thread of their own: other tests of the process may have a loop running."""
+    given = {"model": "mockllm/none", "log_dir": str(folder), "display": "none", **options}
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(eval, tasks, **given).result()
 
 
 def samples(values, count=None):
@@ -144,7 +152,7 @@ def test_other_samples_are_refused(table, tmp_path):
         scorer=[column(dim, values["svm", few["svm"][0], dim]) for dim in BOUNDS],
         early_stopping=race.arm("svm", few["svm"][0]),
     )
-    (log,) = eval(task, model="mockllm/none", log_dir=str(tmp_path), display="none")
+    (log,) = evaluate(task, tmp_path)
     assert log.status == "error"
     assert "must run race.samples" in log.error.message
     with pytest.raises(bg.InvalidInput, match="no group"):

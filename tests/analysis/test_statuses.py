@@ -118,7 +118,7 @@ def test_a_group_is_not_put_out_by_its_own_box():
     tally = Tally(counts, np.array([[[7.0]], [[2.0]]]), np.zeros((2, 1, 1, 0)))
     state.boxed[:] = counts
     state.low[:, 0, 0], state.high[:, 0, 0] = [0.9, 0.1], [0.5, 0.3]  # a wrong low of A
-    look_at_boxes(state, tally, rule, make_room(rule))
+    look_at_boxes(state, tally, rule, make_room(rule, state.coefficient))
     assert state.out.tolist() == [False, True]
 
 

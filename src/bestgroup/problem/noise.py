@@ -151,8 +151,9 @@ class Bounded(_Model):
 
     `low` and `high` are numbers or one for each dim. `method` is "betting", which keeps the
     capitals of many bets for each arm, or "bernstein", which keeps sums of squares only and is
-    wider for the first few hundred pulls (`core.sequence_bounded`). Such values are sub-Gaussian
-    with scale (high - low) / 2 (Hoeffding's lemma), which is what the lockstep algorithms use.
+    wider for the first few hundred pulls (`inference.confidence_sequences.bounded`). Such values
+    are sub-Gaussian with scale (high - low) / 2 (Hoeffding's lemma), which is what the lockstep
+    algorithms use.
     `difference` says, for shared items, by how much two arms' values on the same item can differ at
     most: one number or one for each dim.
 
@@ -289,7 +290,7 @@ class Gaussian(_Model):
 
 @dataclass(frozen=True)
 class Bernoulli(_Model):
-    """Values that are 0 or 1: successes and failures (`core.sequence_bernoulli`)."""
+    """Values that are 0 or 1: successes and failures (`inference.confidence_sequences.bernoulli`)."""
 
     kind: ClassVar[str] = "bernoulli"
     dependence: Dependence = "arbitrary"

@@ -1,7 +1,7 @@
 """What the observations of a study prove, kept up to date as they are told.
 
 The observer reads the log, not the algorithm: it takes each arm's observations in the order of their
-index, as far as they are told without a gap, and judges them by `core.certificate`. Its bounds hold
+index, as far as they are told without a gap, and judges them by `inference.certificate`. Its bounds hold
 at all counts together, so one may look at any time.
 """
 

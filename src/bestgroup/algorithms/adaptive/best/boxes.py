@@ -1,9 +1,9 @@
 """The adaptive rule for the best group by boxes of single arms, for every noise model.
 
 If pulls of different arms may depend on each other, a product over arms is no supermartingale, and
-for bounded, Bernoulli and normal values of unknown variance there is no evidence on several arms.
-What holds is a statement about every arm by itself: each bound of `core.sequences` fails at any time
-with probability at most alpha, however other arms behave.
+for normal values of unknown variance there is no evidence on several arms.
+What holds is a statement about every arm by itself: each bound of `inference.confidence_sequences`
+fails at any time with probability at most alpha, however other arms behave.
 
 **Rule.** Let (low_ij^d, high_ij^d) be the box of arm (i, j) in dim d, cut by all its earlier ones,
 low_i = sum_d w^d max_j low_ij^d and high_k = sum_d w^d max_j high_kj^d. Group k is out for

@@ -10,7 +10,7 @@ counts the pulls after that moment only*. Let F be what is known then. The share
   y(i, j, d) for the dims, sum_d y(i, j, d) = 1;
   p(i, j) for the rivals j of i, sum_j p(i, j) = 1.
 
-**Proving.** Write Ev(a, b, d, s) for the evidence (`core.evidence`) against mu_a^d + s <= mu_b^d,
+**Proving.** Write Ev(a, b, d, s) for the evidence (`inference.evalues`) against mu_a^d + s <= mu_b^d,
 in units of the scale of dim d, from the pulls since scouting. At the end of a plan, with m an arm of
 the first group, that of the largest mean in dim d or, where costs differ, of the largest lead for its
 price (`adaptive_scores`):
@@ -61,8 +61,8 @@ average of supermartingales that start at 1 is one. The proof uses nothing else 
 most the log of such a process where the null holds.
 
 **Boxes.** If pulls of different arms may depend on each other (`noise.arms = "arbitrary"`) there is no
-scouting. An arm's box is, in every dim, the intersection
-of the bounds of `core.sequences` at all times so far; the tests are low + s >= high, with m the arm
+scouting. An arm's box is, in every dim, the intersection of the bounds of
+`inference.confidence_sequences` at all times so far; the tests are low + s >= high, with m the arm
 of the largest low. A test refutes a true null only if the lower bound of some arm has exceeded its
 mean (D A bounds for A arms in all) or the upper bound of a best arm l(i, d) has fallen below (D N
 bounds). Each fails at any time with probability at most delta / (D (A + N)) and is about one arm's

@@ -165,10 +165,13 @@ def test_bad_options_and_evaluators():
         ({"rate": 0}, "rate"),
         ({"budget": 0}, "budget"),
         ({"timeout": -1.0}, "timeout"),
-        ({"speed": 1}, "no option 'speed'"),
+        ({"callbacks": [3]}, "callbacks must be functions"),
+        ({"callbacks": None}, "callbacks must be functions"),
     ):
         with pytest.raises(bg.InvalidInput, match=words):
             solve(**options)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'speed'"):
+        solve(speed=1)
     with pytest.raises(bg.InvalidInput, match="function or a command"):
         solve(3)
     with pytest.raises(bg.InvalidInput, match="must take"):

@@ -13,10 +13,10 @@ import threading
 import time
 import uuid
 from collections import Counter, deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 from bestgroup.algorithms.protocol import Algorithm
 from bestgroup.analysis.certify import Certificate
@@ -26,7 +26,7 @@ from bestgroup.problem.goals import Goal, check_goal
 from bestgroup.problem.problem import Problem
 from bestgroup.studies.catalog import Study, create_study, load_study
 from bestgroup.studies.evaluators import Evaluator, Pull, floor_rows, measure
-from bestgroup.studies.report import Answer, Explanation
+from bestgroup.studies.report import Answer, Explanation, StudyStatus
 from bestgroup.studies.solve_progress import SolveProgress
 from bestgroup.studies.storage.memory import MemoryStore
 from bestgroup.studies.ticket import Ticket
@@ -37,6 +37,7 @@ _FIRST_LOOK = 6  # observations; then at twice as many each time
 _MOST_SAID = 10  # warnings
 log = logging.getLogger("bestgroup")
 _LEASE = 60.0  # seconds; renewed while a ticket is held, so that a crash frees it soon
+Callback: TypeAlias = Callable[[Study, StudyStatus], object]
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,7 @@ class Options:
     progress: bool | None = None  # a bar; by default at a terminal
     per_arm: int | None = None  # evaluations of one arm at a time, at most
     together: int = 64  # items in one call of evaluate_many, at most
+    callbacks: tuple[Callback, ...] = ()  # called whenever values were told
 
 
 @dataclass(frozen=True)
@@ -103,23 +105,53 @@ def solve(
     algorithm: str | Algorithm = "auto",
     batch: int | None = None,
     seed: int = 0,
-    **options: Any,
+    workers: int = 1,
+    timeout: float | None = None,
+    retries: int = 2,
+    rate: float | None = None,
+    budget: int | None = None,
+    per_arm: int | None = None,
+    together: int = 64,
+    progress: bool | None = None,
+    callbacks: Sequence[Callback] = (),
 ) -> Solution:
     """Return the proven answer from an evaluator, or what is known when the budget is spent.
 
-    `evaluate` is a function of (group, arm[, seed]), plain or async, or a command line with
-    {group}, {arm} and {seed}. With `storage` the study is kept, and the same call goes on where it
-    was; without it the solution keeps the observations (`to_frame`, `save`), and so does `study` of
-    the error if an evaluation fails or Ctrl-C stops it. `batch` is how many pulls are planned at a
-    time, by default one for each worker. `options` are `workers`, `timeout` and `retries` of an
-    evaluation, `rate` (evaluations a second at most), `budget` (evaluations in all), `per_arm`
-    (evaluations of one arm at a time) and `progress`.
+    With `storage` the study is kept, and the same call goes on where it was; without it the
+    solution keeps the observations (`to_frame`, `save`), and so does `study` of the error if an
+    evaluation fails or Ctrl-C stops it. The logger "bestgroup" tells decisions and retries at level
+    INFO, and at WARNING what speaks against the assumptions.
 
-    Where arms share items, `evaluate` is a function of (group, arm, item[, seed]) or a command with
-    {item}; `evaluate_many(group, arm, items[, seeds])` takes its place for evaluators that score
-    several items at once, up to `together`. `known` is a table (group, arm, item, dims) of what was
-    evaluated before: it is taken up at no cost when an arm comes to the item. The order of the items
-    is drawn from the seed without looking at it.
+    Parameters
+    ----------
+    problem, goal, delta
+        What is asked, of what, and how often the answer may be wrong.
+    evaluate
+        A function of (group, arm[, seed]), plain or async, or a command line with {group}, {arm} and
+        {seed}. Where arms share items: of (group, arm, item[, seed]), or a command with {item}.
+    evaluate_many
+        In place of `evaluate`, for shared items that are scored several at once: a function of
+        (group, arm, items[, seeds]).
+    known
+        A table (group, arm, item, dims) of what was evaluated before: taken up at no cost when an arm
+        comes to the item. The order of the items is drawn from the seed without looking at it.
+    storage, name
+        Where the study is kept ("sqlite:///FILE", "postgresql://..."), and what it is called there.
+    algorithm, batch, seed
+        As in `create_study`; `batch` is by default one pull for each worker.
+    workers, timeout, retries
+        How many evaluations run side by side, after how many seconds one has failed, and how often
+        a failed one is tried again, with its seed.
+    rate, budget, per_arm
+        At most so many evaluations a second, in all (those before this call included), and of one
+        arm at a time.
+    together
+        At most so many items in one call of `evaluate_many`.
+    progress
+        Show how far it is; by default at a terminal and in a notebook.
+    callbacks
+        Functions of (study, status), called in this thread whenever values were told. One that
+        returns True ends the call as a spent budget does.
 
     >>> import bestgroup as bg
     >>> problem = bg.Problem({"A": ["a"], "B": ["b"]}, {"score": "max"}, bg.SubGaussian(1.0))
@@ -127,9 +159,13 @@ def solve(
     >>> found.answer.groups
     ('A',)
     """
-    settings = _checked(options)
-    if batch is None and settings.workers > 1:
-        batch = settings.workers  # a plan of one pull would keep one worker busy
+    settings = _checked(
+        Options(
+            workers, timeout, retries, rate, budget, progress, per_arm, together, _called(callbacks)
+        )
+    )
+    if batch is None and workers > 1:
+        batch = workers  # a plan of one pull would keep one worker busy
     evaluator = _evaluator(problem, evaluate, evaluate_many, settings)
     label = name or ("solve" if storage else f"solve {uuid.uuid4()}")
     evaluator.check(problem)
@@ -142,7 +178,9 @@ def solve(
         _Loop(study, evaluator, settings).run()
         seconds = time.monotonic() - begun
         why = {group: study.explain(group) for group in problem.groups}
-        return Solution(study.answer(), why, study.certificate(), study, seconds)
+        found = Solution(study.answer(), why, study.certificate(), study, seconds)
+        log.info("%s", found)
+        return found
     except (KeyboardInterrupt, BestGroupError) as error:
         _say_where(error, study, storage)
         raise
@@ -162,12 +200,7 @@ def _evaluator(problem: Problem, one: Any, many: Any, settings: Options) -> Eval
     return Evaluator(many, settings.timeout, many=True)
 
 
-def _checked(options: dict[str, Any]) -> Options:
-    known = Options.__dataclass_fields__
-    for key in options:
-        if key not in known:
-            raise InvalidInput(f"solve has no option {key!r}; those are {', '.join(known)}")
-    settings = Options(**options)
+def _checked(settings: Options) -> Options:
     positive_int(settings.workers, "workers")
     positive_int(settings.together, "together")
     if settings.per_arm is not None:
@@ -183,6 +216,15 @@ def _checked(options: dict[str, Any]) -> Options:
     if settings.rate is not None and not 0 < settings.rate < float("inf"):
         raise InvalidInput(f"rate must be a positive number; got {settings.rate!r}")
     return settings
+
+
+def _called(callbacks: Any) -> tuple[Callback, ...]:
+    """Return the functions to call when values were told."""
+    found = callbacks if isinstance(callbacks, list | tuple) else (callbacks,)
+    for one in found:
+        if not callable(one):
+            raise InvalidInput(f"callbacks must be functions of (study, status); got {one!r}")
+    return tuple(found)
 
 
 def _open(
@@ -240,6 +282,8 @@ class _Loop:
         self._gate = _Gate(settings.rate)
         self._look = _FIRST_LOOK  # observations at which the assumptions are looked at next
         self._said: set[str] = set()
+        self._decided = (0, 0, 0)
+        self._stopped = False  # by a callback
 
     def run(self) -> None:
         """Run until nothing is left to ask, or to spend."""
@@ -269,6 +313,9 @@ class _Loop:
 
     def _fill(self, running: int) -> bool:
         """Ask for tickets; returns whether there is work, here or with others."""
+        if self._stopped:
+            self.queue.clear()
+            return False
         want = _AHEAD * self.settings.workers - len(self.queue) - running
         if self.settings.budget is not None:
             # What others tell counts, too.
@@ -357,6 +404,7 @@ class _Loop:
     def _again(self, ticket: Ticket, tries: int, error: EvaluationFailed) -> None:
         """Try the ticket again with its seed, or give up."""
         if tries < self.settings.retries:
+            log.info("%r of %r failed and is tried again: %s", ticket.arm, ticket.group, error)
             time.sleep(min(0.05 * 2**tries, 2.0))
             self.queue.appendleft((ticket, tries + 1))
             return
@@ -384,9 +432,24 @@ class _Loop:
             self.spent += self.study.tell_many(pairs)
             for ticket, _ in pairs:
                 self.held.pop(ticket, None)
+            self._call_back()
         if self.spent >= self._look:
             self._look = max(2 * self._look, self.spent + 1)
             self._say_doubts()
+
+    def _call_back(self) -> None:
+        """Let the callbacks and the log know where the study stands."""
+        heard = log.isEnabledFor(logging.INFO)
+        if not heard and not self.settings.callbacks:
+            return
+        status = self.study.status(forecast=False)
+        decided = (status.groups_in, status.groups_out, status.not_needed)
+        if heard and decided != self._decided:
+            words = "after %s pulls: in %d, out %d, undecided %d"
+            log.info(words, f"{status.pulls:,}", *decided[:2], status.undecided)
+        self._decided = decided
+        for one in self.settings.callbacks:
+            self._stopped = one(self.study, status) is True or self._stopped
 
     def _say_doubts(self) -> None:
         """Say what speaks against the assumptions, once each, while there is time to stop."""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-import sys
 import time
 from types import TracebackType
 from typing import Any
 
+from bestgroup.simulation.notebook import NotebookLine, in_notebook, shows_progress
 from bestgroup.studies.catalog import Study
 
 _EVERY = 0.5  # seconds between two looks
@@ -15,19 +15,23 @@ _FORECAST = 5.0  # seconds between two forecasts, which read all statistics
 
 
 class SolveProgress:
-    """A line on the standard error of a terminal."""
+    """A line on the standard error of a terminal, or in the output of a notebook's cell."""
 
     def __init__(self, study: Study, show: bool | None, budget: int | None) -> None:
         self._study, self._budget = study, budget
-        self._show = sys.stderr.isatty() if show is None else show
+        self._show = shows_progress(show)
         self._bar: Any = None
         self._task: Any = None
+        self._line: NotebookLine | None = None
+        self._begun = time.monotonic()
         self._looked = self._foreseen = -math.inf
         self._left: float | None = None
         self._before = study.status(forecast=False).told if self._show else 0
 
     def __enter__(self) -> SolveProgress:
-        if self._show:
+        if self._show and in_notebook():
+            self._line = NotebookLine()
+        elif self._show:
             from rich.console import Console
             from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -45,7 +49,7 @@ class SolveProgress:
     def update(self) -> None:
         """Look at the study, if the last look is long enough ago."""
         now = time.monotonic()
-        if self._bar is None or now - self._looked < _EVERY:
+        if not self._show or now - self._looked < _EVERY:
             return
         self._looked = now
         foresee = now - self._foreseen > _FORECAST
@@ -53,7 +57,7 @@ class SolveProgress:
         if foresee:
             self._foreseen, self._left = now, status.forecast
         # What was told before this call took other time.
-        rate = (status.told - self._before) / max(self._bar.tasks[0].elapsed or 0.0, 1e-9)
+        rate = (status.told - self._before) / max(now - self._begun, 1e-9)
         words = (
             f"{status.told:,} pulls ({rate:,.0f}/s)  in {status.groups_in}, out {status.groups_out}, "
             f"undecided {status.undecided}"
@@ -66,7 +70,10 @@ class SolveProgress:
             total = status.told + self._left
         if self._budget is not None:
             total = min(self._budget, total or self._budget)
-        self._bar.update(self._task, description=words, completed=status.told, total=total)
+        if self._line is not None:
+            self._line.show(words, status.told / total if total else None)
+        elif self._bar is not None:
+            self._bar.update(self._task, description=words, completed=status.told, total=total)
 
     def __exit__(
         self,
@@ -76,6 +83,8 @@ class SolveProgress:
     ) -> None:
         if self._bar is not None:
             self._bar.stop()
+        if self._line is not None:
+            self._line.clear()
 
 
 def duration(seconds: float) -> str:

@@ -8,6 +8,7 @@ again. Run it on a table of your own:
 
 import csv
 import json
+import shlex
 import sys
 import tempfile
 import time
@@ -214,6 +215,20 @@ def certify_again(study, spec, path, own, seen):
         record = json.loads(run("certify", path, "--problem", spec.path, "--json"))
         assert record["pulls"] == rows and record["accepted"] == list(again.accepted)
     assert seen(again)
+    decide_again(study, path, own)
+
+
+def decide_again(study, path, own):
+    """Give the exported rows to the study's algorithm again: it takes nothing back."""
+    file = Path(path).with_suffix(".study.toml")
+    words = ("study", "export", study.name, path, "--problem", file, "--storage", study.storage)
+    command = shlex.split(read_json(*words)["again"])
+    told, found = read_json(*command[1:]), study.certificate()
+    assert own == {row["group"]: row["status"] for row in told["groups"]}
+    assert told["pulls"] == found.pulls and told["accepted"] == list(found.accepted)
+    assert told["guarantee"]["level"] == found.guarantee.level
+    assert told["guarantee"]["statement"] == found.guarantee.statement
+    assert told["notes"] == list(found.notes)
 
 
 def walk(table, options, columns, folder, larger=3.0, budget=60):

@@ -205,3 +205,104 @@ def test_the_proof_of_a_decision_names_the_arms_that_were_compared():
     text = proof_text(study.explain("g1"))
     assert text.startswith("the proof of 'out' compares 2 pairs of arms:\n  score: ")
     assert "is better than a of g1" in text
+
+
+@pytest.fixture
+def four(tmp_path):
+    """A finished study whose rows prove less by themselves than its algorithm did."""
+    means = np.random.default_rng(1).random((4, 3, 2))
+    groups = {f"g{i}": [f"a{i}{j}" for j in range(3)] for i in range(4)}
+    problem = bg.Problem(groups, {"x": "max", "y": "max"}, bg.SubGaussian(0.3))
+
+    def draw(group, arm, seed):
+        noise = 0.3 * np.random.default_rng(seed).standard_normal(2)
+        return (means[int(arm[1]), int(arm[2])] + noise).tolist()
+
+    place = f"sqlite:///{tmp_path / 'study.db'}"
+    found = bg.solve(problem, bg.BestGroup([1, 1]), draw, 0.05, storage=place, name="s", batch=3)
+    return found, place
+
+
+def test_an_export_is_decided_again_as_the_study_did(four, tmp_path, capsys):
+    (found, place), rows, file = four, tmp_path / "rows.csv", tmp_path / "s.toml"
+    with pytest.raises(SystemExit) as stop:
+        words = ["--problem", str(file), "--storage", place, "--json"]
+        run(["study", "export", "s", str(rows), *words])
+    said = json.loads(capsys.readouterr().out)
+    assert stop.value.code == 0 and said["not_proven_by_the_rows_alone"]
+    assert said["again"] == f"bestgroup certify {rows} --problem {file} --as-study"
+    with pytest.raises(SystemExit) as stop:
+        run([*said["again"].split()[1:], "--json"])
+    again, own = json.loads(capsys.readouterr().out), found.certificate.to_dict()
+    assert stop.value.code == 0 and found.proven
+    for key in ("accepted", "rejected", "not_needed", "undecided", "pulls", "delta"):
+        assert again[key] == own[key], key
+    assert again["guarantee"]["statement"] == own["guarantee"]["statement"]
+    words = "the algorithm, its options and the seed were fixed before the values were seen"
+    assert words in again["guarantee"]["assumptions"] and words not in str(own["guarantee"])
+    for ours, theirs in zip(own["groups"], again["groups"], strict=True):
+        assert ours["status"] == theirs["status"]
+        for dim, ends in ours["efficiency"].items():  # sums in other portions: the last bit differs
+            assert theirs["efficiency"][dim] == pytest.approx(ends, rel=1e-12)
+    # Without the option another plan asks for other pulls: the rows then need not do.
+    with pytest.raises(SystemExit):
+        run(["study", "export", "s", str(tmp_path / "more.csv"), "--storage", place, "--json"])
+    short = json.loads(capsys.readouterr().out)["again"]
+    assert "--problem PROBLEM --as-study --algorithm adaptive --option batch=3" in short
+
+
+def test_an_export_with_a_gap_is_decided_again_up_to_it(tmp_path):
+    problem = bg.Problem({"A": ["a"], "B": ["b"]}, {"x": "max"}, bg.SubGaussian(1.0))
+    goal, store = bg.ParetoGroups(0.1), MemoryStore()
+    study = bg.create_study("gap", problem, goal, 0.05, store, algorithm="te", horizon=4)
+    left = None
+    for _ in range(6):
+        for ticket in study.ask(16):
+            if left is None and ticket.group == "B" and ticket.index == 1:
+                left = ticket  # its worker is slow
+            else:
+                study.tell(ticket, [9.0 if ticket.group == "A" else 0.0])
+    own = study.certificate()
+    assert left is not None and study.head().pulls < study.head().told
+    study.export(tmp_path / "gap.csv")
+    again = bg.certify_as_study(tmp_path / "gap.csv", goal, problem, 0.05, "te")
+    assert (again.verdict.status == own.verdict.status).all()
+    assert (again.tally.counts == own.tally.counts).all()
+
+
+def test_a_running_index_of_the_whole_table_does_not_number_pulls():
+    problem = bg.Problem({"A": ["a"], "B": ["b"]}, {"x": "max"}, bg.SubGaussian(1.0))
+    rows = [
+        {"index": k, "group": "AB"[k % 2], "arm": "ab"[k % 2], "x": 9.0 * (1 - k % 2)}
+        for k in range(40)
+    ]
+    found = bg.certify_as_study(rows, bg.BestGroup([1]), problem, 0.05)
+    assert found.accepted == ("A",) and found.pulls == 40
+
+
+def test_rows_of_shared_items_are_decided_again_with_their_seed(tmp_path):
+    items = bg.Items(200)
+    problem = bg.Problem(
+        {"A": ["a"], "B": ["b"]}, {"x": "max"}, bg.Bounded(0, 1, arms="arbitrary"), items=items
+    )
+    goal = bg.BestGroup([1])
+    found = bg.solve(problem, goal, lambda group, arm, item: 0.9 if arm == "a" else 0.2, seed=3)
+    found.save(tmp_path / "rows.csv")
+    again = bg.certify_as_study(tmp_path / "rows.csv", goal, problem, seed=3)
+    assert again.accepted == found.certificate.accepted == ("A",)
+    with pytest.raises(bg.InvalidInput, match="give the seed that they were drawn with"):
+        bg.certify_as_study(tmp_path / "rows.csv", goal, problem)
+
+
+def test_an_index_that_is_none_is_refused():
+    problem = bg.Problem({"A": ["a"], "B": ["b"]}, {"x": "max"}, bg.SubGaussian(1.0))
+    study = bg.create_study("bad", problem, bg.ParetoGroups(0.1), 0.05, MemoryStore())
+    row = {"group": "A", "arm": "a", "x": 0.5}
+    for index in (-1, 0.5, 1e300):
+        with pytest.raises(bg.InvalidInput, match="must be a whole number from 0"):
+            study.import_observations([{**row, "index": index}], by_index=True)
+    with pytest.raises(bg.InvalidInput, match="has the index 4 twice"):
+        study.import_observations([{**row, "index": 4}] * 2, by_index=True)
+    with pytest.raises(bg.InvalidInput, match="there is no column for the dim 'index'"):
+        study.import_observations([row], by_index=True)
+    assert study.head().told == 0

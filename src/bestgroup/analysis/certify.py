@@ -561,8 +561,8 @@ def _problem_of(
 FIXED = "groups, arms, dims, weights and delta were fixed before the values were seen"
 EXPORTED = (
     "if these are the rows of a study, what its algorithm has decided stands, also where this says "
-    "undecided: its proof rests on what it fixed while it ran, such as shares of delta, which a table "
-    "does not tell"
+    "undecided: its proof rests on what it fixed while it ran, such as shares of delta; to decide as it "
+    "did, give the algorithm, too (certify_as_study, certify --as-study)"
 )
 ALL = "no observation was left out or picked because of its value"
 AS_THEY_CAME = (

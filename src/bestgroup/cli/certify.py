@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -19,11 +20,13 @@ from bestgroup.cli.problem import (
     Json,
     columns_of,
     read_numbers,
+    read_options,
 )
 from bestgroup.errors import InvalidInput
 from bestgroup.files.replacing import check_writable, replacing
 
 if TYPE_CHECKING:
+    from bestgroup.algorithms.protocol import Algorithm
     from bestgroup.analysis.certify import Certificate
     from bestgroup.problem.goals import Goal
     from bestgroup.problem.noise import Noise
@@ -74,12 +77,34 @@ def command(
         list[str] | None,
         typer.Option(help="Without a problem file: this dim decides nothing.", metavar="DIM"),
     ] = None,
+    as_study: Annotated[
+        bool,
+        typer.Option(
+            "--as-study",
+            help="Decide as a study of the problem file did, of which these are the rows.",
+        ),
+    ] = False,
+    algorithm: Annotated[
+        str | None,
+        typer.Option(help="With --as-study: algorithm, in place of the file's.", metavar="NAME"),
+    ] = None,
+    option: Annotated[
+        list[str] | None,
+        typer.Option(help="With --as-study: option of the algorithm.", metavar="KEY=VALUE"),
+    ] = None,
+    seed: Annotated[
+        int, typer.Option(help="With --as-study: the seed that drew the order of shared items.")
+    ] = 0,
     plot: Annotated[
         Path | None, typer.Option(help="Write the Pareto view (PNG, SVG, PDF).", metavar="FILE")
     ] = None,
     json: Json = False,
 ) -> None:
-    """Show which groups are proven in or out by data that was collected in any order."""
+    """Show which groups are proven in or out by data that was collected in any order.
+
+    Rows that a study exported may prove less by themselves than its algorithm did with them. With
+    --as-study the algorithm of the problem file is given the rows again, and decides the same.
+    """
     if plot is not None:
         check_writable(plot)
     import bestgroup as bg
@@ -87,8 +112,16 @@ def command(
     output.announce_compilation()
     level, goal, rest = _asked(problem, noise, weights, delta, epsilon)
     rest["columns"] = columns_of(group, arm, item, ignore, rest.get("columns"))
-    rest |= {"minimise": minimise or (), "watch": watch or (), "arms_fixed": arms_fixed}
-    found = bg.certify(observations, goal, delta=level, **rest)
+    if as_study:
+        if problem is None or minimise or watch or not arms_fixed:
+            raise InvalidInput("--as-study takes all but the rows and columns from --problem")
+        rest["algorithm"] = _algorithm_of(problem, algorithm, option)
+        found = bg.certify_as_study(observations, goal, delta=level, seed=seed, **rest)
+    elif algorithm is not None or option or seed:
+        raise InvalidInput("--algorithm, --option and --seed are for use with --as-study")
+    else:
+        rest |= {"minimise": minimise or (), "watch": watch or (), "arms_fixed": arms_fixed}
+        found = bg.certify(observations, goal, delta=level, **rest)
     if plot is not None:
         with replacing(plot) as part:
             found.plot().savefig(part, format=plot.suffix.lstrip(".") or "png")
@@ -96,6 +129,17 @@ def command(
         output.print_json(found.to_dict())
     else:
         _show(found)
+
+
+def _algorithm_of(problem: Path, name: str | None, options: Sequence[str] | None) -> Algorithm:
+    """Return the algorithm of a problem file, or the one that the options name in its place."""
+    import bestgroup as bg
+
+    spec = bg.load_spec(problem)
+    given = read_options(options or ())
+    if name is None:
+        return bg.algorithm(spec.algorithm.name, **{**spec.algorithm.options(), **given})
+    return bg.algorithm(name, **given)
 
 
 def _asked(
@@ -171,3 +215,5 @@ def _show(found: Certificate) -> None:
     for note in found.notes:
         console.print(f"Note: {note}.")
     console.print(output.escape(f"Guarantee: {found.guarantee}"))
+    if found.together is not None:
+        console.print(output.escape(f"With what the rows prove beyond: {found.together}"))

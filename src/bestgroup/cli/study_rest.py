@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json as jsonlib
+import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -54,23 +55,71 @@ def import_(
 def export(
     name: Name,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="Ends in .csv or .parquet.")],
+    problem: Annotated[
+        Path | None,
+        typer.Option(help="Also write the study's problem file, for certify.", metavar="FILE"),
+    ] = None,
     storage: Storage = DEFAULT,
     json: Json = False,
 ) -> None:
-    """Write all observations to a CSV or Parquet file."""
+    """Write all observations to a CSV or Parquet file, and say how to certify them again."""
     study = load(name, storage)
+    if problem is not None:
+        _save_problem(study, problem)
     rows = study.export(file)
     less = study.certificate().not_from_data()
+    again = None if study.spec.is_elsewhere() else _again(study, file, problem)
     if json:
-        output.print_json({"rows": rows, "not_proven_by_the_rows_alone": list(less)})
+        record = {"rows": rows, "not_proven_by_the_rows_alone": list(less), "again": again}
+        output.print_json(record)
         return
     print(f"{rows} rows in {file}", file=sys.stderr)
     if less:
         print(
             f"certify leaves {', '.join(less)} undecided from these rows alone; the study's decisions "
-            f"stand: {study.spec.algorithm} proves with what it fixed while it ran",
+            f"stand: {study.spec.algorithm} proves with what it fixed while it ran"
+            + ("" if again is None else f", and decides the same again with\n  {again}"),
             file=sys.stderr,
         )
+
+
+def _save_problem(study: Study, path: Path) -> None:
+    from bestgroup.files.write import save_spec
+
+    spec = study.spec
+    save_spec(
+        path,
+        spec.problem,
+        spec.goal,
+        spec.delta,
+        name=spec.name,
+        algorithm=spec.algorithm,
+        options=spec.options,
+    )
+
+
+def _again(study: Study, file: Path, problem: Path | None) -> str:
+    """Return the command that decides from the exported rows what the study did."""
+    from bestgroup.algorithms.registry import algorithm
+
+    spec = study.spec
+    words = [
+        "bestgroup",
+        "certify",
+        str(file),
+        "--problem",
+        str(problem or "PROBLEM"),
+        "--as-study",
+    ]
+    if problem is None:
+        words += ["--algorithm", spec.algorithm]
+        usual = algorithm(spec.algorithm).options()
+        for key, value in spec.options.items():
+            if usual.get(key) != value:
+                words += ["--option", f"{key}={value}"]
+    if spec.seed and spec.problem.items is not None:
+        words += ["--seed", str(spec.seed)]
+    return shlex.join(words)
 
 
 @app.command("report", short_help="Write the study as one HTML file.")

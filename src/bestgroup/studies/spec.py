@@ -65,6 +65,11 @@ class StudySpec:
                 f"{__version__} does not know ({error}); install bestgroup=={self.library} to go on"
             ) from None
 
+    def is_elsewhere(self) -> bool:
+        """Return whether the algorithm is not the one of that name here: such a study only rests."""
+        known = versions(self.algorithm)
+        return not known or self.algorithm_version != known[-1]
+
     def own_guarantee(self) -> Guarantee:
         """Return what the algorithm's answer is worth; as it was stored if the code is gone."""
         try:

@@ -321,7 +321,9 @@ class Study:
 
         return self._store.write(self._key, work)
 
-    def import_observations(self, source: Any, who: str | None = None) -> int:
+    def import_observations(
+        self, source: Any, who: str | None = None, *, columns: Any = None, by_index: bool = False
+    ) -> int:
         """Take observations made elsewhere: a CSV or Parquet file, a data frame, or rows.
 
         Columns group, arm and one for each dim; where arms share items, also item: such rows are taken
@@ -329,11 +331,14 @@ class Study:
         drawn by looking at them. Otherwise the rows of an arm are taken in their order, as its
         next pulls that nobody has a lease on. They must not have been chosen by their outcome. The
         same table again changes nothing. Returns the number of new observations.
+
+        `columns` says what the columns are called, as in `certify`. With `by_index` the column
+        `index`, as an export has it, says which pull of its arm a row is.
         """
         from bestgroup.studies.table import import_rows, read_rows
 
         self._check_runs()
-        table = read_rows(source, self.problem)
+        table = read_rows(source, self.problem, columns, by_index)
 
         def work(session: Session) -> int:
             return import_rows(session, self._stage, table, A_TURN)

@@ -6,6 +6,7 @@ import csv
 import hashlib
 import json
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,7 +17,7 @@ from bestgroup.errors import InvalidInput
 from bestgroup.files.formulas import guarded
 from bestgroup.files.observations import Table
 from bestgroup.files.replacing import check_writable, replacing
-from bestgroup.problem.arrays import Floats
+from bestgroup.problem.arrays import Floats, Ints
 from bestgroup.problem.problem import Problem
 from bestgroup.studies.runner import Stage
 from bestgroup.studies.spec import StudySpec
@@ -24,6 +25,8 @@ from bestgroup.studies.storage.base import Session
 from bestgroup.studies.storage.records import Block, Slot, Tell
 
 PORTION = 8192  # pulls in one stored block
+MOST_PULLS = 2**40  # of one arm
+INDEX = "index"
 
 
 class Rows(NamedTuple):
@@ -33,26 +36,36 @@ class Rows(NamedTuple):
     size: int
     digest: str  # of all rows in their order
     items: dict[tuple[int, int], list[str]]  # what each row was scored on, where arms share items
+    places: dict[tuple[int, int], Floats]  # which pull of its arm each row is, where the table says
 
 
-def read_rows(source: Any, problem: Problem) -> Rows:
-    """Return the checked rows of a table; InvalidInput names the line of the first mistake."""
-    table = Table(source, [dim.name for dim in problem.dims])
+def read_rows(source: Any, problem: Problem, columns: Any = None, by_index: bool = False) -> Rows:
+    """Return the checked rows of a table; InvalidInput names the line of the first mistake.
+
+    With `by_index` its column `index` says which pull of its arm a row is, as an export has it.
+    """
+    dims = [dim.name for dim in problem.dims]
+    table = Table(source, [*dims, INDEX] if by_index else dims, columns)
     shared = problem.items is not None
     if shared and not table.has_items:
         raise InvalidInput(f"{table.name}: arms share items, so there must be a column 'item'")
     items: dict[tuple[int, int], list[str]] = {}
     hasher = hashlib.blake2b(digest_size=16)
     found: dict[tuple[int, int], list[Floats]] = {}
+    places: dict[tuple[int, int], list[Floats]] = {}
     count = 0
-    for portion in table.portions():
+    for part in table.portions():
+        portion = replace(part, values=part.values[:, : len(dims)])
         portion.check(problem, table.name)
+        if by_index:
+            for group, arm, rows in part.by_arm():
+                places.setdefault(problem.index(group, arm), []).append(rows[:, -1])
         for group, arm, values in portion.by_arm():
             found.setdefault(problem.index(group, arm), []).append(values)
         arms = zip(portion.groups, portion.arms, strict=True)
-        places = np.array([problem.index(group, arm) for group, arm in arms], np.float64)
-        hasher.update(np.column_stack([places, portion.values]).tobytes())
-        count += len(places)
+        numbers = np.array([problem.index(group, arm) for group, arm in arms], np.float64)
+        hasher.update(np.column_stack([numbers, portion.values]).tobytes())
+        count += len(numbers)
         if shared and portion.items is not None:
             hasher.update("\0".join(portion.items).encode())
             for group, arm, item in zip(portion.groups, portion.arms, portion.items, strict=True):
@@ -60,7 +73,24 @@ def read_rows(source: Any, problem: Problem) -> Rows:
     if not count:
         raise InvalidInput(f"{table.name} holds no observations")
     values = {arm: np.concatenate(parts) for arm, parts in found.items()}
-    return Rows(values, count, hasher.hexdigest(), items)
+    given = {arm: _checked_places(problem, arm, parts) for arm, parts in places.items()}
+    return Rows(values, count, hasher.hexdigest(), items, given)
+
+
+def _checked_places(problem: Problem, arm: tuple[int, int], parts: Sequence[Floats]) -> Floats:
+    """Return which pull of its arm each row is; each pull is there once."""
+    found = np.concatenate(parts)
+    name = problem.arms[arm[0]][arm[1]]
+    bad = (found < 0) | (found != np.round(found)) | (found > MOST_PULLS)
+    if bad.any():
+        raise InvalidInput(
+            f"the index of a row of the arm {name!r} must be a whole number from 0, the number of "
+            f"the pull; got {found[bad][0]:g}"
+        )
+    seen, often = np.unique(found, return_counts=True)
+    if (often > 1).any():
+        raise InvalidInput(f"the arm {name!r} has the index {seen[often > 1][0]:g} twice")
+    return found
 
 
 def import_rows(session: Session, stage: Stage, table: Rows, seconds: float | None = None) -> int:
@@ -75,8 +105,8 @@ def import_rows(session: Session, stage: Stage, table: Rows, seconds: float | No
     new: list[Slot] = []
     for (i, j), values in table.values.items():
         slots = session.slots(i, j)
-        if table.items:
-            parts, values = _by_item(stage, conductor, (i, j), table)
+        if table.items or table.places:
+            parts, values = _given_places(stage, conductor, (i, j), table)
             _write_parts(tells, (i, j), parts, values)
             _cut_slots(slots, parts, old, new)
             continue
@@ -121,36 +151,30 @@ def _cut_slots(
             new += [slot.part(a, b) for a, b in left]
 
 
-def _by_item(
+def _given_places(
     stage: Stage, conductor: Conductor, arm: tuple[int, int], table: Rows
 ) -> tuple[list[tuple[int, int]], Floats]:
-    """Return where an arm's rows stand in the order of the items, and their values in that order.
+    """Return where an arm's rows stand among its pulls, and their values in that order.
 
-    Rows on items that are told already are left out; with other values they are refused.
+    Rows of pulls that are told already are left out; with other values they are refused.
     """
-    spec, problem = stage.spec, stage.spec.problem
-    assert problem.items is not None
-    names, values = table.items[arm], table.values[arm]
-    numbers = [problem.items.index(name) for name in names]
-    if len(set(numbers)) < len(numbers):
-        twice = next(name for k, name in enumerate(names) if name in names[:k])
+    problem, values = stage.spec.problem, table.values[arm]
+    own = _by_item(stage, arm, table) if table.items else table.places[arm].astype(np.int64)
+    if table.items and table.places and (own != table.places[arm]).any():
         raise InvalidInput(
-            f"the arm {problem.arms[arm[0]][arm[1]]!r} has the item {twice!r} twice; an arm is scored "
-            "once on an item"
+            "the items of this table come in another order than the study's seed draws; give the seed "
+            "that they were drawn with"
         )
-    places = {number: place for place, number in enumerate(spec.item_numbers(0, max(numbers) + 1))}
-    if problem.items.count is not None:
-        every = spec.item_numbers(0, problem.items.count)
-        places = {number: place for place, number in enumerate(every)}
-    found = sorted((places[number], row) for row, number in enumerate(numbers))
     fresh = []
-    for place, row in found:
+    for row in np.argsort(own, kind="stable").tolist():
+        place = int(own[row])
         told = conductor.value_on(*arm, place)
         if told is None:
             fresh.append((place, row))
         elif (stage.oriented(values[row : row + 1])[0] != told).any():
+            where = repr(table.items[arm][row]) if table.items else f"pull {place}"
             raise InvalidInput(
-                f"the arm {problem.arms[arm[0]][arm[1]]!r} was told other values on {names[row]!r}"
+                f"the arm {problem.arms[arm[0]][arm[1]]!r} was told other values on {where}"
             )
     parts: list[tuple[int, int]] = []
     for place, _ in fresh:
@@ -159,6 +183,24 @@ def _by_item(
         else:
             parts.append((place, place + 1))
     return parts, values[[row for _, row in fresh]]
+
+
+def _by_item(stage: Stage, arm: tuple[int, int], table: Rows) -> Ints:
+    """Return where an arm's rows stand in the order of the items."""
+    spec, problem = stage.spec, stage.spec.problem
+    assert problem.items is not None
+    names = table.items[arm]
+    numbers = [problem.items.index(name) for name in names]
+    if len(set(numbers)) < len(numbers):
+        twice = next(name for k, name in enumerate(names) if name in names[:k])
+        raise InvalidInput(
+            f"the arm {problem.arms[arm[0]][arm[1]]!r} has the item {twice!r} twice; an arm is scored "
+            "once on an item"
+        )
+    count = problem.items.count
+    order = spec.item_numbers(0, max(numbers) + 1 if count is None else count)
+    places = {number: place for place, number in enumerate(order)}
+    return np.array([places[number] for number in numbers], np.int64)
 
 
 def _places(
@@ -209,7 +251,7 @@ def _columns(spec: StudySpec, blocks: Sequence[Block]) -> dict[str, Any]:
     return {
         "group": groups,
         "arm": arms,
-        "index": np.concatenate(index) if index else np.zeros(0, np.int64),
+        INDEX: np.concatenate(index) if index else np.zeros(0, np.int64),
         **_items_column(spec, ordered),
         **{dim.name: values[:, d] for d, dim in enumerate(problem.dims)},
     }
@@ -247,7 +289,7 @@ def write_table(spec: StudySpec, blocks: Sequence[Block], path: Any) -> int:
                 for key, column in columns.items()
             ]
             writer.writerows(zip(*cells, strict=True))
-        return len(columns["index"])
+        return len(columns[INDEX])
 
 
 def check_table_name(path: Any) -> Path:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from bestgroup.analysis.deploy import Deployment, deployment
 from bestgroup.analysis.gaps import MISSING, judge_gaps
 from bestgroup.analysis.item_tables import item_table, items_of, read_rows
 from bestgroup.analysis.item_words import (
@@ -32,12 +33,18 @@ from bestgroup.inference.certificate.data_checks import Checker, Doubt, in_words
 from bestgroup.inference.certificate.explain import Explainer, Explanation
 from bestgroup.inference.certificate.items import ItemTable, arm_means, judge_items
 from bestgroup.inference.certificate.judge import Verdict, judge_about
+from bestgroup.inference.certificate.within import (
+    Basis,
+    judge_arms,
+    tied_by_intervals,
+    tied_by_pairs,
+)
 from bestgroup.inference.confidence_sequences.boxes import take_values
 from bestgroup.inference.pivots import add_deviations, of_values, pivot_of
 from bestgroup.inference.tally import Tally, empty_tally
 from bestgroup.plots.certificate import pareto_view
 from bestgroup.problem.arrays import Floats, Ints, positive_int, probability
-from bestgroup.problem.goals import Goal, ParetoGroups, check_goal
+from bestgroup.problem.goals import BestGroup, Goal, ParetoGroups, check_goal
 from bestgroup.problem.guarantee import (
     SEVERAL_ARMS,
     SINGLE_ARMS,
@@ -70,6 +77,7 @@ class Certificate:
     together: Guarantee | None = None  # of both, where the observations prove more
     contradictions: tuple[str, ...] = ()  # a sentence for each
     outlook: tuple[Floats | None, float | None] | None = None  # reach of its radius, and forecast
+    basis: Basis | None = None  # what was read; None where arms were not fixed, or dims are missing
 
     @property
     def share(self) -> float | None:
@@ -196,6 +204,49 @@ class Certificate:
         words = f"{found.text}. The observations by themselves prove more: {alone.text}"
         return replace(found, text=words)
 
+    def deploy(self) -> list[Deployment]:
+        """Return, for each group that is in, which of its arms to take.
+
+        A group may owe its worth to different arms in different dims. What is called proven of the
+        arms holds for all groups together with probability at least 1 - delta, by a proof of its own.
+        """
+        # A study whose algorithm proves nothing may still have observations that do.
+        worth = self.guarantee if self.together is None else self.together
+        trusted = worth.level == "proven"
+        found = []
+        with np.errstate(all="ignore"):
+            for i in np.flatnonzero(self.verdict.status == Status.IN).tolist():
+                status = None
+                if self.basis is not None and trusted:
+                    status = judge_arms(self.basis, self.problem, self.goal, self.delta, i)
+                found.append(deployment(self.explainer, i, status, trusted))
+        return found
+
+    def ties(self, epsilon: Any = None) -> list[tuple[str, str]]:
+        """Return the pairs of groups that are proven to be within epsilon of each other.
+
+        For Pareto groups in every dim, for the best group by weighted worth (epsilon times the sum
+        of the weights). `epsilon` is the goal's unless given; it must not be chosen by the values.
+        All pairs are right together with probability at least 1 - delta, by a proof of their own.
+        """
+        goal = self.goal if epsilon is None else self.goal.with_epsilon(epsilon)
+        goal = check_goal(goal, [dim.name for dim in self.problem.decided])
+        D, basis = self.problem.shape.dims, self.basis
+        weights = goal.weight_vector(D) if isinstance(goal, BestGroup) else None
+        slack = np.broadcast_to(np.asarray(goal.epsilon, float), D).copy()
+        if not (slack > 0).all() and not (basis and basis.items):
+            raise InvalidInput("ties need an epsilon above 0: give one, in every dim")
+        if (self.guarantee if self.together is None else self.together).level == "none":
+            return []
+        with np.errstate(all="ignore"):
+            judged = self.verdict if self.data is None else self.data
+            if weights is None and basis is not None and judged.pairs:
+                near = tied_by_pairs(basis, self.problem, slack, self.delta)
+            else:
+                near = tied_by_intervals(judged, weights, slack)
+        names = self.problem.groups
+        return [(names[i], names[k]) for i, k in np.argwhere(near).tolist() if i < k]
+
     def forecast(self) -> float | None:
         """Return about how many more pulls the whole answer takes; None if no one can say."""
         return self.explainer.forecast() if self.outlook is None else self.outlook[1]
@@ -215,6 +266,7 @@ class Certificate:
             "beyond": self._beyond_dict(),
             "contradictions": list(self.contradictions),
             "notes": list(self.notes),
+            "deploy": [choice.to_dict() for choice in self.deploy()],
             "groups": [
                 {
                     "group": name,
@@ -426,7 +478,15 @@ def _certify_items(
     tally = _item_tally(values, problem)
     extra = () if note is None else (note,)
     return Certificate(
-        problem, goal, delta, tally, verdict, guarantee, (*notes, *extra, *left_out), values
+        problem,
+        goal,
+        delta,
+        tally,
+        verdict,
+        guarantee,
+        (*notes, *extra, *left_out),
+        values,
+        basis=Basis(tally, np.zeros_like(tally.sums), values),
     )
 
 
@@ -494,8 +554,9 @@ def certificate_from(
     else:
         verdict = judge_as_they_came(tally, about, *setting, came)
     guarantee = data_guarantee(problem, goal, delta, verdict, came is None)
+    basis = Basis(tally, about) if came is None else None
     tally = of_values(tally, about)
-    return Certificate(problem, goal, delta, tally, verdict, guarantee, notes)
+    return Certificate(problem, goal, delta, tally, verdict, guarantee, notes, basis=basis)
 
 
 class HasGaps(Exception):

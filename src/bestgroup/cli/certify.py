@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from bestgroup.problem.noise import Noise
 
 MOST_GROUPS = 40
+MOST_CHOICES = 10  # groups whose arms are told, and pairs that are tied
 
 
 def command(
@@ -190,6 +191,21 @@ def read_noise(text: str) -> Noise:
     )
 
 
+def show_arms(found: Certificate) -> None:
+    """Print which arms of the groups that are in to take, and which groups are tied."""
+    console = output.console()
+    for choice in found.deploy()[:MOST_CHOICES]:
+        console.print(output.escape(f"  Take from {choice}"))
+    epsilon = found.goal.epsilon
+    slack = min(epsilon) if isinstance(epsilon, tuple) else epsilon
+    if slack > 0 and (tied := found.ties()):
+        pairs = len(found.problem.groups) * (len(found.problem.groups) - 1) // 2
+        shown = "; ".join(f"{one} and {other}" for one, other in tied[:MOST_CHOICES])
+        more = "" if len(tied) <= MOST_CHOICES else "; ..."
+        words = f"Proven within epsilon of each other: {len(tied)} of {pairs} pairs ({shown}{more})"
+        console.print(output.escape(f"  {words}"))
+
+
 def _show(found: Certificate) -> None:
     console = output.console()
     low, high = found.intervals
@@ -207,6 +223,7 @@ def _show(found: Certificate) -> None:
     if len(found.problem.groups) > MOST_GROUPS:
         console.print(f"... and {len(found.problem.groups) - MOST_GROUPS} more groups (see --json)")
     console.print(output.escape(str(found)))
+    show_arms(found)
     for name in found.undecided[:10]:
         console.print(output.escape(f"  {found.explain(name)}"))
     forecast = found.forecast()

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bestgroup.cli import output
+from bestgroup.cli.certify import show_arms
 from bestgroup.cli.problem import Delta, Json, ProblemFile
 from bestgroup.errors import EvaluationFailed, InvalidInput
 
@@ -95,6 +96,7 @@ def command(
             **found.answer.to_dict(),
             "seconds": found.seconds,
             "algorithm": found.study.spec.algorithm,
+            "deploy": [choice.to_dict() for choice in found.deploy()],
         }
         output.print_json(record)
     else:
@@ -142,4 +144,5 @@ def _show(found: Solution) -> None:
         explanation = found.explanations[group]
         rows.append((group, explanation.status, str(explanation)))
     console.print(output.table(None, ["group", "status", "why"], rows))
+    show_arms(found.certificate)
     console.print(output.escape(f"Guarantee: {known.guarantee}"))

@@ -18,6 +18,7 @@ from pydantic import BaseModel, ConfigDict, PlainValidator, ValidationError
 
 from bestgroup.errors import InvalidInput
 from bestgroup.files.toml_limits import MOST_BYTES, check_toml
+from bestgroup.problem.problem import groups_of_one
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 
@@ -273,6 +274,8 @@ _TABLES = {
 def read_tables(path: Path) -> Tables:
     """Return the tables of a file; InvalidInput without the file's name if it cannot be used."""
     data = _parse(path)
+    if "arms" in data and "groups" not in data:  # every arm is a group of its own
+        data["groups"] = groups_of_one(data.pop("arms"))
     try:
         return Tables.model_validate(data)
     except ValidationError as error:

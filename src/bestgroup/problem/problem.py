@@ -80,8 +80,9 @@ class Dim:
 class Problem:
     """Groups of named arms, named dims with a direction, the noise, and what a pull costs.
 
-    `groups` maps a group to its arms, `dims` a dim to "max", "min" or "watch" (or to a `Dim`, or to a
-    table such as {"direction": "min", "low": 0, "high": 9, "clip": [0, 9], "transform": "log"}).
+    `groups` maps a group to its arms (None: each of `arms` is a group of its own), `dims` a dim to
+    "max", "min" or "watch" (or to a `Dim`, or to a table such as
+    {"direction": "min", "low": 0, "high": 9, "clip": [0, 9], "transform": "log"}).
     Numbers by dim in `noise` follow the decided dims, and a mapping gives each dim a model of its own
     (`noise={"correct": Bernoulli(), "seconds": Gaussian()}`); it may be left out if every decided dim has a
     range, and is `Bounded` then. `costs` maps an arm to the cost of one pull, or a group to such a
@@ -99,22 +100,29 @@ class Problem:
 
     def __init__(
         self,
-        groups: Mapping[str, Sequence[str]],
+        groups: Mapping[str, Sequence[str]] | None,
         dims: Mapping[str, Any],
         noise: Noise | Mapping[str, Noise] | None = None,
         costs: Mapping[str, Any] | None = None,
         items: Items | int | None = None,
+        *,
+        arms: Sequence[str] | None = None,
     ) -> None:
-        arms = _check_groups(groups)
+        if groups is None:
+            groups = groups_of_one(arms)
+        elif arms is not None:
+            raise InvalidInput("give groups with their arms, or arms alone with groups=None")
+        names_of = _check_groups(groups)
         check_size(
-            [len(names) for names in arms.values()], len(dims) if isinstance(dims, Mapping) else 1
+            [len(names) for names in names_of.values()],
+            len(dims) if isinstance(dims, Mapping) else 1,
         )
-        self.groups: tuple[str, ...] = tuple(arms)
-        self.arms: tuple[tuple[str, ...], ...] = tuple(arms.values())
+        self.groups: tuple[str, ...] = tuple(names_of)
+        self.arms: tuple[tuple[str, ...], ...] = tuple(names_of.values())
         self.dims: tuple[Dim, ...] = _check_dims(dims)
         names = [dim.name for dim in self.decided]
         self.noise: Noise = self._by_ranges() if noise is None else check_noise(noise, names)
-        self.costs: tuple[tuple[float, ...], ...] | None = arm_costs(arms, costs)
+        self.costs: tuple[tuple[float, ...], ...] | None = arm_costs(names_of, costs)
         self.items: Items | None = check_items(items)
         if self.items is not None:
             self.noise = self.noise.on_shared_items()
@@ -340,6 +348,20 @@ def _name(value: Any, what: str) -> str:
     if not isinstance(value, str) or not value.strip():
         raise InvalidInput(f"{what} must be a text that is not empty; got {value!r}")
     return check_name(value, what.removeprefix("the name of "))
+
+
+def groups_of_one(arms: Any) -> dict[str, list[str]]:
+    """Return every arm as a group of its own, of the same name.
+
+    >>> groups_of_one(["a", "b"])
+    {'a': ['a'], 'b': ['b']}
+    """
+    if isinstance(arms, str) or not isinstance(arms, Sequence) or not arms:
+        raise InvalidInput(f"with groups=None arms must list at least one arm; got {arms!r}")
+    twice = [name for name, times in Counter(map(str, arms)).items() if times > 1]
+    if twice:
+        raise InvalidInput(f"there is the arm {twice[0]!r} twice")
+    return {arm: [arm] for arm in arms}
 
 
 def _check_groups(groups: Any) -> dict[str, tuple[str, ...]]:

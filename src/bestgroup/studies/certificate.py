@@ -39,7 +39,17 @@ def make_certificate(
     verdict = decided_verdict(spec, tally, decided, look, (data.low, data.high))
     plans = look.reach, look.forecast
     found = Certificate(
-        problem, goal, spec.delta, tally, verdict, own, (), picture.items, data, outlook=plans
+        problem,
+        goal,
+        spec.delta,
+        tally,
+        verdict,
+        own,
+        (),
+        picture.items,
+        data,
+        outlook=plans,
+        basis=picture.basis,
     )
     against = () if own.level == "none" else contradictions(found, spec.algorithm)
     return found.with_data(together(spec, own, data), against)

@@ -14,6 +14,7 @@ import numpy as np
 
 from bestgroup.inference.certificate.items import ItemTable, judge_items
 from bestgroup.inference.certificate.judge import Verdict, judge_about
+from bestgroup.inference.certificate.within import Basis
 from bestgroup.inference.confidence_sequences.boxes import kept_values, take_values
 from bestgroup.inference.pivots import add_deviations, of_values, pivot_of
 from bestgroup.inference.tally import Tally, empty_tally, with_room
@@ -34,7 +35,12 @@ class Picture:
     observed: int
     tally: Tally
     verdict: Verdict
-    items: ItemTable | None = None  # the values, where arms share items
+    basis: Basis | None = None  # what it was read from
+
+    @property
+    def items(self) -> ItemTable | None:
+        """The values, where arms share items."""
+        return None if self.basis is None else self.basis.items
 
     @classmethod
     def blank(cls, spec: StudySpec) -> Picture:
@@ -132,10 +138,12 @@ class Observer:
             noise = replace(noise, arms="arbitrary")
         if spec.problem.shared is not None:
             table, verdict = self._on_items(tally)
-            return Picture(spec, self.observed, of_values(tally, self._pivots), verdict, table)
+            basis = Basis(tally, self._pivots.copy(), table)
+            return Picture(spec, self.observed, of_values(tally, self._pivots), verdict, basis)
         with np.errstate(all="ignore"):
             verdict = judge_about(tally, self._pivots, shape, spec.goal, noise, spec.delta)
-            return Picture(spec, self.observed, of_values(tally, self._pivots), verdict)
+            basis = Basis(tally, self._pivots.copy())
+            return Picture(spec, self.observed, of_values(tally, self._pivots), verdict, basis)
 
     def _on_items(self, tally: Tally) -> tuple[ItemTable, Verdict]:
         """Return the values by item, and what differences on common items prove."""

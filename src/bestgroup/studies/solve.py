@@ -20,6 +20,7 @@ from typing import Any, TypeAlias
 
 from bestgroup.algorithms.protocol import Algorithm
 from bestgroup.analysis.certify import Certificate
+from bestgroup.analysis.deploy import Deployment
 from bestgroup.errors import BestGroupError, EvaluationFailed, InvalidInput, NoSuchStudy
 from bestgroup.problem.arrays import positive_int
 from bestgroup.problem.goals import Goal, check_goal
@@ -72,6 +73,14 @@ class Solution:
     def save(self, path: Any) -> int:
         """Write all observations to a .csv or .parquet file; returns the number of rows."""
         return self.study.export(path)
+
+    def deploy(self) -> list[Deployment]:
+        """Return, for each group that is in, which of its arms to take (`Certificate.deploy`)."""
+        return self.certificate.deploy()
+
+    def ties(self, epsilon: Any = None) -> list[tuple[str, str]]:
+        """Return the pairs of groups that are proven within epsilon (`Certificate.ties`)."""
+        return self.certificate.ties(epsilon)
 
     @property
     def proven(self) -> bool:

@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -79,6 +80,21 @@ def judge_items(
             beats[i, j, d] = judge.covers(i, j, d, 0.0, above, True)
             holds[i, j, d] = beats[i, j, d] or judge.covers(i, j, d, float(epsilon[d]), near, False)
     return Verdict(settle(beats, holds), low, high, beats, holds, True)
+
+
+def covering(
+    table: ItemTable, shape: Shape, items: SharedItems, delta: float
+) -> Callable[[int, int, int, float, float], bool]:
+    """Return what tells whether i covers j in dim d with a shift, one of so many events.
+
+    A complete pool is compared as it is.
+    """
+    if items.pool and table.is_complete(items.count):
+        best = arm_means(table, shape)
+        best = np.where(np.isnan(best), -np.inf, best).max(axis=1)
+        return lambda i, j, d, shift, events: bool(best[i, d] + shift >= best[j, d])
+    judge = _Judge(table, shape, items, delta)
+    return lambda i, j, d, shift, events: judge.covers(i, j, d, shift, events / delta, False)
 
 
 def arm_means(table: ItemTable, shape: Shape) -> Floats:

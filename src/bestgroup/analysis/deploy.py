@@ -1,0 +1,150 @@
+"""Which arm to deploy, once a group has won.
+
+A group is worth in each dim what its best arm is worth there, and it may owe that to different arms
+in different dims: then no single arm has it. `Deployment` says, for one group, which arm attains its
+worth in each dim, whether one arm attains it in all of them, and what is proven of its arms among
+themselves (`inference.certificate.within`).
+
+**Whether one arm attains all.** If arm j attains the worth in every dim, it is a best arm in each, so
+its upper bounds are among those that hold with probability 1 - delta: none is below the largest lower
+bound of its group. If every arm has a dim in which it is, no arm attains all.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from bestgroup.inference.certificate.explain import Explainer
+from bestgroup.problem.arrays import Ints
+from bestgroup.problem.goals import BestGroup
+from bestgroup.problem.status import Status
+
+
+@dataclass(frozen=True)
+class Deployment:
+    """What is known of the arms of a group: which of them to take."""
+
+    group: str
+    arm: str | None  # proven to be as good as any arm of the group: see `how`
+    how: str  # "attains every dim", "best weighted mean", "not beaten", or "" if nothing is proven
+    by_dim: dict[
+        str, tuple[str, bool]
+    ]  # dim: the arm that seems to attain the worth, and if proven
+    one: bool | None  # whether one arm attains the worth in every dim; None if that is open
+    arms: dict[str, str]  # arm: its status among the arms of the group
+    behind: (
+        float | None
+    )  # best group: by how much the best single arm seems to fall short of the worth
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain JSON."""
+        return asdict(self)
+
+
+def deployment(explainer: Explainer, i: int, status: Ints | None, trusted: bool) -> Deployment:
+    """Return what to take of group i; `status` [K_i] is that of its arms, None if it cannot be told.
+
+    Nothing is called proven unless the values are trusted.
+    """
+    problem, goal = explainer.problem, explainer.goal
+    names = problem.arms[i]
+    if status is None or not trusted:
+        status = np.full(len(names), Status.UNDECIDED if len(names) > 1 else Status.IN)
+    by_dim = {
+        dim: (arm, proven and trusted) for dim, (arm, proven) in explainer.best_arms(i).items()
+    }
+    one = _one_for_all(explainer, i) if trusted else (True if len(names) == 1 else None)
+    inside = [name for name, s in zip(names, status, strict=True) if s == Status.IN]
+    leaders = {arm for arm, _ in by_dim.values()}
+    arm, how, behind = None, "", None
+    if len(leaders) == 1 and all(proven for _, proven in by_dim.values()):
+        arm, how = next(iter(leaders)), "attains every dim"
+    elif isinstance(goal, BestGroup):
+        behind = _behind(explainer, i)
+        if inside:
+            arm, how = inside[0], "best weighted mean"
+    elif len(inside) == 1:
+        arm, how = inside[0], "not beaten"
+    words = {name: Status(s).word for name, s in zip(names, status, strict=True)}
+    text = _words(explainer, i, (arm, how), by_dim, one, status, behind)
+    return Deployment(problem.groups[i], arm, how, by_dim, one, words, behind, text)
+
+
+def _one_for_all(explainer: Explainer, i: int) -> bool | None:
+    """Return whether one arm attains the worth of group i in every dim; None if that is open."""
+    size = len(explainer.problem.arms[i])
+    low, high = explainer.verdict.low[i, :size], explainer.verdict.high[i, :size]
+    if (high < low.max(axis=0)).any(axis=1).all():
+        return False
+    found = explainer.best_arms(i).values()
+    return True if len({arm for arm, _ in found}) == 1 and all(p for _, p in found) else None
+
+
+def _behind(explainer: Explainer, i: int) -> float | None:
+    """Return by how much the best single arm seems to fall short of the group's weighted worth."""
+    assert isinstance(explainer.goal, BestGroup)
+    weights = explainer.goal.weight_vector(len(explainer.names))
+    worth = explainer.best[i] @ weights
+    single = np.max(explainer.means[i, : len(explainer.problem.arms[i])] @ weights)
+    gap = float(worth - single)
+    return gap if np.isfinite(gap) else None
+
+
+def _words(
+    explainer: Explainer,
+    i: int,
+    chosen: tuple[str | None, str],
+    by_dim: dict[str, tuple[str, bool]],
+    one: bool | None,
+    status: Ints,
+    behind: float | None,
+) -> str:
+    """Return one or two sentences on the arms of a group."""
+    problem = explainer.problem
+    group, names = problem.groups[i], problem.arms[i]
+    if len(names) == 1:
+        return f"{group}: {names[0]}, its only arm"
+    arm, how = chosen
+    if how == "attains every dim":
+        return f"{group}: {arm}; proven to be its best arm in every dim"
+    by = " and ".join(
+        f"its {dim} to {name}{'' if proven else ' (by the estimates)'}"
+        for dim, (name, proven) in by_dim.items()
+    )
+    parts = [f"{group}: it owes {by}"]
+    if one is False:
+        parts.append("no single arm has it all")
+    if how == "best weighted mean":
+        near = " within epsilon" if explainer.goal.epsilon else ""
+        parts.append(f"{arm} is proven to have the best weighted mean of its arms{near}")
+    if behind is not None and behind > 0:
+        parts.append(f"its best single arm falls short of the group's worth by about {behind:.4g}")
+    if not isinstance(explainer.goal, BestGroup):
+        parts += _front(names, status)
+    return "; ".join(parts)
+
+
+def _front(names: tuple[str, ...], status: Ints) -> list[str]:
+    """Return which arms are on the front of their group, as far as proven."""
+    shown = []
+    for kind, what in (
+        (Status.IN, "not beaten by another of its arms"),
+        (Status.OUT, "beaten in every dim"),
+        (Status.UNDECIDED, "open"),
+    ):
+        arms = [name for name, s in zip(names, status, strict=True) if s == kind]
+        if arms:
+            shown.append(f"{what}: {_some(arms)}")
+    return shown
+
+
+def _some(names: list[str], most: int = 6) -> str:
+    shown = ", ".join(names[:most])
+    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"

@@ -1,0 +1,194 @@
+"""Which arm to deploy, and which groups are tied."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import bestgroup as bg
+from bestgroup.problem.status import Status
+
+MEANS = {
+    ("A", "a1"): (0.9, 0.3),
+    ("A", "a2"): (0.4, 0.8),
+    ("A", "a3"): (0.3, 0.2),
+    ("B", "b1"): (0.6, 0.6),
+    ("C", "c1"): (0.6, 0.6),
+    ("D", "d1"): (0.1, 0.1),
+}
+NOISE = [bg.Bernoulli(), bg.Bounded(0, 1), bg.SubGaussian(0.5), bg.Bernoulli(arms="arbitrary")]
+
+
+def coins(rows: int, seed: int = 0) -> list[dict[str, Any]]:
+    rng = np.random.default_rng(seed)
+    made = []
+    for (group, arm), mean in MEANS.items():
+        for x, y in (rng.random((rows, 2)) < mean).astype(float):
+            made.append({"group": group, "arm": arm, "x": x, "y": y})
+    return made
+
+
+@pytest.mark.parametrize("noise", NOISE, ids=str)
+def test_a_group_that_owes_its_worth_to_two_arms_says_so(noise: Any) -> None:
+    (choice,) = bg.certify(coins(2000), bg.ParetoGroups(0.1), noise=noise).deploy()
+    assert choice.group == "A" and choice.one is False and choice.arm is None
+    assert choice.by_dim == {"x": ("a1", True), "y": ("a2", True)}
+    assert choice.arms == {"a1": "in", "a2": "in", "a3": "out"}
+    assert "no single arm has it all" in str(choice)
+
+
+def test_the_best_single_arm_falls_short_of_what_the_group_is_worth() -> None:
+    (choice,) = bg.certify(
+        coins(2000), bg.BestGroup([2, 1], 0.1), noise=bg.SubGaussian(0.5)
+    ).deploy()
+    assert (choice.arm, choice.how) == ("a1", "best weighted mean")
+    assert choice.behind == pytest.approx(0.5, abs=0.1)  # 2 * .9 + .8 against 2 * .9 + .3
+
+
+def test_one_arm_that_is_best_everywhere_is_named() -> None:
+    rows = [row for row in coins(2000) if row["arm"] != "a2"]
+    found = bg.certify(rows, bg.BestGroup([1, 0.2]), noise=bg.Bernoulli())
+    (choice,) = found.deploy()
+    assert (choice.arm, choice.how, choice.one) == ("a1", "attains every dim", True)
+    assert found.to_dict()["deploy"][0]["arm"] == "a1"
+
+
+def test_little_data_leaves_the_arms_open() -> None:
+    found = bg.certify(coins(2000), bg.ParetoGroups(0.1), noise=bg.Bernoulli())
+    few = bg.certify(coins(30), bg.BestGroup([5, 5]), noise=bg.Bernoulli())
+    assert few.deploy() == [] and found.deploy()
+
+
+def test_nothing_is_proven_of_arms_where_an_assumption_fails() -> None:
+    rows = coins(2000)
+    for row in rows:
+        row["x"] = 100 * row["x"]  # the spread is far above the scale
+    found = bg.certify(rows, bg.ParetoGroups(0.1), noise=bg.SubGaussian(0.5))
+    assert found.guarantee.level == "none" and found.ties() == []
+    for choice in found.deploy():
+        assert choice.arm is None or len(choice.arms) == 1
+        assert not any(proven for _, proven in choice.by_dim.values())
+
+
+@pytest.mark.parametrize("noise", NOISE[:3], ids=str)
+def test_groups_that_are_close_are_proven_tied(noise: Any) -> None:
+    found = bg.certify(coins(2000), bg.ParetoGroups(0.1), noise=noise)
+    assert found.ties() == [("B", "C")]
+    assert found.ties(0.001) == []
+
+
+def test_ties_by_weighted_worth_and_by_intervals() -> None:
+    best = bg.certify(coins(4000), bg.BestGroup([1, 1], 0.2), noise=bg.SubGaussian(0.5))
+    assert best.ties() == [("B", "C")]
+    apart = bg.certify(coins(4000), bg.ParetoGroups(0.2), noise=NOISE[3])
+    assert ("B", "C") in apart.ties()
+
+
+def test_ties_need_an_epsilon() -> None:
+    found = bg.certify(coins(20), bg.ParetoGroups(0.0), noise=bg.Bernoulli())
+    with pytest.raises(bg.InvalidInput, match="epsilon above 0"):
+        found.ties()
+    with pytest.raises(bg.InvalidInput):
+        found.ties(-1)
+
+
+def test_on_shared_items() -> None:
+    rng = np.random.default_rng(1)
+    hard = rng.random(600)
+    order = [str(t) for t in rng.permutation(600)]
+    rows = []
+    for (group, arm), (x, y) in MEANS.items():
+        for t in map(int, order[:500]):
+            value = {"x": float(hard[t] < x), "y": float(1 - hard[t] < y)}
+            rows.append({"group": group, "arm": arm, "item": str(t), **value})
+    items = bg.Items(names=tuple(str(t) for t in range(600)))
+    found = bg.certify(rows, bg.ParetoGroups(0.1), noise=bg.Bernoulli(), items=items, order=order)
+    (choice,) = found.deploy()
+    assert choice.group == "A" and choice.arms == {"a1": "in", "a2": "in", "a3": "out"}
+    assert found.ties() == [("B", "C")]
+
+
+def test_a_solution_names_the_arms() -> None:
+    rng = np.random.default_rng(3)
+    problem = bg.Problem(
+        {"A": ["a1", "a2"], "B": ["b"]}, {"x": "max", "y": "min"}, bg.SubGaussian(1)
+    )
+    means = {"a1": (5.0, 4.0), "a2": (0.0, 0.0), "b": (-3.0, 9.0)}
+    found = bg.solve(
+        problem, bg.ParetoGroups(0.5), lambda g, arm: rng.normal(means[arm], 1.0), progress=False
+    )
+    (choice,) = found.deploy()
+    assert choice.group == "A" and set(choice.by_dim) == {"x", "y"}
+    assert choice.by_dim["y"][0] == "a2"
+    assert found.ties() == []
+
+
+@pytest.mark.parametrize(
+    ("noise", "runs"),
+    [
+        (bg.SubGaussian(0.5), 60),
+        pytest.param(bg.SubGaussian(0.5), 1000, marks=pytest.mark.verify),
+        pytest.param(bg.Bernoulli(), 300, marks=pytest.mark.verify),
+    ],
+)
+def test_errors_on_arms_and_ties_are_rare(noise: Any, runs: int) -> None:
+    """Two groups whose distance is just above epsilon, arms that tie: looked at all along."""
+    delta, wrong_arms, wrong_ties = 0.3, 0, 0
+    truth = {"A": [0.5, 0.5, 0.499], "B": [0.39]}
+    for run in range(runs):
+        rng = np.random.default_rng([7, run])
+        rows: dict[tuple[str, str], list[float]] = {
+            (g, str(j)): [] for g, arms in truth.items() for j in range(len(arms))
+        }
+        bad_arm = bad_tie = False
+        for look in (50, 200, 800, 2000):
+            for (g, j), values in rows.items():
+                values.extend((rng.random(look - len(values)) < truth[g][int(j)]).astype(float))
+            table = {
+                "group": [g for (g, _), v in rows.items() for _ in v],
+                "arm": [j for (_, j), v in rows.items() for _ in v],
+                "x": list(itertools.chain(*rows.values())),
+            }
+            found = bg.certify(table, bg.ParetoGroups(0.1), noise=noise, delta=delta)
+            bad_tie |= bool(found.ties())
+            for choice in found.deploy():
+                if choice.group == "A":
+                    bad_arm |= choice.arms["0"] == "out" and choice.arms["1"] == "out"
+                    bad_arm |= choice.by_dim["x"] == ("2", True)
+        wrong_arms, wrong_ties = wrong_arms + bad_arm, wrong_ties + bad_tie
+    assert wrong_arms <= delta * runs * 0.5 and wrong_ties <= delta * runs * 0.5
+
+
+def test_statuses_of_arms_are_words_of_a_status() -> None:
+    words = {status.word for status in Status}
+    for choice in bg.certify(coins(500), bg.ParetoGroups(0.1), noise=bg.Bernoulli()).deploy():
+        assert set(choice.arms.values()) <= words
+
+
+def test_arms_alone_are_groups_of_one(tmp_path: Path) -> None:
+    alone = bg.Problem(None, {"x": "max"}, bg.Bernoulli(), arms=["a", "b"])
+    assert alone == bg.Problem({"a": ["a"], "b": ["b"]}, {"x": "max"}, bg.Bernoulli())
+    file = tmp_path / "arms.toml"
+    file.write_text(
+        'arms = ["a", "b"]\n[goal]\nkind = "best"\nweights = { x = 1 }\n'
+        '[dims]\nx = "max"\n[noise]\nkind = "bernoulli"\n'
+    )
+    assert bg.load_spec(file).problem == alone
+    rng = np.random.default_rng(0)
+    found = bg.solve(
+        alone, bg.BestGroup([1]), lambda g, a: float(rng.random() < {"a": 0.9, "b": 0.2}[a])
+    )
+    assert found.answer.groups == ("a",) and str(found.deploy()[0]) == "a: a, its only arm"
+
+
+@pytest.mark.parametrize(
+    ("groups", "arms"),
+    [(None, None), (None, []), (None, ["a", "a"]), (None, "a"), ({"A": ["a"]}, ["a"])],
+)
+def test_arms_alone_that_make_no_sense_are_refused(groups: Any, arms: Any) -> None:
+    with pytest.raises(bg.InvalidInput):
+        bg.Problem(groups, {"x": "max"}, bg.Bernoulli(), arms=arms)

@@ -210,3 +210,16 @@ def test_clipped_logarithms_are_judged_and_stated():
             bg.Gaussian(),
         )
         bg.certify([{**rows[0], "time": 0.0}], bg.BestGroup([1]), bad)
+
+
+def test_an_export_may_lack_a_column_that_the_problem_file_ignores(tmp_path):
+    """init --ignore split writes it into the file, and a study's rows have no such column."""
+    rows = [{"m": g, "split": k, "x": 0.1 * k} for g in "AB" for k in range(4)]
+    columns = {"group": "m", "ignore": ["split"]}
+    problem = bg.Problem({"A": ["A"], "B": ["B"]}, {"x": "max"}, bg.Bounded(0, 1))
+    goal = bg.ParetoGroups(0.1)
+    assert bg.certify(rows, goal, problem, columns=columns).pulls == 8
+    study = bg.create_study("x", problem, goal, storage=f"sqlite:///{tmp_path / 's.db'}")
+    study.import_observations(rows, columns=columns)
+    study.export(tmp_path / "rows.csv")
+    assert bg.certify(tmp_path / "rows.csv", goal, problem, columns=columns).pulls == 8

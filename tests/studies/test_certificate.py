@@ -306,3 +306,25 @@ def test_an_index_that_is_none_is_refused():
     with pytest.raises(bg.InvalidInput, match="there is no column for the dim 'index'"):
         study.import_observations([row], by_index=True)
     assert study.head().told == 0
+
+
+def test_what_a_void_assumption_leaves_is_not_called_proven():
+    """Values that tie are not normal: neither the algorithm nor the rows prove anything then."""
+    dims = {"x": "max", "y": "max"}
+    problem = bg.Problem({"A": ["a"], "B": ["b"], "C": ["c"]}, dims, bg.Gaussian())
+    goal = bg.ParetoGroups(0.05)
+    study = bg.create_study("tied", problem, goal, 0.05, MemoryStore(), algorithm="adaptive")
+    rng = np.random.default_rng(3)
+    while not study.certificate().data.status.any():  # ratings from 1 to 5
+        better = {"A": 4, "B": 1, "C": 1}
+        pairs = [(t, rng.integers(better[t.group], better[t.group] + 2, 2)) for t in study.ask(6)]
+        study.tell_many([(t, values.tolist()) for t, values in pairs])
+    found = study.certificate()
+    assert found.guarantee.level == "none" and "proven" not in str(found).lower()
+    assert "prove" not in str(found).replace("without proof", "")
+    for group in problem.groups:
+        assert "prove more" not in found.explain(group).text
+    assert "without proof" in pareto_view(found).axes[0].get_title()
+    table = bg.certify(study.to_frame(), goal, problem, 0.05)
+    assert table.guarantee.level == "none"
+    assert "without proof" in pareto_view(table).axes[0].get_title()

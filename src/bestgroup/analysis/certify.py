@@ -78,6 +78,7 @@ class Certificate:
     contradictions: tuple[str, ...] = ()  # a sentence for each
     outlook: tuple[Floats | None, float | None] | None = None  # reach of its radius, and forecast
     basis: Basis | None = None  # what was read; None where arms were not fixed, or dims are missing
+    own_proof: bool = True  # whether the algorithm has one, if its assumptions hold
 
     @property
     def share(self) -> float | None:
@@ -122,12 +123,12 @@ class Certificate:
     def beyond(self) -> Ints:
         """What a study's observations prove of groups that its algorithm has not decided, [N].
 
-        Of all groups, if the algorithm's decisions are not proven. UNDECIDED where nothing is added.
+        Of all groups, if the algorithm has no proof. UNDECIDED where nothing is added.
         """
         if self.data is None:
             return np.full(len(self.problem.groups), Status.UNDECIDED)
         open_ = self.verdict.status == Status.UNDECIDED
-        if self.guarantee.level == "none":
+        if not self.own_proof:
             open_[:] = True
         return np.where(open_, self.data.status, Status.UNDECIDED)
 
@@ -201,7 +202,7 @@ class Certificate:
             if self.data is None or self.beyond[i] == Status.UNDECIDED:
                 return found
             alone = Explainer(self.problem, self.goal, self.delta, self.tally, self.data).group(i)
-        words = f"{found.text}. The observations by themselves prove more: {alone.text}"
+        words = f"{found.text}. The observations by themselves {self._prove()} more: {alone.text}"
         return replace(found, text=words)
 
     def deploy(self) -> list[Deployment]:
@@ -333,7 +334,14 @@ class Certificate:
             for status in (Status.IN, Status.OUT, Status.NOT_NEEDED)
             if (names := self._names(status, self.beyond))
         ]
-        return f" The observations by themselves prove {'; '.join(parts)}." if parts else ""
+        if not parts:
+            return ""
+        return f" The observations by themselves {self._prove()} {'; '.join(parts)}."
+
+    def _prove(self) -> str:
+        """Return what the observations do by themselves: signs against the assumptions void a proof."""
+        both = self.together
+        return "prove" if both is None or both.level == "proven" else "decide, without proof,"
 
 
 def certify(

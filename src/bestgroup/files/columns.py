@@ -95,7 +95,7 @@ def find_roles(columns: Sequence[str], wanted: Columns, dims: Sequence[str] | No
     if item is not None and wanted.item is None and item in (dims or ()):
         item = None  # a dim may be called "item"; then the column holds its numbers
     missing = [name for name in wanted.ignore if name not in columns]
-    if missing:
+    if missing and dims is None:  # where the dims are known, an export may lack what is ignored
         raise InvalidInput(
             f"there is no column {missing[0]!r} to ignore; the columns are {', '.join(columns)}"
         )

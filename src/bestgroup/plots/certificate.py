@@ -163,8 +163,8 @@ def _title(certificate: Certificate) -> str:
         how = "boxes of single arms; what is proven comes from pairs, which is sharper"
     if certificate.data is not None:
         how = "statuses: the study's own; boxes: intervals, by a proof of their own"
-        if certificate.guarantee.level == "none":
-            first = f"{certificate.pulls:,} observations, decisions without proof"
+    if certificate.guarantee.level == "none":
+        first = f"{certificate.pulls:,} observations, decisions without proof"
     return f"{first}\n({how})"
 
 

@@ -45,10 +45,10 @@ def make_certificate(
         tally,
         verdict,
         own,
-        (),
-        picture.items,
-        data,
+        item_values=picture.items,
+        data=data,
         outlook=plans,
+        own_proof=own.level == "proven",
         basis=picture.basis,
     )
     against = () if own.level == "none" else contradictions(found, spec.algorithm)

@@ -122,8 +122,9 @@ def _figure(facts: Facts) -> Markup:
     dims, names = spec.problem.decided, spec.problem.groups
     ends, worth = efficiencies(found), weighted_worths(found)
     note = (
-        "A mark is an estimate; its box or line holds the truth, for all groups together with "
-        f"probability at least {1 - spec.delta:.10g}; one that meets the edge may go beyond it."
+        "A mark is an estimate; if the assumptions hold, its box or line holds the truth, for all "
+        f"groups together with probability at least {1 - spec.delta:.10g}; one that meets the edge may "
+        "go beyond it."
     )
     if worth is None and spec.problem.shape.dims > 1:
         groups = [

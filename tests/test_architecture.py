@@ -17,6 +17,7 @@ LAYERS = [
     ["drivers"],
     ["simulation"],
     ["files", "studies/storage", "plots"],
+    ["proof"],
     ["analysis"],
     ["studies", "experiments"],
     ["service", "integrations"],

@@ -8,9 +8,9 @@ good and keeping that part only, or stopping to record an arm's values when they
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -26,6 +26,7 @@ from bestgroup.analysis.item_words import (
     share_done,
     telling,
 )
+from bestgroup.analysis.proofs import data_proof, save_proof
 from bestgroup.errors import InvalidInput
 from bestgroup.files.observations import Table
 from bestgroup.inference.certificate.as_they_came import judge_as_they_came
@@ -79,6 +80,10 @@ class Certificate:
     outlook: tuple[Floats | None, float | None] | None = None  # reach of its radius, and forecast
     basis: Basis | None = None  # what was read; None where arms were not fixed, or dims are missing
     own_proof: bool = True  # whether the algorithm has one, if its assumptions hold
+    # What a proof file is written from:
+    proof_of: Callable[[Certificate], dict[str, Any]] | None = field(
+        default=None, repr=False, compare=False
+    )
 
     @property
     def share(self) -> float | None:
@@ -294,6 +299,13 @@ class Certificate:
             "guarantee": self.together.to_dict(),
         }
 
+    def save_proof(self, path: Any, *, key: Any = None) -> str:
+        """Write a proof file that others can check (`bestgroup verify`); returns its digest.
+
+        `key` is a file with a key that whoever checks the proof has, too: the proof is signed by it.
+        """
+        return save_proof(self, path, key)
+
     def to_frame(self) -> Any:
         """Return a data frame with a row a group."""
         try:
@@ -434,6 +446,7 @@ def certify(
         return made.with_doubts(more[1])
     came = None if arms_fixed else found.order
     made = certificate_from(found.tally, problem, goal, delta, notes, found.pivots, came)
+    made = replace(made, proof_of=partial(data_proof, table=table, came=came))
     if made.undecided and "index" in table.columns:
         made = replace(made, notes=(*made.notes, EXPORTED))
     return made.with_doubts(checker.doubts())

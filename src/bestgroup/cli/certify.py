@@ -99,6 +99,10 @@ def command(
     plot: Annotated[
         Path | None, typer.Option(help="Write the Pareto view (PNG, SVG, PDF).", metavar="FILE")
     ] = None,
+    proof: Annotated[
+        Path | None,
+        typer.Option(help="Write a proof file that others can check.", metavar="FILE"),
+    ] = None,
     json: Json = False,
 ) -> None:
     """Show which groups are proven in or out by data that was collected in any order.
@@ -106,8 +110,9 @@ def command(
     Rows that a study exported may prove less by themselves than its algorithm did with them. With
     --as-study the algorithm of the problem file is given the rows again, and decides the same.
     """
-    if plot is not None:
-        check_writable(plot)
+    for file in (plot, proof):
+        if file is not None:
+            check_writable(file)
     import bestgroup as bg
 
     output.announce_compilation()
@@ -126,10 +131,13 @@ def command(
     if plot is not None:
         with replacing(plot) as part:
             found.plot().savefig(part, format=plot.suffix.lstrip(".") or "png")
+    digest = None if proof is None else found.save_proof(proof)
     if json:
-        output.print_json(found.to_dict())
+        output.print_json(found.to_dict() | ({} if digest is None else {"proof": digest}))
     else:
         _show(found)
+        if digest is not None:
+            output.console().print(f"Proof file: {proof} (digest {digest})", soft_wrap=True)
 
 
 def _algorithm_of(problem: Path, name: str | None, options: Sequence[str] | None) -> Algorithm:

@@ -27,6 +27,7 @@ from bestgroup.cli import (
     solve,
     study_care,
     token,
+    verify,
     work,
 )
 from bestgroup.errors import BestGroupError
@@ -53,6 +54,7 @@ app.command("plan", short_help="How many pulls to expect.")(plan.command)
 app.command("init", short_help="A problem file from pilot data.")(init.command)
 app.command("solve", short_help="Run an evaluator until the answer is proven.")(solve.command)
 app.command("certify", short_help="What observations already prove.")(certify.command)
+app.command("verify", short_help="Check a proof file against its observations.")(verify.command)
 
 
 def _show_version(wanted: bool) -> None:

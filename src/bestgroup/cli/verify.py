@@ -1,0 +1,38 @@
+"""`bestgroup verify`: whether a proof file and a table prove what the file says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bestgroup.cli import output
+from bestgroup.cli.problem import Json
+
+
+def command(
+    proof: Annotated[Path, typer.Argument(metavar="PROOF", help="A proof file (JSON).")],
+    data: Annotated[
+        Path, typer.Argument(metavar="DATA", help="The observations that it is about.")
+    ],
+    key: Annotated[
+        Path | None,
+        typer.Option(help="The key that the proof must be signed by.", metavar="FILE"),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Check a proof again from the observations; exits with 1 if it does not hold."""
+    from bestgroup.proof.format import read_key
+    from bestgroup.proof.verify import verify_proof
+
+    secret = None if key is None else read_key(key)
+    found = verify_proof(proof, data, key=secret)
+    if json:
+        output.print_json(found.to_dict())
+    else:
+        console = output.console()
+        for line in found.lines():
+            console.print(output.escape(line), soft_wrap=True)
+    if not found.verified:
+        raise typer.Exit(1)

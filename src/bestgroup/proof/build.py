@@ -1,0 +1,135 @@
+"""What every proof document begins with, and how one is finished: by checking it.
+
+A document is only handed out if its claims, checked as a stranger would, give what the answer says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from bestgroup._version import __version__
+from bestgroup.errors import InvalidInput
+from bestgroup.problem.goals import BestGroup, Goal
+from bestgroup.problem.noise import Bernoulli, Bounded, Gaussian, Noise, NoiseByDim, SubGaussian
+from bestgroup.problem.problem import Problem
+from bestgroup.problem.status import Status as Word
+from bestgroup.proof.boxes import Status
+from bestgroup.proof.format import FORMAT, VERSION, Proof, Refused, parse
+from bestgroup.proof.observations import Observations, read_observations
+from bestgroup.proof.verify import METHODS
+from bestgroup.proof.words import assumptions_of, statement_of
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question with the rows that answer it."""
+
+    problem: Problem
+    goal: Goal
+    delta: float
+    rows: Observations
+    columns: dict[str, str | None]
+    status: Sequence[int]  # that each group has, by the answer that is to be proven
+
+    def columns_of(self, i: int, j: int) -> list[list[float]] | None:
+        """Return the values of an arm, a list for each dim; None if it has none."""
+        return self.rows.values.get((self.problem.groups[i], self.problem.arms[i][j]))
+
+
+def ask(
+    problem: Problem,
+    goal: Goal,
+    delta: float,
+    source: Any,
+    columns: dict[str, str | None],
+    status: Sequence[int],
+) -> Asked:
+    """Return the question with the rows of a table; refuses what no proof file can say yet."""
+    for dim in problem.decided:
+        if dim.in_words():
+            raise InvalidInput(
+                f"a proof file speaks of the values in the table: {dim.in_words()}, so write them to "
+                "the table as they are judged, and ask again"
+            )
+    rows = read_observations(source, [dim.name for dim in problem.decided], columns)
+    return Asked(problem, goal, delta, rows, columns, status)
+
+
+def document(asked: Asked, method: dict[str, Any], claims: list[list[Any]]) -> dict[str, Any]:
+    """Return a proof document, once its claims have been checked."""
+    problem, goal, rows = asked.problem, asked.goal, asked.rows
+    best = isinstance(goal, BestGroup)
+    D = len(problem.decided)
+    made: dict[str, Any] = {
+        "format": FORMAT,
+        "version": VERSION,
+        "made_by": f"bestgroup {__version__}",
+        "problem": {
+            "groups": [[g, list(a)] for g, a in zip(problem.groups, problem.arms, strict=True)],
+            "dims": [[dim.name, dim.direction] for dim in problem.decided],
+        },
+        "noise": noise_entry(problem.noise, D),
+        "goal": {"kind": "best", "weights": goal.weight_vector(D).tolist(), "epsilon": goal.epsilon}
+        if best
+        else {"kind": "pareto", "epsilon": goal.epsilons(D).tolist()},
+        "delta": asked.delta,
+        "assumptions": [],
+        "statement": "",
+        "data": {"rows": rows.rows, "columns": dict(asked.columns), "digest": rows.digest},
+        "method": method,
+        "claims": claims,
+        "answer": {"in": [], "out": [], "not_needed": []},
+    }
+    proof = parse(made)
+    found = _checked(asked, proof)
+    made["answer"] = {"in": found.inside, "out": found.outside, "not_needed": found.not_needed}
+    made["assumptions"], made["statement"] = assumptions_of(proof), statement_of(proof)
+    return made
+
+
+def _checked(asked: Asked, proof: Proof) -> Status:
+    """Return what the claims prove; refuses if that is less than the answer."""
+    try:
+        found = METHODS[proof.method["kind"]](proof, asked.rows, lambda _: None)
+    except Refused as error:
+        raise InvalidInput(
+            f"no proof file was written: a claim could not be checked ({error.check}: {error.why})"
+        ) from None
+    less = missing(asked, found)
+    if less is not None:
+        raise InvalidInput(
+            f"no proof file was written: by less than rounding, the claims do not show that "
+            f"{less} has the status that the answer gives it; more observations will"
+        )
+    return found
+
+
+def missing(asked: Asked, found: Status) -> str | None:
+    """Return a group whose status does not follow, if there is one."""
+    sets = {Word.IN: found.inside, Word.OUT: found.outside}
+    sets[Word.NOT_NEEDED] = [*found.not_needed, *found.outside]
+    for i, status in enumerate(asked.status):
+        if status in sets and i not in sets[Word(status)]:
+            return asked.problem.groups[i]
+    return None
+
+
+def noise_entry(noise: Noise, dims: int) -> dict[str, Any]:
+    """Return the noise of a proof document, a model for each dim."""
+    models = noise.models if isinstance(noise, NoiseByDim) else (noise,) * dims
+    entries = []
+    for d, model in enumerate(models):
+        k, size = (0, 1) if isinstance(noise, NoiseByDim) else (d, dims)
+        if isinstance(model, SubGaussian):
+            entries.append({"kind": "subgaussian", "scale": float(model.scales(size)[k])})
+        elif isinstance(model, Bounded):
+            low, high = model.ends(size)
+            entries.append({"kind": "bounded", "low": float(low[k]), "high": float(high[k])})
+        elif isinstance(model, Bernoulli):
+            entries.append({"kind": "bernoulli"})
+        else:
+            assert isinstance(model, Gaussian)
+            entries.append({"kind": "gaussian"})
+    return {"dims": entries, "arms": str(noise.arms), "dependence": str(noise.dependence)}

@@ -1,0 +1,200 @@
+"""Proof documents from boxes: which bound of which arm at which count, and no more than are needed."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bestgroup.compile.kernel import kernel
+from bestgroup.errors import InvalidInput
+from bestgroup.inference.confidence_sequences.boxes import BoxRule, absorb, box
+from bestgroup.inference.evalues.normal import mixture_edge
+from bestgroup.inference.kinds import SUBGAUSSIAN
+from bestgroup.inference.radii import Radius, radius_at
+from bestgroup.problem.arrays import Floats
+from bestgroup.problem.goals import BestGroup
+from bestgroup.problem.status import Status
+from bestgroup.proof.build import Asked, document
+from bestgroup.proof.sequences import WIDE
+
+_ROOM = 1e-9  # of a bound's distance from the mean: what rounding may have done is far less
+_NAMES = {"bounded": "betting", "bernoulli": "jeffreys", "gaussian": "t-mixture"}
+
+Bound = tuple[int, float]  # the count, and the bound in units in which larger is better
+
+
+class BoxMethod(NamedTuple):
+    """How an answer was proven by bounds of single arms."""
+
+    low: Fraction  # the share of delta of a lower bound
+    high: Fraction
+    radius: Radius | None = None  # of an elimination algorithm; else the boxes of the noise model
+    history: bool = False  # whether bounds of earlier counts count, too
+    came: list[tuple[int, int]] | None = None  # arms as they came, if they were not fixed
+
+
+RADII = {
+    0: {"name": "union", "fixed_at": 0},
+    1: {"name": "mixture", "precisions": [2.0**8, 2.0**12, 2.0**16], "fixed_at": 0},
+    2: {"name": "stitched", "fixed_at": 0},
+}
+
+
+def box_document(asked: Asked, method: BoxMethod) -> dict[str, Any]:
+    """Return a proof document whose claims are bounds of single arms."""
+    bounds = all_bounds(asked, method)
+    chosen = needed(asked, bounds)
+    claims = [[*key, n, m] for key in sorted(chosen) for n, m in [bounds[key]]]
+    entry: dict[str, Any] = {"kind": "boxes", "budget": "fixed"}
+    if method.came is not None:
+        entry["budget"] = "as they came"
+    else:
+        for name, part in (("low", method.low), ("high", method.high)):
+            entry[name] = [part.numerator, part.denominator]
+    entry["process"] = [_process(asked, method, d) for d in range(len(asked.problem.decided))]
+    return document(asked, entry, claims)
+
+
+def _process(asked: Asked, method: BoxMethod, d: int) -> dict[str, Any]:
+    if method.radius is not None:
+        return dict(RADII[method.radius.kind])
+    rule = asked.problem.noise.boxes(asked.problem.shape, asked.delta)
+    if rule.kind[d] == SUBGAUSSIAN:
+        return {"name": "mixture", "precisions": list(WIDE), "fixed_at": 0}
+    noise: Any = asked.problem.noise
+    model = noise.models[d] if hasattr(noise, "models") else noise
+    return {"name": _NAMES[model.kind], "fixed_at": 0}
+
+
+def all_bounds(asked: Asked, method: BoxMethod) -> dict[tuple[int, int, int, int], Bound]:
+    """Return the best bound of every arm, dim and side, by (group, arm, dim, side)."""
+    problem, found = asked.problem, {}
+    D = len(problem.decided)
+    mirror = np.array([dim.direction == "min" for dim in problem.decided])
+    pivot = np.where(mirror, problem.noise.pivot(D), 0.0)
+    rank = {} if method.came is None else {arm: k for k, arm in enumerate(method.came, start=1)}
+    for i, names in enumerate(problem.arms):
+        for j in range(len(names)):
+            columns = asked.columns_of(i, j)
+            if columns is None:
+                continue
+            shares = method.low, method.high
+            if rank:
+                part = Fraction(1, 2 * D * rank[i, j] * (rank[i, j] + 1))
+                shares = part, part
+            for d in range(D):
+                values = np.array(columns[d])
+                inner = pivot[d] - values if mirror[d] else values
+                for side, bound in enumerate(_bounds(asked, method, d, inner, shares)):
+                    if bound is not None:
+                        found[i, j, d, side] = bound[0], float(bound[1] - pivot[d])
+    return found
+
+
+def _bounds(
+    asked: Asked, method: BoxMethod, d: int, values: Floats, shares: tuple[Fraction, Fraction]
+) -> list[Bound | None]:
+    """Return the best lower and upper bound of one dim of an arm."""
+    rule = asked.problem.noise.boxes(asked.problem.shape, asked.delta)
+    first = len(values) if not method.history else 1
+    if method.radius is not None or rule.kind[d] == SUBGAUSSIAN:
+        scale = float(rule.scale[d] if rule.kind[d] == SUBGAUSSIAN else rule.scale[d] / 2.0)
+        alpha = float(asked.delta * shares[0])
+        reach = scale * _radii(method.radius, alpha, first, len(values))
+        start = values[0]
+        counts = np.arange(first, len(values) + 1)
+        means = start + np.cumsum(values - start)[first - 1 :] / counts
+        reach = reach * (1.0 + _ROOM)
+        at, above = int((means - reach).argmax()), int((means + reach).argmin())
+        return [
+            (first + at, float(means[at] - reach[at])),
+            (first + above, float(means[above] + reach[above])),
+        ]
+    result: list[Bound | None] = []
+    for side in range(2):
+        part = rule._replace(alpha=float(asked.delta * shares[side]))
+        best = best_box.compiled if len(values) > 50 else best_box
+        n, m = best(part, values, d, first, side)
+        mean = float(values[:n].mean()) if n else 0.0
+        room = math.copysign(_ROOM * abs(mean - m) + 1e-15 * abs(m), 1 if side else -1)
+        result.append((n, float(m) + room) if n and math.isfinite(m) else None)
+    return result
+
+
+def _radii(radius: Radius | None, alpha: float, first: int, last: int) -> Floats:
+    """Return the radii of all counts, for scale 1."""
+    if radius is None:
+        edge = mixture_edge.compiled if last - first > 1000 else mixture_edge
+        return np.array([edge(float(n), alpha) / n for n in range(first, last + 1)])
+    if radius.kind not in RADII:
+        raise InvalidInput(
+            "a radius that the user brought is not proven, so there is no proof file"
+        )
+    return np.array([radius_at(radius, n) for n in range(first, last + 1)])
+
+
+@kernel
+def best_box(rule: BoxRule, values: Floats, d: int, first: int, side: int) -> tuple[int, float]:
+    """Return the count from `first` on with the tightest bound of a side, and the bound; 0 if none."""
+    extra = rule.start.copy()
+    total, best, at = 0.0, -math.inf, 0
+    for k in range(len(values)):
+        n = float(k + 1)
+        total += values[k]
+        if len(extra) > 0:
+            absorb(rule, extra, n, values[k], d)
+        if k + 1 >= first:
+            low, high = box(rule, n, total, extra, d)
+            value = low if side == 0 else -high
+            if value > best:
+                best, at = value, k + 1
+    return at, best if side == 0 else -best
+
+
+def needed(
+    asked: Asked, bounds: dict[tuple[int, int, int, int], Bound]
+) -> set[tuple[int, int, int, int]]:
+    """Return the bounds that the statuses follow from: all that are ever compared."""
+    shape, chosen = asked.problem.shape, set()
+    N, D = shape.groups, shape.dims
+    lower = np.full((N, D), -math.inf)
+    leader = np.zeros((N, D), np.int64)
+    upper = np.full((N, D), -math.inf)
+    for i in range(N):
+        for j in range(shape.sizes[i]):
+            for d in range(D):
+                low = bounds.get((i, j, d, 0), (0, -math.inf))[1]
+                upper[i, d] = max(upper[i, d], bounds.get((i, j, d, 1), (0, math.inf))[1])
+                if low > lower[i, d]:
+                    lower[i, d], leader[i, d] = low, j
+
+    def above(i: int, dims: range | list[int]) -> None:
+        chosen.update((i, int(leader[i, d]), d, 0) for d in dims if lower[i, d] > -math.inf)
+
+    def below(k: int, dims: range | list[int]) -> None:
+        arms = range(shape.sizes[k])
+        chosen.update((k, j, d, 1) for j in arms for d in dims if (k, j, d, 1) in bounds)
+
+    status = np.asarray(asked.status)
+    if isinstance(asked.goal, BestGroup):
+        for k in np.flatnonzero(status != Status.UNDECIDED).tolist():
+            above(k, range(D))
+            below(k, range(D))
+        return chosen
+    for k in np.flatnonzero(status == Status.OUT).tolist():
+        margin = (lower - upper[k]).min(axis=1)
+        margin[k] = -math.inf
+        above(int(margin.argmax()), range(D))
+        below(k, range(D))
+    epsilon = asked.goal.epsilons(D)
+    rest = np.flatnonzero(status != Status.OUT).tolist()
+    for i in np.flatnonzero(status == Status.IN).tolist():
+        for j in rest:
+            if i != j:
+                d = int((lower[i] + epsilon - upper[j]).argmax())
+                above(i, [d])
+                below(j, [d])
+    return chosen

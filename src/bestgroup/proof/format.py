@@ -1,0 +1,251 @@
+"""The proof file: reading it with every entry checked, writing it, its digest.
+
+docs/proof-format.md describes it, schema.json is its JSON Schema. A number stands for the double that
+is nearest to it, wherever it is written.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from bestgroup.errors import InvalidInput
+from bestgroup.files.replacing import check_writable, replacing
+
+FORMAT, VERSION = "bestgroup-proof", 1
+MOST_CLAIM = 64  # bytes of a claim in the file
+_SIGNED = ("digest", "signature")
+
+
+class Refused(Exception):
+    """A check that failed, with the number of the claim, if it was one."""
+
+    def __init__(self, check: str, why: str, claim: int | None = None) -> None:
+        super().__init__(why)
+        self.check, self.why, self.claim = check, why, claim
+
+
+@dataclass(frozen=True)
+class DimNoise:
+    """What is assumed of the values of a dim."""
+
+    kind: str  # subgaussian, bounded, bernoulli, gaussian
+    scale: float = 0.0  # of subgaussian noise
+    low: float = 0.0  # of values in a range, as they are in the table
+    high: float = 1.0
+
+
+@dataclass(frozen=True)
+class Proof:
+    """A proof file as it was read, every entry of the expected kind."""
+
+    document: dict[str, Any]
+    groups: tuple[str, ...]
+    arms: tuple[tuple[str, ...], ...]
+    dims: tuple[str, ...]
+    signs: tuple[int, ...]  # 1 for a dim that is maximised, -1 for one that is minimised
+    noise: tuple[DimNoise, ...]
+    independent_arms: bool
+    independent_dims: bool
+    pareto: bool
+    epsilon: tuple[float, ...]  # one for each dim; for the best group just one
+    weights: tuple[float, ...]  # of the best group, else none
+    delta: Fraction
+    method: dict[str, Any]
+    claims: list[list[Any]] = field(repr=False)
+    answer: dict[str, list[int]]
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """How many arms each group has."""
+        return tuple(map(len, self.arms))
+
+    @property
+    def total(self) -> int:
+        """How many arms there are."""
+        return sum(self.sizes)
+
+
+def canonical(document: dict[str, Any]) -> bytes:
+    """Return the bytes that the digest is of: without digest and signature, keys sorted, no spaces."""
+    kept = {key: value for key, value in document.items() if key not in _SIGNED}
+    text = json.dumps(kept, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return text.encode("ascii")
+
+
+def digest_of(document: dict[str, Any]) -> str:
+    """Return the SHA-256 of a proof, in hexadecimal digits."""
+    return hashlib.sha256(canonical(document)).hexdigest()
+
+
+def signature_of(document: dict[str, Any], key: bytes) -> str:
+    """Return the HMAC-SHA-256 of a proof by a key that writer and checker share."""
+    return hmac.new(key, canonical(document), hashlib.sha256).hexdigest()
+
+
+def read_key(path: Any) -> bytes:
+    """Return the key in a file."""
+    try:
+        key = Path(path).read_bytes().strip()
+    except OSError as error:
+        raise InvalidInput(f"{path}: cannot be read: {error.strerror}") from None
+    if len(key) < 16:
+        raise InvalidInput(f"{path}: a key must have 16 bytes or more; this one has {len(key)}")
+    return key
+
+
+def write_proof(document: dict[str, Any], path: Any, key: bytes | None = None) -> str:
+    """Write a proof with its digest, a claim a line; returns the digest."""
+    file = check_writable(Path(path))
+    whole = {**document, "digest": digest_of(document)}
+    if key is not None:
+        whole["signature"] = {"kind": "hmac-sha256", "value": signature_of(document, key)}
+    claims = [json.dumps(row, separators=(",", ":")) for row in whole["claims"]]
+    long = next((k for k, row in enumerate(claims) if len(row) > MOST_CLAIM), None)
+    if long is not None:
+        raise InvalidInput(f"claim {long} takes more than {MOST_CLAIM} bytes: {claims[long]}")
+    mark = '"claims": []'
+    text = json.dumps({**whole, "claims": []}, ensure_ascii=False, indent=1)
+    head, tail = text.split(mark)
+    with replacing(file) as part, part.open("w", encoding="utf-8") as stream:
+        stream.write(head + '"claims": [\n' + ",\n".join(claims) + "\n]" + tail + "\n")
+    return str(whole["digest"])
+
+
+def read_document(path: Any) -> dict[str, Any]:
+    """Return the JSON object in a file; NaN and infinities are refused, as JSON has none."""
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except OSError as error:
+        raise InvalidInput(f"{path}: cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise InvalidInput(f"{path}: is no proof file: it is not UTF-8 text") from None
+
+    def refuse(word: str) -> float:
+        raise InvalidInput(f"{path}: {word} is no number in JSON")
+
+    try:
+        found = json.loads(text, parse_constant=refuse, object_pairs_hook=_once)
+    except (json.JSONDecodeError, RecursionError) as error:
+        raise InvalidInput(f"{path}: is no proof file: {error}") from None
+    if not isinstance(found, dict) or found.get("format") != FORMAT:
+        raise InvalidInput(f"{path}: is no proof file: it has no format {FORMAT!r}")
+    if found.get("version") != VERSION:
+        raise InvalidInput(
+            f"{path}: has version {found.get('version')!r} of the format; this program reads {VERSION}"
+        )
+    return found
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object; one in which a name stands twice could mean two things."""
+    made = dict(pairs)
+    if len(made) != len(pairs):
+        raise InvalidInput("a proof file with a name that stands twice in an object is refused")
+    return made
+
+
+def parse(document: dict[str, Any]) -> Proof:
+    """Return a proof; raises `Refused` where an entry is not what it must be."""
+    try:
+        return _parse(document)
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError) as error:
+        raise Refused(
+            "format", f"an entry is missing or is not what it must be ({error})"
+        ) from None
+
+
+def _parse(document: dict[str, Any]) -> Proof:
+    problem, goal, noise = document["problem"], document["goal"], document["noise"]
+    groups = tuple(_text(name) for name, _ in problem["groups"])
+    arms = tuple(tuple(map(_text, members)) for _, members in problem["groups"])
+    dims = tuple(_text(name) for name, _ in problem["dims"])
+    directions = [direction for _, direction in problem["dims"]]
+    _need(bool(groups) and bool(dims) and all(arms), "there are no groups, arms or dims")
+    _need(len(set(groups)) == len(groups) and len(set(dims)) == len(dims), "a name stands twice")
+    _need(all(len(set(a)) == len(a) for a in arms), "an arm stands twice in a group")
+    _need(set(directions) <= {"max", "min"}, "a dim is neither maximised nor minimised")
+    models = tuple(_noise(given) for given in noise["dims"])
+    _need(len(models) == len(dims), "there must be one noise model for each dim")
+    _need(noise["arms"] in ("independent", "arbitrary"), "arms must be independent or arbitrary")
+    _need(noise["dependence"] in ("independent", "arbitrary"), "dims likewise")
+    pareto = goal["kind"] == "pareto"
+    _need(pareto or goal["kind"] == "best", "the goal must be pareto or best")
+    epsilon = tuple(map(_number, goal["epsilon"] if pareto else [goal["epsilon"]]))
+    weights = () if pareto else tuple(map(_number, goal["weights"]))
+    _need(len(epsilon if pareto else weights) == len(dims), "one number for each dim is needed")
+    _need(min(epsilon) >= 0.0 and min(weights, default=1.0) > 0.0, "epsilon and weights: signs")
+    delta = Fraction(_number(document["delta"]))
+    _need(0 < delta < 1, "delta must lie between 0 and 1")
+    claims, answer = document["claims"], document["answer"]
+    _need(isinstance(claims, list) and all(isinstance(c, list) for c in claims), "claims are lists")
+    _need(isinstance(document["method"], dict), "method must be an object")
+    answer = {
+        key: [_index(i, len(groups)) for i in answer[key]] for key in ("in", "out", "not_needed")
+    }
+    signs = tuple(1 if direction == "max" else -1 for direction in directions)
+    return Proof(
+        document, groups, arms, dims, signs, models, noise["arms"] == "independent",
+        noise["dependence"] == "independent", pareto, epsilon, weights, delta,
+        document["method"], claims, answer,
+    )  # fmt: skip
+
+
+def _noise(given: dict[str, Any]) -> DimNoise:
+    kind = given["kind"]
+    if kind == "subgaussian":
+        model = DimNoise(kind, scale=_number(given["scale"]))
+        _need(model.scale > 0.0, "a scale must be positive")
+        return model
+    if kind == "bounded":
+        model = DimNoise(kind, low=_number(given["low"]), high=_number(given["high"]))
+        _need(model.low < model.high, "a range must not be empty")
+        return model
+    _need(kind in ("bernoulli", "gaussian"), f"there is no noise model {kind!r}")
+    return DimNoise(kind)
+
+
+def _need(holds: bool, why: str) -> None:
+    if not holds:
+        raise ValueError(why)
+
+
+def _text(value: Any) -> str:
+    _need(isinstance(value, str), f"{value!r} is no name")
+    return str(value)
+
+
+def _number(value: Any) -> float:
+    _need(isinstance(value, int | float) and not isinstance(value, bool), f"{value!r} is no number")
+    return float(value)
+
+
+def _index(value: Any, size: int) -> int:
+    whole = isinstance(value, int) and not isinstance(value, bool)
+    _need(whole and 0 <= value < size, f"{value!r} is no index below {size}")
+    return int(value)
+
+
+def fraction(given: Any) -> Fraction:
+    """Return a share, written as [numerator, denominator]."""
+    top, bottom = given
+    for part in (top, bottom):
+        _need(isinstance(part, int) and not isinstance(part, bool), f"{part!r} is no integer")
+    _need(top >= 0 and bottom > 0, "a share must not be negative")
+    return Fraction(top, bottom)
+
+
+def integers(row: list[Any], limits: tuple[int, ...]) -> list[int]:
+    """Return the first entries of a claim, each an index below its limit."""
+    _need(len(row) >= len(limits), "a claim is too short")
+    return [_index(value, limit) for value, limit in zip(row, limits, strict=False)]
+
+
+def number(value: Any) -> float:
+    """Return a number of a claim."""
+    return _number(value)

@@ -1,0 +1,110 @@
+"""The observations that a proof is about: each arm's values in their order, and the digest of all rows.
+
+The digest is the end of a hash chain over the rows in the order of the table: every link commits to all
+rows before it, so that a row that is changed, left out or put elsewhere changes all links after it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import struct
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from bestgroup.errors import InvalidInput
+from bestgroup.files.observations import Table
+
+INDEX = "index"
+
+
+def first_link(dims: Sequence[str]) -> bytes:
+    """Return the link before the first row: the SHA-256 of a header with the names of the dims."""
+    return hashlib.sha256("\x1f".join(("bestgroup-rows-1", *dims)).encode("utf-8")).digest()
+
+
+def next_link(link: bytes, names: Iterable[str], values: Sequence[float]) -> bytes:
+    """Return the link after a row: the SHA-256 of the last link, the row's names and its doubles."""
+    text = "\x1f".join(names).encode("utf-8", "surrogatepass")
+    return hashlib.sha256(link + text + b"\x1e" + struct.pack(f">{len(values)}d", *values)).digest()
+
+
+@dataclass
+class Observations:
+    """All rows, by arm, as they are in the table."""
+
+    dims: tuple[str, ...]
+    rows: int = 0
+    link: bytes = b""
+    values: dict[tuple[str, str], list[list[float]]] = field(default_factory=dict)  # [D][n] an arm
+    items: dict[tuple[str, str], list[str]] = field(default_factory=dict)
+    index: dict[tuple[str, str], list[int]] = field(default_factory=dict)
+
+    @property
+    def digest(self) -> str:
+        """The last link of the chain."""
+        return self.link.hex()
+
+    @property
+    def order(self) -> list[tuple[str, str]]:
+        """Arms in the order in which they first came."""
+        return list(self.values)
+
+
+def read_observations(source: Any, dims: Sequence[str], columns: dict[str, Any]) -> Observations:
+    """Return the rows of a table; `columns` are those of a proof: group, arm, item, index.
+
+    A `Table` must have been read with its dims.
+    """
+    index = columns.get("index")
+    names = (*dims, *([index] if index else []))
+    if isinstance(source, Table):
+        table = source
+    else:
+        roles = {key: columns[key] for key in ("group", "arm", "item") if columns.get(key)}
+        table = Table(source, names, roles)
+    places = [table.dims.index(name) for name in names]
+    with_items = columns.get("item") is not None
+    found = Observations(tuple(dims), link=first_link(dims))
+    for portion in table.portions():
+        rows = portion.values[:, places].tolist()
+        keys = [portion.groups, portion.arms]
+        if with_items:
+            assert portion.items is not None
+            keys.append(portion.items)
+        for row, key in zip(rows, zip(*keys, strict=True), strict=True):
+            add_row(found, key, row)
+    if index:
+        _sort(found)
+    return found
+
+
+def add_row(found: Observations, keys: tuple[str, ...], row: list[float]) -> None:
+    """Take up a row: (group, arm[, item]), a value for each dim and, if there is one, its index."""
+    found.link = next_link(found.link, keys, row)
+    found.rows += 1
+    arm = keys[0], keys[1]
+    kept = found.values.get(arm)
+    if kept is None:
+        kept = found.values[arm] = [[] for _ in found.dims]
+    for column, value in zip(kept, row, strict=False):
+        column.append(value)
+    if len(keys) > 2:
+        found.items.setdefault(arm, []).append(keys[2])
+    if len(row) > len(found.dims):
+        found.index.setdefault(arm, []).append(int(row[-1]) if row[-1] == int(row[-1]) else -1)
+
+
+def _sort(found: Observations) -> None:
+    """Put each arm's values in the order of their index, which must be 0, 1, ... without a gap."""
+    for arm, index in found.index.items():
+        if index == list(range(len(index))):
+            continue
+        order = sorted(range(len(index)), key=index.__getitem__)
+        if [index[k] for k in order] != list(range(len(index))):
+            raise InvalidInput(
+                f"the indices of {arm[0]}, {arm[1]} are not 0, 1, ...: rows were left out or repeated"
+            )
+        found.values[arm] = [[column[k] for k in order] for column in found.values[arm]]
+        if arm in found.items:
+            found.items[arm] = [found.items[arm][k] for k in order]

@@ -1,0 +1,62 @@
+"""What a proof says in words: made from its problem, goal and method, so that no word can be changed."""
+
+from __future__ import annotations
+
+from bestgroup.proof.format import DimNoise, Proof
+
+ROWS = (
+    "no observation was left out or picked because of its value",
+    "that an evaluation is slow or fails says nothing about its value",
+)
+FIXED = "groups, arms, dims, weights, epsilon and delta were fixed before the values were seen"
+AS_THEY_CAME = (
+    "groups and arms may have been added because of what was seen; the table has them in the order in "
+    "which they were first pulled; dims and delta were fixed before the values were seen"
+)
+ONE_ARM = (
+    "given the arm's own earlier pulls, its next pull has its mean and that noise",
+    "pulls of different arms may depend on each other in any way",
+)
+ALL_ARMS = (
+    "given the past, the next pull of an arm has its mean and that noise",
+    "pulls of different arms are independent",
+)
+
+
+def statement_of(proof: Proof) -> str:
+    """Return what holds with which probability."""
+    percent = f"with probability at least {1 - float(proof.delta):.10g}"
+    if proof.pareto:
+        slack = " by more than epsilon" if max(proof.epsilon) > 0 else ""
+        return (
+            f"{percent} no group that is out is Pareto optimal, and no group that is in is beaten by "
+            f"another one{slack} in every dim"
+        )
+    near = "within epsilon ||w||_1 of the best" if proof.epsilon[0] > 0 else "the best"
+    return f"{percent} no group that is out is the only best one, and a group that is in is {near}"
+
+
+def assumptions_of(proof: Proof) -> list[str]:
+    """Return all that a proof rests on."""
+    words = [
+        f"{name}: {_noise_words(noise)}"
+        for name, noise in zip(proof.dims, proof.noise, strict=True)
+    ]
+    words.append(
+        "dims of one pull are independent"
+        if proof.independent_dims
+        else "dims of one pull may depend on each other in any way"
+    )
+    words += ONE_ARM if proof.method["kind"] == "boxes" else ALL_ARMS
+    came = proof.method.get("budget") == "as they came"
+    return [*words, AS_THEY_CAME if came else FIXED, *ROWS]
+
+
+def _noise_words(noise: DimNoise) -> str:
+    if noise.kind == "subgaussian":
+        return f"the noise is sub-Gaussian with scale {noise.scale!r}"
+    if noise.kind == "bounded":
+        return f"all values lie between {noise.low!r} and {noise.high!r}"
+    if noise.kind == "bernoulli":
+        return "all values are 0 or 1"
+    return "the values of an arm are independent and normal with one mean and one variance"

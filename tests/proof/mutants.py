@@ -1,0 +1,163 @@
+"""Proofs and tables with one thing changed, as somebody might who wants them to say more.
+
+Every mutant is given as the file would be if the change were made by hand, and once more with all
+digests computed again, so that the arithmetic alone must find it.
+"""
+
+import copy
+import hashlib
+import random
+
+from stranger import stranger
+
+from bestgroup.proof.format import digest_of
+from bestgroup.proof.observations import read_observations
+
+NUDGES = (0.5, 2.0, 1.1, 1.001, 1.0 + 1e-6, -1.0)
+
+
+def nudged(draw, value):
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return value
+    if isinstance(value, int):
+        return draw.choice([value + 1, value - 1, 2 * value, 0, value + 7])
+    return draw.choice([value * draw.choice(NUDGES), value + draw.choice([1e-6, -0.01, 0.5]), 0.0])
+
+
+def numbers_in(entry, path=()):
+    """Yield the place of every number in a document."""
+    if isinstance(entry, dict):
+        for key, inner in entry.items():
+            yield from numbers_in(inner, (*path, key))
+    elif isinstance(entry, list):
+        for k, inner in enumerate(entry):
+            yield from numbers_in(inner, (*path, k))
+    elif isinstance(entry, int | float) and not isinstance(entry, bool):
+        yield path
+
+
+def put(document, path, value):
+    for step in path[:-1]:
+        document = document[step]
+    document[path[-1]] = value
+
+
+def get(document, path):
+    for step in path:
+        document = document[step]
+    return document
+
+
+def change_value(draw, document, rows):
+    row = draw.choice(rows)
+    row[draw.choice(["u", "v"])] = nudged(draw, row["u"])
+
+
+def change_row(draw, document, rows):
+    k = draw.randrange(len(rows))
+    draw.choice([lambda: rows.pop(k), lambda: rows.insert(k, dict(rows[k]))])()
+
+
+def change_name(draw, document, rows):
+    row = draw.choice(rows)
+    row["group"], row["arm"] = draw.choice("ABC"), draw.choice("xy")
+
+
+def change_order(draw, document, rows):
+    a, b = draw.randrange(len(rows)), draw.randrange(len(rows))
+    rows[a], rows[b] = rows[b], rows[a]
+
+
+def change_level(draw, document, rows):
+    document["delta"] = draw.choice([0.01, 0.001, 0.2, 0.049, document["delta"] / 2])
+
+
+def change_share(draw, document, rows):
+    places = [p for p in numbers_in(document["method"])] or [("kind",)]
+    path = draw.choice(places)
+    put(document["method"], path, nudged(draw, get(document["method"], path)))
+
+
+def change_goal(draw, document, rows):
+    places = list(numbers_in(document["goal"]))
+    path = draw.choice(places)
+    put(document["goal"], path, nudged(draw, get(document["goal"], path)))
+
+
+def change_noise(draw, document, rows):
+    places = list(numbers_in(document["noise"]))
+    if places:
+        path = draw.choice(places)
+        put(document["noise"], path, nudged(draw, get(document["noise"], path)))
+    else:
+        document["noise"]["arms"] = draw.choice(["independent", "arbitrary"])
+
+
+def change_claim(draw, document, rows):
+    row = draw.choice(document["claims"])
+    k = draw.randrange(len(row))
+    row[k] = nudged(draw, row[k])
+
+
+def drop_claim(draw, document, rows):
+    document["claims"].pop(draw.randrange(len(document["claims"])))
+
+
+def repeat_claim(draw, document, rows):
+    document["claims"].append(list(draw.choice(document["claims"])))
+
+
+def change_answer(draw, document, rows):
+    answer = document["answer"]
+    where = [key for key in answer if answer[key]]
+    source, target = draw.choice(where), draw.choice(["in", "out", "not_needed"])
+    group = answer[source].pop(draw.randrange(len(answer[source])))
+    answer[target].append(group)
+
+
+def change_direction(draw, document, rows):
+    dim = draw.choice(document["problem"]["dims"])
+    dim[1] = "min" if dim[1] == "max" else "max"
+
+
+def change_words(draw, document, rows):
+    if draw.random() < 0.5:
+        document["assumptions"].pop()
+    else:
+        document["statement"] = document["statement"].replace("at least 0", "at least 1 - 0.0")
+
+
+KINDS = [
+    change_value, change_row, change_name, change_order, change_level, change_share, change_goal,
+    change_noise, change_claim, change_claim, drop_claim, repeat_claim, change_answer,
+    change_direction, change_words,
+]  # fmt: skip
+
+
+def mutants(document, rows, count, seed):
+    """Yield (name, changed document, changed rows, whether digests were computed again)."""
+    draw = random.Random(seed)
+    made = 0
+    while made < count:
+        change = KINDS[made % len(KINDS)]
+        other, table = copy.deepcopy(document), [dict(row) for row in rows]
+        change(draw, other, table)
+        made += 1
+        if other == document and table == rows:
+            continue
+        yield change.__name__, other, table, False
+        renewed = copy.deepcopy(other)
+        renew(renewed, table)
+        yield change.__name__, renewed, table, True
+
+
+def renew(document, rows):
+    """Compute all digests of a changed proof again."""
+    dims = [name for name, _ in document["problem"]["dims"]]
+    try:
+        found = read_observations(rows, dims, document["data"]["columns"])
+        document["data"]["rows"], document["data"]["digest"] = found.rows, found.digest
+    except Exception:  # rows that cannot be read keep the old digest
+        document["data"]["digest"] = hashlib.sha256(b"").hexdigest()
+    document["digest"] = digest_of(document)
+    assert stranger.digest(document) == document["digest"]

@@ -1,0 +1,84 @@
+"""Intervals hold the exact results: compared with mpmath at 40 digits."""
+
+import math
+import random
+
+import mpmath as mp
+import pytest
+
+from bestgroup.proof.intervals import LOG_2, Interval, exp, interval, log, log_sum, sqrt, total
+from bestgroup.proof.special import (
+    PI,
+    incomplete_beta,
+    log_gamma,
+    psi,
+    student,
+)
+
+
+@pytest.fixture(autouse=True)
+def _digits():
+    with mp.workdps(40):
+        yield
+
+
+def holds(found, exact, width):
+    assert mp.mpf(found.low) <= exact <= mp.mpf(found.high)
+    assert found.high - found.low <= width * max(1.0, abs(float(exact)))
+
+
+def test_constants_lie_between_neighbours():
+    holds(LOG_2, mp.log(2), 3e-16)
+    holds(PI, mp.pi, 6e-16)
+    assert math.nextafter(LOG_2.low, 1.0) == LOG_2.high
+
+
+def test_elementary_functions():
+    draw = random.Random(1)
+    for _ in range(400):
+        x = draw.uniform(-40, 40)
+        holds(exp(x), mp.exp(x), 1e-12)
+        y = 10 ** draw.uniform(-250, 250)
+        holds(log(y), mp.log(y), 1e-12)
+        holds(sqrt(y), mp.sqrt(y), 1e-12)
+        holds(interval(x) * y / 3 - x, mp.mpf(x) * mp.mpf(y) / 3 - mp.mpf(x), 1e-12)
+
+
+def test_psi_and_its_slope():
+    draw = random.Random(2)
+    for _ in range(300):
+        x = draw.uniform(-8, 40)
+        value, slope = psi(x)
+        holds(value, mp.mpf(x) ** 2 / 2 + mp.log(2 * mp.ncdf(x)), 1e-9)
+        holds(slope, x + mp.npdf(x) / mp.ncdf(x), 1e-8)
+
+
+def test_gamma_beta_and_student():
+    draw = random.Random(3)
+    for _ in range(60):
+        x = draw.randint(1, 4000) / 2
+        holds(log_gamma(x), mp.loggamma(x), 1e-10)
+        a, b = draw.randint(0, 300) + 0.5, draw.randint(0, 300) + 0.5
+        m = draw.uniform(0.01, min(0.99, (a + 3) / (a + b)))
+        exact = mp.betainc(a, b, 0, mp.mpf(m), regularized=True)
+        holds(incomplete_beta(a, b, interval(m), 1.0 - interval(m)), exact, 1e-8)
+        n, t = draw.randint(1, 3000), draw.uniform(0, 8)
+        y = mp.mpf(t) ** 2 / (n + mp.mpf(t) ** 2)
+        exact = (1 + mp.betainc(0.5, mp.mpf(n) / 2, 0, y, regularized=True)) / 2
+        holds(student(n, interval(t)), exact, 1e-9)
+
+
+def test_sums_of_doubles_and_of_exponentials():
+    values = [0.1, 1e16, -1e16, 0.2, 1e-300]
+    found = total(values)
+    assert found.low <= math.fsum(values) <= found.high
+    logs = [interval(-800.0), interval(3.0), Interval(-math.inf, -math.inf)]
+    found = log_sum(logs, [interval(0.5)] * 3)
+    holds(found, mp.log((mp.exp(-800) + mp.exp(3)) / 2), 1e-12)
+
+
+def test_what_cannot_be_divided_is_refused():
+    with pytest.raises(ZeroDivisionError):
+        interval(1.0) / Interval(-1.0, 1.0)
+    with pytest.raises(ValueError, match="positive"):
+        log(interval(0.0))

@@ -1,0 +1,72 @@
+"""The example that docs/proof-format.md works out by hand."""
+
+import copy
+
+from cases import write
+from stranger import stranger_says
+
+from bestgroup.proof.format import digest_of, parse
+from bestgroup.proof.observations import read_observations
+from bestgroup.proof.verify import verify_document
+from bestgroup.proof.words import assumptions_of, statement_of
+
+ROWS = [
+    {"group": g, "arm": "a", "x": x}
+    for g, values in (("A", (9.0, 11.0, 10.0, 10.0)), ("B", (-1.0, 1.0, 0.5, -0.5)))
+    for x in values
+]
+
+
+def by_hand():
+    columns = {"group": "group", "arm": "arm", "item": None, "index": None}
+    rows = read_observations(ROWS, ["x"], columns)
+    document = {
+        "format": "bestgroup-proof",
+        "version": 1,
+        "problem": {"groups": [["A", ["a"]], ["B", ["a"]]], "dims": [["x", "max"]]},
+        "noise": {
+            "dims": [{"kind": "subgaussian", "scale": 1.0}],
+            "arms": "arbitrary",
+            "dependence": "arbitrary",
+        },
+        "goal": {"kind": "best", "weights": [1.0], "epsilon": 0.0},
+        "delta": 0.05,
+        "assumptions": [],
+        "statement": "",
+        "data": {"rows": 8, "columns": columns, "digest": rows.digest},
+        "method": {
+            "kind": "boxes",
+            "budget": "fixed",
+            "low": [1, 2],
+            "high": [1, 2],
+            "process": [{"name": "union", "fixed_at": 0}],
+        },
+        "claims": [[0, 0, 0, 0, 4, 8.1], [1, 0, 0, 1, 4, 1.9]],
+        "answer": {"in": [0], "out": [1], "not_needed": []},
+    }
+    proof = parse(document)
+    document["assumptions"], document["statement"] = assumptions_of(proof), statement_of(proof)
+    return {**document, "digest": digest_of(document)}
+
+
+def test_both_verifiers_accept_it(tmp_path):
+    document, table = by_hand(), write(ROWS, tmp_path / "rows.csv")
+    assert verify_document(document, table).verified
+    assert stranger_says(document, table) is None
+
+
+def test_a_bound_beyond_the_boundary_is_refused_at_its_claim(tmp_path):
+    document, table = copy.deepcopy(by_hand()), write(ROWS, tmp_path / "rows.csv")
+    document["claims"][1][5] = 1.89  # 4 * 1.89 = 7.56 < 7.566
+    document["digest"] = digest_of(document)
+    found = verify_document(document, table)
+    assert (found.failed, found.claim) == ("claims", 1)
+    assert "at claim 1" in stranger_says(document, table)
+
+
+def test_shares_beyond_delta_are_refused(tmp_path):
+    document, table = copy.deepcopy(by_hand()), write(ROWS, tmp_path / "rows.csv")
+    document["method"]["high"] = [51, 100]
+    document["digest"] = digest_of(document)
+    assert verify_document(document, table).failed == "shares"
+    assert stranger_says(document, table).startswith("shares")

@@ -18,10 +18,12 @@ from bestgroup.studies.log import check_block, read_log
 from bestgroup.studies.spec import StudySpec
 from bestgroup.studies.storage.base import Session
 from bestgroup.studies.storage.records import Block, Entry, Head, Slot, Tell
+from bestgroup.studies.warming import is_ready
 
 CHUNK = 20_000  # blocks read at a time
 SNAPSHOT_AFTER = 0.05  # seconds of stepping that a later process must not repeat
 COMPILE_AFTER = 5.0  # seconds of plain Python beyond which compiling pays
+WARM_AFTER = 1.0  # seconds of plain Python after which another process compiles
 
 
 class Stage:
@@ -33,7 +35,7 @@ class Stage:
         self._seen, self._chain = 0, b""  # the last block that was read, and its checksum
         self._loose: list[tuple[int, int, int, int]] = []  # blocks with pulls not consumed
         self._spent = self._cost = 0.0
-        self._compiled = False
+        self._compiled, self._plain = False, 0.0  # and the seconds of plain Python so far
 
     def forget(self) -> None:
         """Drop everything: after a failed transaction it may be ahead of what is stored."""
@@ -168,6 +170,8 @@ class Stage:
         self, conductor: Conductor, most: int | None = None, seconds: float | None = None
     ) -> None:
         """Step as far as the log allows, at most so often and for about so long."""
+        if not self._compiled and self._plain > WARM_AFTER and is_ready(self.spec):
+            self.compile()
         begun, steps, portion = time.perf_counter(), 0, 4
         while most is None or steps < most:
             wanted = portion if most is None else min(portion, most - steps)
@@ -177,12 +181,15 @@ class Stage:
             if taken != wanted or (seconds is not None and spent >= seconds):
                 break
             # A few steps tell whether compiling pays: with hundreds of groups one takes a second.
-            if not self._compiled and spent / steps * conductor.backlog() > COMPILE_AFTER:
+            # Somebody who has only so long must not wait for it.
+            ahead = spent / steps * conductor.backlog()
+            if not self._compiled and seconds is None and ahead > COMPILE_AFTER:
                 self.compile()
             portion = (
                 10 * portion if seconds is None else max(1, int(steps * 0.2 * seconds / spent))
             )
         self._spent += time.perf_counter() - begun
+        self._plain += 0.0 if self._compiled else time.perf_counter() - begun
         if steps:
             counts = conductor.moment().counts
             self._loose = [entry for entry in self._loose if entry[3] > counts[entry[1:3]]]

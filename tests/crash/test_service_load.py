@@ -103,9 +103,19 @@ def probe(base, until):
     return times
 
 
+def family(pid):
+    """Return the numbers of a process and of those that it has started."""
+    with open(f"/proc/{pid}/task/{pid}/children") as file:
+        return [pid, *(p for child in file.read().split() for p in family(int(child)))]
+
+
 def memory(pid):
-    with open(f"/proc/{pid}/statm") as file:
-        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 2**20
+    """Return the megabytes of a server and its background process."""
+    pages = 0
+    for process in family(pid):
+        with open(f"/proc/{process}/statm") as file:
+            pages += int(file.read().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
 
 
 def load(folder, place, seconds):

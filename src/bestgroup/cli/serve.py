@@ -60,7 +60,7 @@ def command(
     for file in tls or ():
         if not file.is_file():
             raise InvalidInput(f"{file}: there is no such file")
-    app = create_app(storage, tokens)
+    app = create_app(storage, tokens, apart=True)
     listener = listen(host, port)
     base = _base("http" if tls is None else "https", host, listener.getsockname()[1])
     level = logging.WARNING if quiet else logging.INFO

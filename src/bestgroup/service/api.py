@@ -20,7 +20,7 @@ from bestgroup.errors import InvalidInput
 from bestgroup.files.json_values import plain
 from bestgroup.service import events, schemas, views
 from bestgroup.service.auth import SCHEMES
-from bestgroup.service.board import Board, Watched
+from bestgroup.service.board import IMPORTER, Board, Watched
 from bestgroup.service.problems import NotFound, described
 
 router = APIRouter(prefix="/api/v1", tags=["studies"], dependencies=SCHEMES, responses=described())
@@ -212,9 +212,13 @@ def decisions(watched: AStudy) -> schemas.Decisions:
 
 
 @router.get("/view", summary="What the page shows")
-def view(watched: AStudy, query: Annotated[views.ViewQuery, Query()]) -> views.ViewOut:
+def view(
+    request: Request, watched: AStudy, query: Annotated[views.ViewQuery, Query()]
+) -> views.ViewOut:
     """Return aggregates for one screen: never raw pulls, at most `size` groups in detail."""
-    return views.view(watched, query)
+    # Workers are seen by the process that they ask and tell, which may be another one.
+    seen = getattr(request.state, "seen", None) or watched.activity.seen()
+    return views.view(watched, query, seen)
 
 
 @router.get(
@@ -276,7 +280,8 @@ def _import(request: Request, watched: Watched, body: bytes) -> schemas.Imported
         except InvalidInput as error:
             # The sender knows the table by no name.
             raise InvalidInput(without_path(str(error), path)) from None
-    watched.activity.note("import", new)
+    watched.activity.note(IMPORTER, new)
+    request.state.noted = new
     request.app.state.metrics.told.inc(new)
     return schemas.Imported(new=new, state=watched.head().state)  # type: ignore[arg-type]
 

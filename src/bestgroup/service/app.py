@@ -20,6 +20,7 @@ from fastapi.responses import FileResponse, JSONResponse, RedirectResponse
 from bestgroup._version import __version__
 from bestgroup.errors import InvalidInput
 from bestgroup.service import api, auth, looking, making, pages, problems
+from bestgroup.service.background import Background
 from bestgroup.service.board import Board
 from bestgroup.service.connections import Connection, make_room
 from bestgroup.service.demo import DemoWorkers
@@ -35,18 +36,52 @@ TYPES = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
 FILES = {path.name: TYPES[path.suffix] for path in STATIC.iterdir() if path.suffix in TYPES}
 
 
-def create_app(storage: Any, tokens: auth.Tokens | None) -> FastAPI:
-    """Return the service over a storage; `tokens` None lets everybody on this computer in."""
+def create_app(storage: Any, tokens: auth.Tokens | None, apart: bool = False) -> FastAPI:
+    """Return the service over a storage; `tokens` None lets everybody on this computer in.
+
+    With `apart` what may take long is done in a process of its own, unless the storage is in memory.
+    """
     board, metrics = Board(storage), Metrics()
     named = None if tokens is None else NamedTokens(board.store)
+    kept = board.store.as_kept()
+    background = Background(kept) if apart and isinstance(kept, str) and kept != "memory" else None
 
     @asynccontextmanager
     async def life(app: FastAPI) -> AsyncIterator[None]:
         anyio.to_thread.current_default_thread_limiter().total_tokens = THREADS
+        if background is not None:
+            await background.start()
         yield
         app.state.closing.set()
+        if background is not None:
+            await background.stop()
         board.close()
 
+    app = _routed(board, metrics, life)
+    app.state.tokens, app.state.named, app.state.pulse = tokens, named, Pulse(board.ping)
+    app.state.background = background
+    _add_operations(app)
+    _add_page(app)
+    _describe(app)
+    rest: dict[str, Any] = {"tokens": tokens, "named": named, "background": background}
+    app.add_middleware(Gate, metrics=metrics, board=board, **rest)
+    return app
+
+
+def create_part(storage: str, rest: float) -> FastAPI:
+    """Return what a background process answers: the same routes, for its server alone.
+
+    After a second of writing it lets others write for `rest` seconds.
+    """
+    board = Board(storage)
+    board.store.rest = rest
+    app = _routed(board, Metrics())
+    app.add_exception_handler(Exception, lambda _, error: problems.unexpected(error))
+    return app
+
+
+def _routed(board: Board, metrics: Metrics, life: Any = None) -> FastAPI:
+    """Return the routes of studies over a board."""
     app = FastAPI(
         title="bestgroup",
         version=__version__,
@@ -57,19 +92,14 @@ def create_app(storage: Any, tokens: auth.Tokens | None) -> FastAPI:
         openapi_url=None,
         generate_unique_id_function=lambda route: route.name,  # the names that clients get
     )
-    app.state.board, app.state.tokens, app.state.metrics = board, tokens, metrics
-    app.state.named, app.state.pulse = named, Pulse(board.ping)
+    app.state.board, app.state.metrics = board, metrics
     app.state.closing, app.state.streams = threading.Event(), 0
     app.state.demos = DemoWorkers(app.state.closing)
     problems.install(app)
     app.include_router(making.router)
     app.include_router(api.router)
     app.include_router(looking.router)
-    _add_operations(app)
-    _add_page(app)
-    _describe(app)
     app.add_middleware(GZipMiddleware, minimum_size=1000, compresslevel=5)
-    app.add_middleware(Gate, metrics=metrics, tokens=tokens, named=named)
     return app
 
 

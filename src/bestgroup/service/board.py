@@ -7,7 +7,8 @@ import threading
 import time
 from collections import deque
 from contextlib import suppress
-from typing import Any
+from functools import cached_property
+from typing import Any, NamedTuple
 
 from bestgroup.errors import NoSuchStudy, StoreError
 from bestgroup.service.course import Course
@@ -21,10 +22,19 @@ from bestgroup.studies.storage.records import Entry, Head, Listed
 
 log = logging.getLogger("bestgroup.service")
 MOST_OWNERS = 1000
+MOST_OPEN = 200  # studies that are kept in memory
+IMPORTER = "import"  # the owner of what was imported
 WINDOW = 60.0  # seconds over which the rate is taken
 WAIT = 0.5  # seconds that a reader waits for a new picture
 SHARE = 4.0  # a picture that took t seconds is not made again for SHARE * t
 LONGEST = 5.0  # seconds, at most
+
+
+class Seen(NamedTuple):
+    """What a server has seen of the workers of a study."""
+
+    owners: dict[str, tuple[int, float]]  # told and last seen of each, those seen last at the end
+    rate: float  # observations a second, over the last minute
 
 
 class Activity:
@@ -57,10 +67,11 @@ class Activity:
             since = max(now - self._told[0][0], 1.0)
             return sum(told for _, told in self._told) / since
 
-    def owners(self) -> dict[str, tuple[int, float]]:
-        """Return told and last seen of each owner, those seen last at the end."""
+    def seen(self) -> Seen:
+        """Return who was here, and how much is told."""
+        rate = self.rate()
         with self._lock:
-            return dict(self._owners)
+            return Seen(dict(self._owners), rate)
 
     def _trim(self, now: float) -> None:
         while self._told and self._told[0][0] < now - WINDOW:
@@ -75,7 +86,7 @@ class Watched:
         self._lock = threading.Lock()
         self._making: threading.Event | None = None
         self._head: tuple[float, Head] | None = None
-        self._proof = Proof.blank(study.spec, self.head())
+        self._found: Proof | None = None
         self._next = 0.0
         self._decisions: tuple[int, list[Entry]] = -1, []
         self.course = Course(study.spec)
@@ -110,6 +121,14 @@ class Watched:
         """Have the course read from the log, in the background; it is done once."""
         self.course.rebuild(self.study, self.decisions)
 
+    @property
+    def _proof(self) -> Proof:
+        return self._blank if self._found is None else self._found
+
+    @cached_property
+    def _blank(self) -> Proof:
+        return Proof.blank(self.study.spec, self.head())
+
     def proof(self, wait: float = WAIT) -> Proof:
         """Return what is proven; what was proven before, if that takes long to find out."""
         with self._lock:
@@ -124,16 +143,16 @@ class Watched:
     @property
     def observed(self) -> int:
         """How many observations the last certificate rests on."""
-        return self._proof.observed
+        return 0 if self._found is None else self._found.observed
 
     def _renew(self, made: threading.Event) -> None:
-        begun, first = time.monotonic(), not self._proof.observed
+        begun, first = time.monotonic(), not self.observed
         try:
             found, at = self.study.certificate(), self.last()
-            if found is not self._proof.certificate:
+            if self._found is None or found is not self._found.certificate:
                 proof = Proof(self.study.spec, found)
                 _ = proof.ends, proof.needs  # made here, where nobody waits
-                self._proof = proof
+                self._found = proof
                 if at is not None:
                     self.course.add(proof, at, self.head())
         except Exception:
@@ -162,15 +181,36 @@ class Board:
     def find(self, name: str) -> Watched:
         """Return a study; NotFound if there is none of that name."""
         with self._lock:
-            opened = self._open.get(name)
-        if opened is not None:
-            return opened
+            opened = self._open.pop(name, None)
+            if opened is not None:
+                self._open[name] = opened  # the last one is the one that was used last
+                return opened
         try:
             fresh = Watched(load_study(name, self.store))
         except NoSuchStudy:
             raise NotFound(f"there is no study named {name!r}") from None
         with self._lock:
+            while len(self._open) >= MOST_OPEN:
+                del self._open[next(iter(self._open))]
             return self._open.setdefault(name, fresh)
+
+    def seen(self, name: str) -> Seen | None:
+        """Return what was seen of the workers of a study, if it is open."""
+        with self._lock:
+            opened = self._open.get(name)
+        return None if opened is None else opened.activity.seen()
+
+    def note(self, name: str, owner: str, told: int) -> None:
+        """Remember what an owner has told a study, if it is open."""
+        with self._lock:
+            opened = self._open.get(name)
+        if opened is not None:
+            opened.activity.note(owner, told)
+
+    def forget(self, name: str) -> None:
+        """Let go of a study."""
+        with self._lock:
+            self._open.pop(name, None)
 
     def glance(self, name: str) -> tuple[StudySpec, Head, float | None] | None:
         """Return description, head and last activity of a study; None if there is none.
@@ -189,8 +229,7 @@ class Board:
         except NoSuchStudy:
             raise NotFound(f"there is no study named {name!r}") from None
         finally:
-            with self._lock:
-                self._open.pop(name, None)
+            self.forget(name)
 
     def refresh(self) -> set[str]:
         """Let go of studies that others have deleted, or made again; returns the names there are."""

@@ -15,6 +15,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from bestgroup.errors import BestGroupError
 from bestgroup.service import auth, pages, problems
+from bestgroup.service.background import Background, takes
+from bestgroup.service.board import IMPORTER, Board
 from bestgroup.service.lanes import Attempts, Lanes
 from bestgroup.service.metrics import Metrics
 from bestgroup.service.problems import TooMany
@@ -47,10 +49,13 @@ class Gate:
         self,
         app: ASGIApp,
         metrics: Metrics,
+        board: Board,
         tokens: auth.Tokens | None,
         named: NamedTokens | None = None,
+        background: Background | None = None,
     ) -> None:
         self._app, self._metrics, self._tokens, self._named = app, metrics, tokens, named
+        self._board, self._background = board, background
         self._lanes, self._attempts = Lanes(), Attempts()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -119,11 +124,32 @@ class Gate:
                 raise HTTPException(413, sentence)
             return message
 
-        await self._app(scope, counted, send)
+        if self._background is None or not takes(scope["path"]):
+            await self._app(scope, counted, send)
+            return
+        study = Request(scope).query_params.get("study", "")
+        scope.setdefault("state", {})["seen"] = self._board.seen(study)
+        try:
+            await self._background(scope, counted, send)
+        except HTTPException as error:  # the body was too long
+            await problems.answer("TooLarge", error.status_code, error.detail)(scope, receive, send)
+        await self._catch_up(scope, study)
+
+    async def _catch_up(self, scope: Scope, study: str) -> None:
+        """Take note of what the background process has changed."""
+        state = scope["state"]
+        if new := state.get("noted", 0):
+            self._metrics.told.inc(new)
+            self._board.note(study, IMPORTER, new)
+        if scope["method"] == "DELETE":
+            self._board.forget(study)
+        elif scope["method"] == "POST" and not study:
+            await run_in_threadpool(self._board.refresh)  # a name may stand for another study now
 
     def _note(self, scope: Scope, status: int, seconds: float) -> None:
         route: Any = scope.get("route")
-        path = getattr(route, "path", None) or "other"
+        state = scope.get("state", {})
+        path = getattr(route, "path", None) or state.get("route") or "other"
         method = scope["method"] if scope["method"] in _METHODS else "OTHER"
         self._metrics.requests.labels(method, path, str(status)).inc()
         self._metrics.seconds.labels(path).observe(seconds)
@@ -131,9 +157,7 @@ class Gate:
         # The route, not the address: queries and headers may hold tokens.
         entry = {"method": method, "route": path, "status": status, "ms": round(seconds * 1e3, 2)}
         # A study by its identity: names may say what an experiment is about.
-        entry |= {
-            key: value for key in ("who", "study") if (value := scope.get("state", {}).get(key))
-        }
+        entry |= {key: value for key in ("who", "study") if (value := state.get(key))}
         log.log(level, "request", extra={"entry": entry})
 
 

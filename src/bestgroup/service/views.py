@@ -10,7 +10,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 from bestgroup.files.json_values import plain
-from bestgroup.service.board import Watched
+from bestgroup.service.board import Seen, Watched
 from bestgroup.service.numbers import LABEL, short
 from bestgroup.service.plane import ORDER, Plane, make_plane
 from bestgroup.service.proof import By, Proof, Standing
@@ -118,8 +118,8 @@ class ViewOut(BaseModel):
     more_workers: int
 
 
-def view(watched: Watched, query: ViewQuery) -> ViewOut:
-    """Return one screen of a study."""
+def view(watched: Watched, query: ViewQuery, seen: Seen) -> ViewOut:
+    """Return one screen of a study, with the workers that were seen."""
     spec, proof = watched.study.spec, watched.proof()
     head, status = watched.head(), watched.study.status(forecast=False)
     now = proof.standing(head)
@@ -127,7 +127,7 @@ def view(watched: Watched, query: ViewQuery) -> ViewOut:
     chosen = table.chosen(query)
     first = query.page * query.size
     answer = _answer(spec, head, now)
-    workers = _workers(watched, status.workers)
+    workers = _workers(seen, status.workers)
     return ViewOut(
         name=spec.name,
         goal=spec.goal.to_dict(),
@@ -145,7 +145,7 @@ def view(watched: Watched, query: ViewQuery) -> ViewOut:
         ahead=now.ahead,
         guarantee=GuaranteeOut(**proof.guarantee.to_dict()),
         notes=list(proof.certificate.notes[:MOST_LISTED]),
-        **_outlook(watched, head, proof),
+        **_outlook(seen.rate, head, proof),
         last=watched.last(),
         blockers=[] if head.state == "done" else _blockers(proof, now),
         plane=make_plane(proof, now, (query.x, query.y)),
@@ -166,9 +166,8 @@ def _answer(spec: StudySpec, head: Head, now: Standing) -> list[str]:
     return [name for name, word in zip(names, now.words, strict=True) if word == "in"]
 
 
-def _outlook(watched: Watched, head: Head, proof: Proof) -> dict[str, Any]:
+def _outlook(rate: float, head: Head, proof: Proof) -> dict[str, Any]:
     """Return how many more observations it takes, and how long that is."""
-    rate = watched.activity.rate()
     forecast = 0.0 if head.state == "done" else proof.forecast
     seconds = None if not rate or forecast is None else forecast / rate
     return {"forecast": forecast, "seconds": seconds, "rate": rate}
@@ -268,17 +267,16 @@ def _blocker(proof: Proof, i: int) -> Blocker:
     )
 
 
-def _workers(watched: Watched, leased: dict[str, int]) -> list[WorkerRow]:
+def _workers(seen: Seen, leased: dict[str, int]) -> list[WorkerRow]:
     """Return the workers that hold leases or were seen by this server, the last ones first."""
-    now = time.time()
-    seen = watched.activity.owners()
-    owners = {**dict.fromkeys(seen), **dict.fromkeys(leased)}
+    now, known = time.time(), seen.owners
+    owners = {**dict.fromkeys(known), **dict.fromkeys(leased)}
     rows = [
         WorkerRow(
             owner=owner[:LABEL],
             leased=leased.get(owner, 0),
-            told=seen.get(owner, (0, 0.0))[0],
-            ago=round(now - seen[owner][1], 1) if owner in seen else None,
+            told=known.get(owner, (0, 0.0))[0],
+            ago=round(now - known[owner][1], 1) if owner in known else None,
         )
         for owner in owners
     ]

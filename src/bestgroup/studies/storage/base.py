@@ -252,6 +252,7 @@ class Store(ABC):
     """Studies by name."""
 
     url: str
+    rest = 0.0  # seconds that others may write for each second that this one wrote
 
     @abstractmethod
     def create(

@@ -28,6 +28,7 @@ from bestgroup.studies.storage.tables import OF_A_STUDY, audit, schema, studies,
 from bestgroup.studies.storage.turns import Turns
 
 T = TypeVar("T")
+LONGEST_REST = 1.0  # seconds
 
 
 class SqlStore(Store):
@@ -250,7 +251,11 @@ class SqlStore(Store):
         while True:
             try:
                 with self._turn(write), self._transaction(write, durable) as connection:
-                    return work(connection)
+                    begun = time.monotonic()
+                    result = work(connection)
+                if write and self._one_writer and self.rest:
+                    time.sleep(min(self.rest * (time.monotonic() - begun), LONGEST_REST))
+                return result
             except IntegrityError:
                 raise
             except Moved as error:

@@ -7,7 +7,7 @@ import socket
 import sys
 import threading
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +16,12 @@ import uvicorn
 from fastapi import FastAPI, Request, Response
 from fastapi.middleware.gzip import GZipMiddleware
 from fastapi.responses import FileResponse, JSONResponse, RedirectResponse
+from starlette.concurrency import run_in_threadpool
 
 from bestgroup._version import __version__
-from bestgroup.errors import InvalidInput
+from bestgroup.errors import BestGroupError, InvalidInput
 from bestgroup.service import api, auth, looking, making, pages, problems
-from bestgroup.service.background import Background
+from bestgroup.service.background import LAG, Background
 from bestgroup.service.board import Board
 from bestgroup.service.connections import Connection, make_room
 from bestgroup.service.demo import DemoWorkers
@@ -77,6 +78,11 @@ def create_part(storage: str, rest: float) -> FastAPI:
     board.store.rest = rest
     app = _routed(board, Metrics())
     app.add_exception_handler(Exception, lambda _, error: problems.unexpected(error))
+
+    @app.get(LAG)
+    def lag() -> int:
+        return board.lag()
+
     return app
 
 
@@ -120,9 +126,16 @@ def _add_operations(app: FastAPI) -> None:
         response_class=Response,
         responses={200: {"content": {"text/plain": {}}}, **problems.described()},
     )
-    def metrics_text() -> Response:
+    async def metrics_text() -> Response:
         """Return numbers for operators, in the text format of Prometheus."""
-        board.measure(metrics)
+        background: Background | None = app.state.background
+        await run_in_threadpool(board.measure, metrics)
+        if background is None:
+            metrics.lag.set(await run_in_threadpool(board.lag))
+        else:  # certificates are made there
+            metrics.memory.set(background.memory())
+            with suppress(BestGroupError, TimeoutError):  # else the last number stays
+                metrics.lag.set(int(await background.fetch(LAG)))
         return Response(metrics.text(), media_type=CONTENT_TYPE)
 
     @app.get("/openapi.json", include_in_schema=False)

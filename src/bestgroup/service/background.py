@@ -16,6 +16,7 @@ import socket
 import struct
 import sys
 import tempfile
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -30,7 +31,10 @@ PREFIX = "/api/v1/"
 AT_ONCE = {"session", "ask", "tell", "fail", "heartbeat", "events", "demo", "demo/work"}
 HANDED_ON = ("type", "http_version", "method", "scheme", "path", "raw_path", "query_string")
 HANDED_ON += ("root_path", "headers", "client", "server")
+LAG = "/lag"  # an address of the background process alone
+PATIENCE = 2.0  # seconds to wait for a number
 WAITING = 512  # connections that wait while the process starts
+Ended = Callable[[], Awaitable[None]]
 _LENGTH = struct.Struct("<Q")
 
 
@@ -119,11 +123,16 @@ class Background:
                 self._process.kill()
                 await self._process.wait()
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Have a request answered there; what the route has noted is added to the scope's state."""
+    async def __call__(
+        self, scope: Scope, receive: Receive, send: Send, ended: Ended | None = None
+    ) -> None:
+        """Have a request answered there; what the route has noted is added to the scope's state.
+
+        `ended` is awaited when all is done and before whoever asked can know.
+        """
         again = scope["method"] in ("GET", "HEAD")  # has no body, and changes nothing
         for attempt in (0, 1):
-            exchange = _Exchange(scope, receive, send)
+            exchange = _Exchange(scope, receive, send, ended)
             try:
                 await exchange.run(self._path)
                 return
@@ -134,12 +143,30 @@ class Background:
                     break
         raise Busy("the process that does this ended and is being started again; try again")
 
+    async def fetch(self, path: str) -> bytes:
+        """Return what the process answers at an address that is there for its server alone."""
+        scope: Scope = {"type": "http", "http_version": "1.1", "method": "GET", "path": path}
+        scope |= {"query_string": b"", "headers": []}
+        parts: list[bytes] = []
+
+        async def receive() -> Message:
+            await asyncio.sleep(PATIENCE)
+            return {"type": "http.disconnect"}
+
+        async def send(message: Message) -> None:
+            parts.append(message.get("body", b""))
+
+        async with asyncio.timeout(PATIENCE):
+            await self(scope, receive, send)
+        return b"".join(parts)
+
 
 class _Exchange:
     """One request on its way there and back."""
 
-    def __init__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    def __init__(self, scope: Scope, receive: Receive, send: Send, ended: Ended | None) -> None:
         self._scope, self._receive, self._send = scope, receive, send
+        self._ended = ended
         self.begun = False
 
     async def run(self, path: str) -> None:
@@ -171,15 +198,23 @@ class _Exchange:
             await put(writer, message)
 
     async def _bring_back(self, reader: asyncio.StreamReader) -> None:
+        last: Message | None = None
         while True:
             message = await get(reader)
             if message is None:
                 raise Gone
             if message["type"] == "noted":
-                self._scope.setdefault("state", {}).update(message["state"])
-                return
+                break
+            if message["type"] == "http.response.body" and not message.get("more_body"):
+                last = message
+                continue
             self.begun = True
             await self._send(message)
+        self._scope.setdefault("state", {}).update(message["state"])
+        if self._ended is not None:
+            await self._ended()
+        if last is not None:
+            await self._send(last)
 
 
 async def put(writer: asyncio.StreamWriter, message: Message | Scope) -> None:

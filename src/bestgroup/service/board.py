@@ -254,15 +254,23 @@ class Board:
             metrics.studies.labels(state).set(states.count(state))
         with self._lock:
             opened = list(self._open.values())
-        overdue = lag = 0
+        overdue = 0
         for watched in opened:
             with suppress(StoreError):
-                status = watched.study.status(forecast=False)
-                overdue += status.overdue
-                if status.state == "running":
-                    lag = max(lag, status.told - watched.observed)
+                overdue += watched.study.status(forecast=False).overdue
         metrics.overdue.set(overdue)
-        metrics.lag.set(lag)
+
+    def lag(self) -> int:
+        """Return how many observations the certificate of a running study is behind, at most."""
+        with self._lock:
+            opened = list(self._open.values())
+        behind = 0
+        for watched in opened:
+            with suppress(StoreError):
+                head = watched.head()
+                if head.state == "running":
+                    behind = max(behind, head.told - watched.observed)
+        return behind
 
     def close(self) -> None:
         """Let go of the storage."""

@@ -6,6 +6,8 @@ import json
 import logging
 import sys
 import time
+from contextlib import suppress
+from functools import partial
 from typing import Any
 
 from fastapi import Request, Response
@@ -130,10 +132,9 @@ class Gate:
         study = Request(scope).query_params.get("study", "")
         scope.setdefault("state", {})["seen"] = self._board.seen(study)
         try:
-            await self._background(scope, counted, send)
+            await self._background(scope, counted, send, partial(self._catch_up, scope, study))
         except HTTPException as error:  # the body was too long
             await problems.answer("TooLarge", error.status_code, error.detail)(scope, receive, send)
-        await self._catch_up(scope, study)
 
     async def _catch_up(self, scope: Scope, study: str) -> None:
         """Take note of what the background process has changed."""
@@ -144,7 +145,8 @@ class Gate:
         if scope["method"] == "DELETE":
             self._board.forget(study)
         elif scope["method"] == "POST" and not study:
-            await run_in_threadpool(self._board.refresh)  # a name may stand for another study now
+            with suppress(BestGroupError):  # a name may stand for another study now
+                await run_in_threadpool(self._board.refresh)
 
     def _note(self, scope: Scope, status: int, seconds: float) -> None:
         route: Any = scope.get("route")

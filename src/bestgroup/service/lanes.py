@@ -14,7 +14,7 @@ from urllib.parse import parse_qs
 from starlette.types import Scope
 
 THREADS = 64
-OF_A_STUDY = 6  # requests of one study that are worked on at a time
+OF_A_STUDY = 2  # requests of one study that are worked on at a time: a storage writes one by one
 HEAVY = {"import", "explain", "view", "export", "course", "report", "arms", "answer", "status"}
 HEAVY_OF_A_STUDY = 2
 HEAVY_IN_ALL = 6

@@ -47,6 +47,11 @@ class Metrics:
             "Observations that the page's certificate is behind, the largest of open studies",
             registry=registry,
         )
+        self.memory = Gauge(
+            "bestgroup_background_resident_memory_bytes",
+            "Memory of the process that does what may take long",
+            registry=registry,
+        )
         ProcessCollector(registry=registry)  # memory, processor time, open files
         build = Gauge("bestgroup_build", "Always 1", ("version",), registry=registry)
         build.labels(__version__).set(1)

@@ -22,6 +22,8 @@ from bestgroup.studies.warming import is_ready
 
 CHUNK = 20_000  # blocks read at a time
 SNAPSHOT_AFTER = 0.05  # seconds of stepping that a later process must not repeat
+FEW = 1000  # blocks that are read inside somebody's transaction
+QUICK = 0.005  # seconds for a plan that is completed inside somebody's transaction
 COMPILE_AFTER = 5.0  # seconds of plain Python beyond which compiling pays
 WARM_AFTER = 1.0  # seconds of plain Python after which another process compiles
 
@@ -36,6 +38,7 @@ class Stage:
         self._loose: list[tuple[int, int, int, int]] = []  # blocks with pulls not consumed
         self._spent = self._cost = 0.0
         self._compiled, self._plain = False, 0.0  # and the seconds of plain Python so far
+        self._pace = 0.0  # seconds that a plan has taken of late
 
     def forget(self) -> None:
         """Drop everything: after a failed transaction it may be ahead of what is stored."""
@@ -132,6 +135,27 @@ class Stage:
         if (conductor.plan_number, conductor.stuck, conductor.done) == before:
             if session.head.plan == conductor.plan_number and not always:
                 return
+        self._put(session, conductor)
+
+    def is_quick(self, session: Session) -> bool:
+        """Return whether a plan is completed so soon that others may wait for it."""
+        unread = session.head.blocks - (0 if self._conductor is None else self._seen)
+        return unread <= FEW and self._pace < QUICK
+
+    def step_ahead(self, seconds: float) -> None:
+        """Step for about so long beyond what is stored: nobody has to wait for that."""
+        if self._conductor is not None:
+            self._step(self._conductor, seconds=seconds)
+
+    def settle(self, session: Session) -> None:
+        """Write what was stepped ahead, unless another process has come as far."""
+        conductor = self.sync(session)
+        self.catch_up(session, conductor)
+        if (conductor.plan_number, _state(conductor)) != (session.head.plan, session.head.state):
+            self._put(session, conductor)
+
+    def _put(self, session: Session, conductor: Conductor) -> None:
+        """Write the next tickets, the decisions, the head and sometimes a snapshot."""
         old = session.slots()
         session.swap(old, _slots(conductor, old))
         made = conductor.decisions
@@ -188,9 +212,11 @@ class Stage:
             portion = (
                 10 * portion if seconds is None else max(1, int(steps * 0.2 * seconds / spent))
             )
-        self._spent += time.perf_counter() - begun
-        self._plain += 0.0 if self._compiled else time.perf_counter() - begun
+        spent = time.perf_counter() - begun
+        self._spent += spent
+        self._plain += 0.0 if self._compiled else spent
         if steps:
+            self._pace = spent / steps
             counts = conductor.moment().counts
             self._loose = [entry for entry in self._loose if entry[3] > counts[entry[1:3]]]
 
@@ -226,13 +252,16 @@ class Stage:
         if self.spec.problem.costs is not None:
             rows = zip(self.spec.problem.costs, conductor.counts, strict=True)
             report["cost"] = float(sum(np.dot(costs, counts) for costs, counts in rows))
-        state = "done" if conductor.done else "stuck" if conductor.stuck else "running"
         return head._replace(
             plan=conductor.plan_number,
             pulls=conductor.pulls,
-            state=state,
+            state=_state(conductor),
             report=json.dumps(report),
         )
+
+
+def _state(conductor: Conductor) -> str:
+    return "done" if conductor.done else "stuck" if conductor.stuck else "running"
 
 
 def _entries(made: list[Decision], settled: int) -> list[Entry]:

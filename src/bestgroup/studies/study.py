@@ -45,7 +45,8 @@ from bestgroup.studies.ticket import Ticket, read_ticket
 T = TypeVar("T")
 LEASE = 600.0  # seconds
 MOST = 100_000  # tickets in one ask
-A_TURN = 0.05  # seconds of stepping in one transaction
+A_MOMENT = 0.01  # seconds of stepping inside a transaction, while others wait
+A_TURN = 0.25  # seconds of stepping between two transactions
 
 
 class Lease(NamedTuple):
@@ -340,10 +341,10 @@ class Study:
         self._check_runs()
         table = read_rows(source, self.problem, columns, by_index)
 
-        def work(session: Session) -> int:
-            return import_rows(session, self._stage, table, A_TURN)
-
-        fresh = self._write(work)
+        with self._lock:
+            # The log is read before others have to wait for the transaction.
+            self._store.read(self._key, self._stage.sync)
+            fresh = self._write(lambda session: import_rows(session, self._stage, table))
         self._go_on()
         note(self._store, who, "import", (self.name, self._key), f"{fresh} rows")
         return fresh
@@ -393,7 +394,8 @@ class Study:
                 self._stage.check_differences(session, tells)
             fresh = session.record(tells)
             if fresh and _is_stalled(session):
-                self._stage.move(session, seconds=A_TURN)
+                if self._stage.is_quick(session):
+                    self._stage.move(session, seconds=A_MOMENT)
                 return fresh, _is_stalled(session)
             return fresh, False
 
@@ -406,19 +408,31 @@ class Study:
         return fresh
 
     def _go_on(self) -> bool:
-        """Complete the plans whose pulls are told, in short turns: others are let in between.
+        """Complete the plans whose pulls are told; returns whether there were any.
 
-        Returns whether there were any.
+        The steps are taken while no transaction is open, and stored turn by turn.
         """
 
-        def work(session: Session) -> bool:
+        def ready(session: Session) -> bool:
             if not _is_stalled(session):
                 return False
-            self._stage.move(session, seconds=A_TURN)
+            self._stage.catch_up(session, self._stage.sync(session))
             return True
 
+        def turn() -> bool:
+            with self._lock:
+                try:
+                    if not self._store.read(self._key, ready):
+                        return False
+                    self._stage.step_ahead(A_TURN)
+                except BaseException:
+                    self._stage.forget()
+                    raise
+                self._write(self._stage.settle)
+                return True
+
         moved = False
-        while self._write(work):
+        while turn():
             moved = True
         return moved
 

@@ -93,8 +93,11 @@ def _checked_places(problem: Problem, arm: tuple[int, int], parts: Sequence[Floa
     return found
 
 
-def import_rows(session: Session, stage: Stage, table: Rows, seconds: float | None = None) -> int:
-    """Give the rows of a table the next indices of their arms that nobody holds a lease on."""
+def import_rows(session: Session, stage: Stage, table: Rows) -> int:
+    """Give the rows of a table the next indices of their arms that nobody holds a lease on.
+
+    Plans that they complete are left for whoever comes next.
+    """
     if session.imported(table.digest) is not None:
         return 0
     if session.head.state != "running":
@@ -121,8 +124,6 @@ def import_rows(session: Session, stage: Stage, table: Rows, seconds: float | No
     session.add_import(table.digest, table.size)
     report = {**json.loads(session.head.report), "imported": True}  # which the guarantee rests on
     session.set_head(session.head._replace(report=json.dumps(report)))
-    if not session.waiting():
-        stage.move(session, seconds=seconds)
     return sum(len(tell.values) for tell in tells)
 
 

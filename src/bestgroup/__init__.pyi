@@ -15,6 +15,7 @@ from bestgroup.analysis.certify import certify as certify
 from bestgroup.analysis.compare import Comparison as Comparison
 from bestgroup.analysis.compare import compare as compare
 from bestgroup.analysis.deploy import Deployment as Deployment
+from bestgroup.analysis.deploy import Guess as Guess
 from bestgroup.analysis.paired_test import PairedTest as PairedTest
 from bestgroup.analysis.pilot import Pilot as Pilot
 from bestgroup.analysis.pilot import read_pilot as read_pilot

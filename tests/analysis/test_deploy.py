@@ -192,3 +192,55 @@ def test_arms_alone_are_groups_of_one(tmp_path: Path) -> None:
 def test_arms_alone_that_make_no_sense_are_refused(groups: Any, arms: Any) -> None:
     with pytest.raises(bg.InvalidInput):
         bg.Problem(groups, {"x": "max"}, bg.Bernoulli(), arms=arms)
+
+
+def test_a_guess_stands_beside_what_is_proven() -> None:
+    found = bg.certify(coins(200), bg.ParetoGroups(0.1), noise=bg.SubGaussian(0.5))
+    guess = found.guess()
+    assert guess.groups == ("A",) and guess.level is not None and found.undecided
+    at = bg.certify(coins(200), bg.ParetoGroups(0.1), noise=bg.SubGaussian(0.5), delta=guess.level)
+    below = bg.certify(
+        coins(200), bg.ParetoGroups(0.1), noise=bg.SubGaussian(0.5), delta=guess.level / 1.1
+    )
+    assert not at.undecided and below.undecided  # the least delta at which all is proven
+    assert found.to_dict()["guess"]["level"] == guess.level
+
+
+def test_boxes_give_a_guess_without_a_level() -> None:
+    found = bg.certify(coins(60), bg.ParetoGroups(0.1), noise=bg.Bernoulli(arms="arbitrary"))
+    assert found.guess().groups == ("A",) and found.guess().level is None
+    few = bg.certify(coins(5), bg.BestGroup([1, 1]), noise=bg.SubGaussian(0.5))
+    assert few.guess().level == 1.0
+
+
+def test_a_budget_that_is_spent_leaves_a_guess() -> None:
+    rng = np.random.default_rng(0)
+    problem = bg.Problem({"A": ["a"], "B": ["b"]}, {"x": "max"}, bg.SubGaussian(1))
+    found = bg.solve(
+        problem,
+        bg.BestGroup([1]),
+        lambda g, arm: rng.normal({"a": 0.4, "b": 0.0}[arm], 1.0),
+        budget=40,
+        progress=False,
+    )
+    assert not found.proven and found.guess().groups == ("A",)
+
+
+@pytest.mark.verify
+def test_a_wrong_guess_has_an_e_value_of_at_most_one_on_the_mean() -> None:
+    """Two equal groups, stopped when the guess looks good: the worst that a person can do."""
+    total, runs = 0.0, 300
+    for run in range(runs):
+        rng = np.random.default_rng([11, run])
+        values = rng.normal(size=(2, 400))
+        for look in range(10, 401, 10):
+            table = {
+                "group": ["A"] * look + ["B"] * look,
+                "x": [*values[0, :look], *values[1, :look]],
+            }
+            found = bg.certify(table, bg.ParetoGroups(0.0), noise=bg.SubGaussian(1.0)).guess()
+            if len(found.groups) == 1 and found.level is not None and found.level < 0.4:
+                total += 1.0 / found.level  # wrong: both are Pareto optimal
+                break
+    print(f"mean e-value of wrong guesses: {total / runs:.3f} over {runs} runs")
+    assert 0.0 < total / runs <= 1.0

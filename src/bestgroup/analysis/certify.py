@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from bestgroup.analysis.deploy import Deployment, deployment
+from bestgroup.analysis.deploy import Deployment, Guess, deployment, guess_from
 from bestgroup.analysis.gaps import MISSING, judge_gaps
 from bestgroup.analysis.item_tables import item_table, items_of, read_rows
 from bestgroup.analysis.item_words import (
@@ -34,6 +34,7 @@ from bestgroup.inference.certificate.data_checks import Checker, Doubt, in_words
 from bestgroup.inference.certificate.explain import Explainer, Explanation
 from bestgroup.inference.certificate.items import ItemTable, arm_means, judge_items
 from bestgroup.inference.certificate.judge import Verdict, judge_about
+from bestgroup.inference.certificate.posthoc import least_level
 from bestgroup.inference.certificate.within import (
     Basis,
     judge_arms,
@@ -59,6 +60,9 @@ from bestgroup.problem.status import Status
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+
+MOST_GUESSED = 200_000  # comparisons of arms with groups, beyond which a guess has no level
 
 
 @dataclass(frozen=True)
@@ -228,6 +232,25 @@ class Certificate:
                 found.append(deployment(self.explainer, i, status, trusted))
         return found
 
+    def guess(self) -> Guess:
+        """Return the whole answer that the values speak for, beside what is proven.
+
+        Its level is 1 over the least evidence that any part of it has now, not a delta that was fixed
+        beforehand: an e-value statement (docs/theory.md, 7). None where boxes decide, or where
+        the assumptions do not hold.
+        """
+        found = None
+        worth = self.guarantee if self.together is None else self.together
+        if self.basis is not None and worth.level == "proven" and self._few():
+            found = least_level(self.basis, self.problem, self.goal)
+        with np.errstate(all="ignore"):
+            return guess_from(self.explainer, found)
+
+    def _few(self) -> bool:
+        """Return whether there are few enough pairs to look at them some thirty times."""
+        shape = self.problem.shape
+        return shape.groups * shape.total * shape.dims <= MOST_GUESSED
+
     def ties(self, epsilon: Any = None) -> list[tuple[str, str]]:
         """Return the pairs of groups that are proven to be within epsilon of each other.
 
@@ -273,6 +296,7 @@ class Certificate:
             "contradictions": list(self.contradictions),
             "notes": list(self.notes),
             "deploy": [choice.to_dict() for choice in self.deploy()],
+            "guess": self.guess().to_dict() if self.undecided else None,
             "groups": [
                 {
                     "group": name,

@@ -1,4 +1,4 @@
-"""Which arm to deploy, once a group has won.
+"""Which arm to deploy, once a group has won, and which groups to guess before.
 
 A group is worth in each dim what its best arm is worth there, and it may owe that to different arms
 in different dims: then no single arm has it. `Deployment` says, for one group, which arm attains its
@@ -46,6 +46,57 @@ class Deployment:
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON."""
         return asdict(self)
+
+
+@dataclass(frozen=True)
+class Guess:
+    """The answer that the values speak for, and how strongly they do."""
+
+    groups: tuple[str, ...]
+    level: float | None  # 1 over the e-value of the whole answer, at most 1; None if there is none
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain JSON."""
+        return asdict(self)
+
+
+def guess_from(explainer: Explainer, found: tuple[float, Ints] | None) -> Guess:
+    """Return the best guess from the least level of a whole answer and its statuses, if known."""
+    names = explainer.problem.groups
+    if found is not None and (found[1] != Status.UNDECIDED).all():
+        chosen = np.flatnonzero(found[1] == Status.IN)
+    else:
+        chosen = _by_estimates(explainer)
+    groups = tuple(names[i] for i in chosen)
+    listed = _some(list(groups))
+    if found is None:
+        return Guess(groups, None, f"best guess, by the estimates: {listed}")
+    level = min(1.0, found[0])
+    if level == 1.0:
+        words = f"best guess, by the estimates: {listed}; there is no evidence for all of it yet"
+        return Guess(groups, level, words)
+    text = (
+        f"best guess: {listed}; post-hoc level {level:.2g} (an e-value of {1 / level:.3g}: if the guess "
+        "is wrong, that has an expectation of at most 1; it is no probability given the data)"
+    )
+    return Guess(groups, level, text)
+
+
+def _by_estimates(explainer: Explainer) -> Ints:
+    """Return the groups that the means speak for; those that were never measured are left out."""
+    best, goal = explainer.best, explainer.goal
+    measured = np.isfinite(best).all(axis=1)
+    if not measured.any():
+        return np.zeros(0, np.int64)
+    if isinstance(goal, BestGroup):
+        worth = np.where(measured, best @ goal.weight_vector(best.shape[1]), -np.inf)
+        return np.array([int(worth.argmax())])
+    beaten = (best[None, :, :] > best[:, None, :]).all(axis=2).any(axis=1)
+    return np.flatnonzero(measured & ~beaten)
 
 
 def deployment(explainer: Explainer, i: int, status: Ints | None, trusted: bool) -> Deployment:

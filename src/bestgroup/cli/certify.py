@@ -200,8 +200,11 @@ def read_noise(text: str) -> Noise:
 
 
 def show_arms(found: Certificate) -> None:
-    """Print which arms of the groups that are in to take, and which groups are tied."""
+    """Print the best guess, which arms of the groups that are in to take, and which groups are tied."""
     console = output.console()
+    if found.undecided and found.pulls:
+        words = str(found.guess())
+        console.print(output.escape(f"  {words[0].upper()}{words[1:]}."))
     for choice in found.deploy()[:MOST_CHOICES]:
         console.print(output.escape(f"  Take from {choice}"))
     epsilon = found.goal.epsilon

@@ -20,7 +20,7 @@ from typing import Any, TypeAlias
 
 from bestgroup.algorithms.protocol import Algorithm
 from bestgroup.analysis.certify import Certificate
-from bestgroup.analysis.deploy import Deployment
+from bestgroup.analysis.deploy import Deployment, Guess
 from bestgroup.errors import BestGroupError, EvaluationFailed, InvalidInput, NoSuchStudy
 from bestgroup.problem.arrays import positive_int
 from bestgroup.problem.goals import Goal, check_goal
@@ -77,6 +77,10 @@ class Solution:
     def deploy(self) -> list[Deployment]:
         """Return, for each group that is in, which of its arms to take (`Certificate.deploy`)."""
         return self.certificate.deploy()
+
+    def guess(self) -> Guess:
+        """Return the best guess, of use when a budget was spent (`Certificate.guess`)."""
+        return self.certificate.guess()
 
     def ties(self, epsilon: Any = None) -> list[tuple[str, str]]:
         """Return the pairs of groups that are proven within epsilon (`Certificate.ties`)."""

@@ -117,3 +117,39 @@ def test_an_arm_without_a_value_is_named():
     ]
     with pytest.raises(bg.InvalidInput, match="the arm 'B' of 'B' has no value of y"):
         read_pilot(rows)
+
+
+def rows_of(means, draw, n=60):
+    return [{"group": g, "arm": "x", "t": draw(m)} for g, m in means.items() for _ in range(n)]
+
+
+def test_what_init_takes_for_normal_certify_does_not_void():
+    """Two digits tie now and then: normal values never do, so init and certify say the same."""
+    rng = np.random.default_rng(2)
+    means = {"A": 5.0, "B": 6.0, "C": 7.0}
+    rows = rows_of(means, lambda m: round(m + rng.standard_normal(), 2))
+    found = bg.read_pilot(rows)
+    assert found.problem.noise.kind == "bounded" and "have come before" in found.guesses[0]
+    assert bg.certify(rows, found.goal, found.problem).guarantee.level == "proven"
+    rows = rows_of(means, lambda m: m + rng.standard_normal())
+    found = bg.read_pilot(rows)
+    assert found.problem.noise.kind == "gaussian"
+    assert bg.certify(rows, found.goal, found.problem).guarantee.level == "proven"
+
+
+@pytest.mark.parametrize("digits", [3, 16])
+@pytest.mark.parametrize("offset", [0.0, 1e9, -7657519671075.258])
+def test_a_pilot_far_from_zero_keeps_what_tells_groups_apart(tmp_path, offset, digits):
+    rng = np.random.default_rng(3)
+    means = {"A": offset, "B": offset + 0.5, "C": offset + 3.0}
+    rows = rows_of(means, lambda m: round(m + rng.standard_normal(), digits))
+    found = bg.read_pilot(rows)
+    (epsilon,) = found.goal.of(["t"]).epsilons(1)
+    assert 0.1 < epsilon < 0.5  # of values that spread by 1
+    seen = np.concatenate(found.means).ravel() - offset
+    assert np.allclose(seen, [0.0, 0.5, 3.0], atol=0.6) and len(set(seen)) == 3
+    clip = found.problem.dims[0].clip
+    assert clip is None or clip[1] - clip[0] < 30
+    made = bg.save_spec(tmp_path / "p.toml", found.problem, found.goal, 0.05, means=found.means)
+    assert np.allclose(bg.load_spec(made).means, found.means, rtol=0, atol=1e-3)
+    assert bg.certify(rows, found.goal, found.problem).accepted == ("C",)

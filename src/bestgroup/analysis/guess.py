@@ -16,7 +16,6 @@ import numpy as np
 from bestgroup.problem.arrays import Floats
 
 FEW = 20  # residuals below which nothing can be said of their law
-TIES = 0.1  # share of values that come again; normal values never do
 
 
 @dataclass(frozen=True)
@@ -66,21 +65,27 @@ def clipped(found: Guess) -> Guess:
         span = (found.high - found.low) / 2 or max(abs(found.high), 1.0) / 2
         low = found.low - span if found.low < 0 else max(found.low - span, 0.0)
         high = found.high + span
-    low, high = _outward(low, -1), _outward(high, 1)
+    unit = high - low if not found.log else 0.0
+    low, high = _outward(low, -1, unit), _outward(high, 1, unit)
     why = (
-        f"{found.why}; clipped to {low:g} .. {high:g}, wider than what was seen, which makes the "
+        f"{found.why}; clipped to {low:.15g} .. {high:.15g}, wider than what was seen, which makes the "
         "range certain: check that what lies outside need not count for more"
     )
     return replace(found, kind="bounded", why=why, low=low, high=high, clip=True)
 
 
-def _outward(value: float, side: int) -> float:
-    """Return a number of two digits that is not nearer to the middle."""
+def _outward(value: float, side: int, width: float) -> float:
+    """Return a short number that is not nearer to the middle: two digits, or more if all are far off 0.
+
+    >>> _outward(15.23, 1, 15.1), _outward(7657519671069.6, -1, 12.0)
+    (16.0, 7657519671069.0)
+    """
     if value == 0:
         return 0.0
-    unit = 10.0 ** (math.floor(math.log10(abs(value))) - 1)
+    size = min(abs(value), width) if width > 0 else abs(value)
+    unit = 10.0 ** (math.floor(math.log10(size)) - 1)
     rounded = (math.ceil if side > 0 else math.floor)(value / unit) * unit
-    return float(f"{rounded:.3g}")
+    return float(f"{rounded:.15g}")
 
 
 def why_not_normal(arms: Sequence[Floats]) -> str | None:
@@ -89,9 +94,12 @@ def why_not_normal(arms: Sequence[Floats]) -> str | None:
     spreads = [arm.std(ddof=1) if len(arm) > 1 else 0.0 for arm in arms]
     if not any(spreads):
         return "no arm has two different values"
-    ties = 1.0 - sum(len(np.unique(arm)) for arm in arms) / len(values)
-    if ties > TIES:
-        return f"{ties:.0%} of the values have come before in their arm, as on a grid"
+    ties = len(values) - sum(len(np.unique(arm)) for arm in arms)
+    if ties:  # one is enough: `certify` voids a proof from normal values at the first
+        return (
+            f"{ties:,} of {len(values):,} values have come before in their arm, as rounded ones do "
+            "and normal ones never"
+        )
     usable = [
         (arm - arm.mean()) / spread
         for arm, spread in zip(arms, spreads, strict=True)

@@ -63,8 +63,9 @@ def read_pilot(
         g: {a: problem.judged(x) for a, x in arms.items()} for g, arms in stacks.items()
     }  # [n, decided dims]
     spread, repeats = _spread(judged)
-    means = _means(judged, problem)
-    goal, words = _goal(problem, means, spread)
+    exact = _means(judged, problem)
+    goal, words = _goal(problem, exact, spread)
+    means = _rounded(exact, spread)
     rows = sum(len(x) for arms in stacks.values() for x in arms.values())
     guesses = [f"{dim} ({way[dim]}): {found[dim].kind}: {found[dim].why}" for dim in decided]
     law = _law(problem.noise, decided, spread)
@@ -181,7 +182,7 @@ def _spread(judged: Stacks) -> tuple[Floats, bool]:
 
 
 def _means(judged: Stacks, problem: Problem) -> tuple[Floats, ...]:
-    """Return the means, six digits each; those of bounded values lie strictly inside the range."""
+    """Return the means; those of bounded values lie strictly inside the range."""
     models = models_of(problem.noise, problem.shape.dims)
     result = []
     for arms in judged.values():
@@ -193,9 +194,27 @@ def _means(judged: Stacks, problem: Problem) -> tuple[Floats, ...]:
                     low, high = (float(end[0]) for end in model.ends(1))
                     edge = (high - low) * 1e-3
                     mean[d] = min(max(mean[d], low + edge), high - edge)
-            rows.append([float(f"{value:.6g}") for value in mean])
+            rows.append(mean)
         result.append(np.array(rows))
     return tuple(result)
+
+
+def _rounded(means: Sequence[Floats], spread: Floats) -> tuple[Floats, ...]:
+    """Return means of six digits, or as many as tell them apart where all are far from 0."""
+    every = np.concatenate(means)
+    unit = np.minimum(spread, np.ptp(every, axis=0))
+    unit = np.where(unit > 0, unit, np.maximum(spread, np.ptp(every, axis=0)))
+
+    def one(value: float, unit: float) -> float:
+        digits = 6
+        if unit > 0 and value:
+            digits = max(digits, 4 + math.ceil(math.log10(abs(value) / unit)))
+        return float(f"{value:.{min(digits, 17)}g}")
+
+    return tuple(
+        np.array([[one(v, u) for v, u in zip(row, unit, strict=True)] for row in rows])
+        for rows in means
+    )
 
 
 def models_of(noise: Noise, dims: int) -> list[Noise]:

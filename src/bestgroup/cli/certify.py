@@ -225,9 +225,7 @@ def _show(found: Certificate) -> None:
     rows = []
     for i, name in enumerate(found.problem.groups[:MOST_GROUPS]):
         explanation = explainer.group(i)
-        cells = [
-            f"{output.decimal(low[i, d])} .. {output.decimal(high[i, d])}" for d in range(len(dims))
-        ]
+        cells = [output.interval(low[i, d], high[i, d]) for d in range(len(dims))]
         rows.append((name, explanation.status, output.count(found.tally.counts[i].sum()), *cells))
     heads = ["group", "status", ">pulls", *(f">{dim.name} ({dim.direction})" for dim in dims)]
     console.print(output.table(None, heads, rows))

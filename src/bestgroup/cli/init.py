@@ -63,7 +63,10 @@ def command(
         output.print_json({**record, **pilot.problem.to_dict(), "law": pilot.law})
         return
     console = output.console()
-    console.print(output.escape(f"{path}: {pilot.problem} from {pilot.rows:,} observations"))
+    shape = pilot.problem.shape
+    names = [dim.name for dim in pilot.problem.dims]
+    size = f"groups: {shape.groups}, arms: {shape.total}, dims: {', '.join(names)};"
+    console.print(output.escape(f"{path}: {size} from {pilot.rows:,} observations"))
     for sentence in pilot.guesses:
         console.print(output.escape(f"- {sentence}"))
     console.print("Read it: directions, noise and epsilon are guesses. Then:")

@@ -89,6 +89,18 @@ def decimal(value: float, digits: int = 4) -> str:
     return "-" if math.isnan(value) else f"{value:.{digits}g}"
 
 
+def interval(low: float, high: float) -> str:
+    """Return the ends of an interval with as many digits as it takes to tell them apart.
+
+    >>> interval(0.123456, 0.5), interval(7657519671075.126, 7657519671075.9)
+    ('0.1235 .. 0.5', '7657519671075.13 .. 7657519671075.9')
+    """
+    digits, width = 4, high - low
+    if math.isfinite(width) and width > 0:
+        digits += max(0, math.floor(math.log10(max(abs(low), abs(high)) / width)) - 1)
+    return f"{decimal(low, min(digits, 17))} .. {decimal(high, min(digits, 17))}"
+
+
 def print_json(value: Any) -> None:
     """Print one JSON document on the standard output."""
     print(json.dumps(plain(value), indent=2, ensure_ascii=False, allow_nan=False))

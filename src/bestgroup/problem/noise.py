@@ -223,11 +223,13 @@ class Bounded(_Model):
 
     def assumptions(self) -> tuple[str, ...]:
         """Return what this model assumes of single pulls, in words."""
-        low, high, most = (
-            list(v) if isinstance(v, tuple) else v for v in (self.low, self.high, self.difference)
-        )
-        words = [f"all values lie between {low} and {high}", _dims_in_words(self.dependence)]
-        if most is not None:
+        low, high = np.broadcast_arrays(np.atleast_1d(self.low), np.atleast_1d(self.high))
+        pairs = zip(low.tolist(), high.tolist(), strict=True)
+        ends = [f"{a:.15g} and {b:.15g}" for a, b in pairs]
+        where = ends[0] if len(set(ends)) == 1 else f"{'; '.join(ends)}, dim by dim"
+        words = [f"all values lie between {where}", _dims_in_words(self.dependence)]
+        if self.difference is not None:
+            most = list(self.difference) if isinstance(self.difference, tuple) else self.difference
             words.append(f"values of two arms on the same item differ by at most {most}")
         return tuple(words)
 

@@ -71,7 +71,7 @@ class Dim:
         """Return what is done to the values before anything else; None if nothing is."""
         parts = []
         if self.clip is not None:
-            parts.append(f"clipped to {self.clip[0]:g} .. {self.clip[1]:g}")
+            parts.append(f"clipped to {self.clip[0]:.15g} .. {self.clip[1]:.15g}")
         if self.transform == "log":
             parts.append("judged by its natural logarithm, in which all its numbers here are")
         return f"{self.name} is {' and '.join(parts)}" if parts else None

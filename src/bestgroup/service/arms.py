@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from bestgroup.service.board import Watched
 from bestgroup.service.items import ItemsOut, items_out
-from bestgroup.service.numbers import short
+from bestgroup.service.numbers import short_ends
 from bestgroup.service.plane import ORDER
 from bestgroup.service.proof import Proof
 from bestgroup.service.schemas import Ends, GroupStatus
@@ -94,9 +94,6 @@ def _row(proof: Proof, status: GroupStatus, i: int, j: int) -> ArmRow:
         arm=problem.arms[i][j],
         status=status,
         pulls=int(found.tally.counts[i, j]),
-        mean={
-            name: [short(end, 5) for end in (low[d], middle[d], high[d])]
-            for d, name in enumerate(dims)
-        },
+        mean={name: short_ends((low[d], middle[d], high[d]), 5) for d, name in enumerate(dims)},
         leads=[dims[d] for d in np.flatnonzero(explainer.leader[i] == j)] if pulled else [],
     )

@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field
 from bestgroup.errors import InvalidInput
 from bestgroup.problem.arrays import Floats
 from bestgroup.problem.goals import ParetoGroups
-from bestgroup.service.numbers import LABEL, short
+from bestgroup.service.numbers import LABEL, short, short_ends
 from bestgroup.service.proof import Proof, Standing
 from bestgroup.service.schemas import Ends
 from bestgroup.studies.estimates import front
@@ -54,7 +54,7 @@ def make_plane(proof: Proof, standing: Standing, chosen: tuple[str, str]) -> Pla
     winners = _winners(proof, standing, order)
 
     def three(i: int, d: int) -> Ends:
-        return [short(value, 4) for value in ends[:, i, d]]
+        return short_ends(ends[:, i, d], 4)
 
     points = [
         Point(

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from bestgroup.files.json_values import plain
 from bestgroup.service.board import Seen, Watched
-from bestgroup.service.numbers import LABEL, short
+from bestgroup.service.numbers import LABEL, short, short_ends
 from bestgroup.service.plane import ORDER, Plane, make_plane
 from bestgroup.service.proof import By, Proof, Standing
 from bestgroup.service.schemas import DimOut, Ends, GroupStatus, GuaranteeOut, StatusOut
@@ -239,7 +239,7 @@ def _worths(proof: Proof, now: Standing) -> list[Worth]:
 
 
 def _three(ends: Any) -> Ends:
-    return [short(value) for value in ends]
+    return short_ends(ends)
 
 
 def _blockers(proof: Proof, now: Standing) -> list[Blocker]:

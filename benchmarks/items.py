@@ -62,14 +62,17 @@ def oracle_best(X: Any, g: Any, goal: Any, reach: Any) -> float:
     mean = X.mean(axis=0)
     best = int(np.argmax([mean[a].max(axis=0) @ w for a in arms]))
     front = [arms[best][mean[arms[best], d].argmax()] for d in range(D)]
-    need = sum(len(a) ** D for a in arms) / DELTA
-    claim = Claim(goal.epsilon * w.sum(), float(w @ reach), need, False)
+    claims = [Claim(0.0, float(w @ reach), 1.0 / DELTA, False)]
+    if goal.epsilon:  # out for good, or out against the group that looked best in the first items
+        need = sum(1.0 / (h + 1) for h in groups) / (0.75 * DELTA)
+        slack = goal.epsilon * w.sum()
+        claims = [claims[0]._replace(need=4.0 / DELTA), Claim(slack, float(w @ reach), need, False)]
     lead = sum(w[d] * X[:, front[d], d] for d in range(D))
     depth = np.zeros(A)
     for k in groups:
         for chosen in itertools.product(arms[k], repeat=D) if k != best else ():
             rest = sum(w[d] * X[:, chosen[d], d] for d in range(D))
-            t = crossing(lead - rest, claim)
+            t = min(crossing(lead - rest, claim) for claim in claims)
             for a in {*chosen, *front}:
                 depth[a] = max(depth[a], min(t, n))
     return float(depth.sum() / (n * A))

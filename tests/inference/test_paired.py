@@ -17,26 +17,31 @@ from bestgroup.inference.evalues.paired import (
     betting,
     follow_pair,
     is_refuted,
+    ladder,
     lower_mean,
     null_mean,
+    purse,
+    suggested,
     watch_item,
 )
 from reference.paired_naive import naive_path
 
 
-def path_of(values, n, shift, reach):
-    rule = betting(n)
-    wealth, total, path = np.ones(len(rule.bets)), 0.0, []
+def path_of(rule, values, n, shift, reach):
+    """Return K_t after each item, the bets that follow the items, and where it was certain."""
+    wealth, total, square, path, follows = purse(rule), 0.0, 0.0, [], []
     for t, value in enumerate(values):
         mean = null_mean(n, t, total, shift, reach)
         if mean < -reach:
-            return path, t + 1
+            return path, follows, t + 1
+        follows.append(suggested(t, total, square, mean, Claim(shift, reach, 1.0, True)))
         if mean < reach:
-            path.append(bet(rule, wealth, value, mean, t, reach))
+            path.append(bet(rule, wealth, value, mean, t, reach, follows[-1]))
         else:
             path.append(path[-1] if path else 1.0)
         total += value
-    return path, None
+        square += value * value
+    return path, follows, None
 
 
 @settings(deadline=None, max_examples=60)
@@ -45,12 +50,14 @@ def path_of(values, n, shift, reach):
     extra=st.integers(0, 30),
     shift=st.sampled_from([0.0, 0.05, 0.2, -0.1]),
     pool=st.booleans(),
+    make=st.sampled_from([betting, ladder]),
 )
-def test_never_above_exact_arithmetic_and_close_to_it(values, extra, shift, pool):
+def test_never_above_exact_arithmetic_and_close_to_it(values, extra, shift, pool, make):
     n = len(values) + extra if pool else 0
-    rule = betting(n)
-    exact, stop = naive_path(values, n, shift, 1.0, rule.bets.tolist(), rule.weights.tolist())
-    ours, our_stop = path_of(values, n, shift, 1.0)
+    rule = make(n)
+    ours, follows, our_stop = path_of(rule, values, n, shift, 1.0)
+    follows += [0.0] * (len(values) - len(follows))
+    exact, stop = naive_path(values, n, shift, 1.0, rule, follows)
     assert our_stop is None or (stop is not None and stop <= our_stop)
     for got, want in zip(ours, exact, strict=False):
         assert Fraction(got) <= want or want == 0
@@ -63,19 +70,19 @@ def test_plain_and_compiled_agree():
     upper, lower = rng.random(50), rng.random(50) * 0.9
     for n in (0, 80):
         rule, claim = betting(n), Claim(0.05, 1.0, 1e9, True)
-        plain, fast = np.ones(len(rule.bets)), np.ones(len(rule.bets))
-        follow_pair(rule, plain, upper, lower, (0, 50), 0.0, claim)
-        follow_pair.compiled(rule, fast, upper, lower, (0, 50), 0.0, claim)
+        plain, fast = purse(rule), purse(rule)
+        follow_pair(rule, plain, upper, lower, (0, 50), 0.0, 0.0, claim)
+        follow_pair.compiled(rule, fast, upper, lower, (0, 50), 0.0, 0.0, claim)
         assert plain.tobytes() == fast.tobytes()
 
 
 def test_the_logical_stop_is_certain():
     # 6 of 10 items won: the other four cannot bring the sum below zero by 3.
     upper, lower = np.ones(10), np.zeros(10)
-    rule, wealth = betting(10), np.ones(16)
+    rule, wealth = betting(10), purse(betting(10))
     claim = Claim(0.0, 1.0, math.inf, True)
-    assert follow_pair(rule, wealth, upper, lower, (0, 6), 0.0, claim) == OPEN
-    assert follow_pair(rule, wealth, upper, lower, (6, 7), 6.0, claim) == PROVEN
+    assert follow_pair(rule, wealth, upper, lower, (0, 6), 0.0, 0.0, claim) == OPEN
+    assert follow_pair(rule, wealth, upper, lower, (6, 7), 6.0, 6.0, claim) == PROVEN
     assert not is_refuted(rule, (upper - lower)[:5], claim)
     assert is_refuted(rule, (upper - lower)[:6], claim)
 
@@ -86,11 +93,13 @@ def test_the_logical_stop_is_certain():
 )
 def test_ties_at_the_end_of_a_pool(total, strict, code):
     values = [1.0, -1.0, 1.0, -1.0, total]
-    rule, wealth, before = betting(5), np.ones(16), 0.0
+    rule, wealth, before, squares = betting(5), purse(betting(5)), 0.0, 0.0
+    found = OPEN
     claim = Claim(0.0, 1.0, math.inf, strict)
     for t, value in enumerate(values):
-        found = watch_item(rule, wealth, value, t, before, claim)
+        found = watch_item(rule, wealth, value, t, before, squares, claim)
         before += value
+        squares += value * value
     assert found == code
 
 
@@ -100,9 +109,9 @@ def test_decimal_ties_are_ties():
     lower = np.array([1.0] + [0.0] * 9)
     for strict, code in ((True, REFUTED), (False, PROVEN)):
         for order in (np.arange(10), np.arange(10)[::-1]):
-            rule, wealth = betting(10), np.ones(16)
+            rule, wealth = betting(10), purse(betting(10))
             claim = Claim(0.0, 1.0, math.inf, strict)
-            found = follow_pair(rule, wealth, upper[order], lower[order], (0, 10), 0.0, claim)
+            found = follow_pair(rule, wealth, upper[order], lower[order], (0, 10), 0.0, 0.0, claim)
             assert found == code
 
 
@@ -110,8 +119,8 @@ def test_decimal_ties_are_ties():
 def test_lower_means_hold_and_shrink_with_the_pool(n):
     rng = np.random.default_rng(3)
     values = np.where(rng.random(300) < 0.1, 0.5, 0.01)
-    short = lower_mean(betting(n), values[:100], 1.0, 20.0)
-    long = lower_mean(betting(n), values[:290], 1.0, 20.0)
+    short = lower_mean(ladder(n), values[:100], 1.0, 20.0)
+    long = lower_mean(ladder(n), values[:290], 1.0, 20.0)
     assert short < long < values.mean() + 1e-9
     if n:
         assert long > values.mean() - 0.02

@@ -2,15 +2,18 @@
 
 from fractions import Fraction
 
-CAP, RATIO, LARGEST = 0.95, 1.6, 8.0
 
-
-def naive_path(differences, n, shift, reach, bets, weights):
+def naive_path(differences, n, shift, reach, rule, follows):
     """Return K_t after each item as fractions, and the item (from 1) of the logical stop or None.
 
     `n` is the size of the pool, or 0. Bets are the doubles that the definition gives, the same as in
-    the product; everything else is exact.
+    the product, and so is `follows`, the bet on each item that follows the items before it;
+    everything else is exact.
     """
+    bets, weights = rule.bets.tolist(), [Fraction(w) for w in rule.weights.tolist()]
+    if rule.plug:
+        bets.append(None)
+        weights = [w * (1 - Fraction(rule.plug)) for w in weights] + [Fraction(rule.plug)]
     shift, reach = Fraction(shift), Fraction(reach)
     products = [Fraction(1)] * len(bets)
     total, path = Fraction(0), []
@@ -21,10 +24,12 @@ def naive_path(differences, n, shift, reach, bets, weights):
         if mean < reach:
             for k, size in enumerate(bets):
                 stretch = Fraction(n, n - t + 1) if n else 1
-                cap = Fraction(CAP) / (reach + mean) if reach + mean > 0 else None
-                wanted = Fraction(size) * stretch / reach
+                cap = Fraction(rule.cap) / (reach + mean) if reach + mean > 0 else None
+                wanted = Fraction(follows[t - 1])
+                if size is not None:
+                    wanted = Fraction(size) * stretch / reach
                 used = wanted if cap is None else min(wanted, cap)
                 products[k] *= 1 + used * (value - mean)
-        path.append(sum(Fraction(w) * p for w, p in zip(weights, products, strict=True)))
+        path.append(sum(w * p for w, p in zip(weights, products, strict=True)))
         total += value
     return path, None

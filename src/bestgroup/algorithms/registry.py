@@ -30,6 +30,8 @@ _BUILT_IN = {
 # Earlier versions of them: (name, version) to module and class.
 _OLDER: dict[tuple[str, int], tuple[str, str]] = {
     ("adaptive", 1): ("adaptive.algorithm", "AdaptiveByBoxes"),
+    ("adaptive", 2): ("adaptive.algorithm", "AdaptiveByFixedBets"),
+    ("te-plus", 1): ("te_plus.algorithm", "TePlusByFixedBets"),
 }
 _registered: dict[str, dict[int, type[Algorithm]]] = {}
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bestgroup.inference.certificate.items import ItemTable
-from bestgroup.inference.evalues.paired import betting, lower_mean
+from bestgroup.inference.evalues.paired import ladder, lower_mean
 from bestgroup.problem.arrays import Floats, Ints
 from bestgroup.problem.problem import Problem
 
@@ -71,7 +71,7 @@ def differences(problem: Problem, table: ItemTable, delta: float, groups: list[i
         return []  # of clusters, whose units are not items
     lead = leading_arms(problem, table)
     need = shape.total * (shape.total - 1) * shape.dims / delta  # both sides of every pair and dim
-    rule = betting(shared.count if shared.pool else 0)
+    rule = ladder(shared.count if shared.pool else 0)
     found = []
     for at, i in enumerate(groups):
         for k in groups[at + 1 :]:

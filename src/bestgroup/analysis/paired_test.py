@@ -8,7 +8,7 @@ from collections import deque
 import numpy as np
 
 from bestgroup.errors import InvalidInput
-from bestgroup.inference.evalues.paired import bet, betting, null_mean
+from bestgroup.inference.evalues.paired import bet, ladder, null_mean
 from bestgroup.problem.arrays import number, positive_int
 
 # Without a range: bets in units of the typical size of the differences before the item.
@@ -43,7 +43,7 @@ class PairedTest:
             if reach is None:
                 raise InvalidInput("items need reach: the largest difference on one item")
         self.reach, self.items = reach, items
-        self._rule = betting(items or 0)
+        self._rule = ladder(items or 0)
         self._wealth = np.ones(len(_SIZES) if reach is None else len(self._rule.bets))
         self._total, self._certain, self._best = 0.0, False, 1.0
         self._past: deque[float] = deque(maxlen=_MEMORY)
@@ -80,7 +80,7 @@ class PairedTest:
         if mean < -reach:  # no values of the items that are left could make up for it
             self._certain, self.evalue = True, math.inf
         elif mean < reach:
-            self.evalue = bet(self._rule, self._wealth, value, mean, self.count, reach)
+            self.evalue = bet(self._rule, self._wealth, value, mean, self.count, reach, 0.0)
 
     def _bet_on_signs(self, value: float) -> None:
         sizes = [size for size in self._past if size > 0.0]

@@ -33,8 +33,9 @@ class Adaptive(Algorithm):
     batch: int | float = 0.01
 
     name: ClassVar[str] = "adaptive"
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     by_boxes: ClassVar[bool] = False
+    fixed_bets: ClassVar[bool] = False  # on shared items
     reads_values: ClassVar[bool] = True
     takes_items: ClassVar[bool] = True
 
@@ -94,7 +95,7 @@ class Adaptive(Algorithm):
         if setting.items is not None:
             from bestgroup.algorithms.shared_items.algorithm import for_setting
 
-            return for_setting(setting, self.batch)
+            return for_setting(setting, self.batch, older=self.fixed_bets)
         return self._half(isinstance(setting.goal, ParetoGroups))
 
     def _for_rule(self, rule: Any) -> Algorithm:
@@ -114,7 +115,15 @@ class Adaptive(Algorithm):
 
 
 @dataclass(frozen=True)
-class AdaptiveByBoxes(Adaptive):
+class AdaptiveByFixedBets(Adaptive):
+    """Version 2, for studies that it began: fixed bets, and a union over leaders, on shared items."""
+
+    version: ClassVar[int] = 2
+    fixed_bets: ClassVar[bool] = True
+
+
+@dataclass(frozen=True)
+class AdaptiveByBoxes(AdaptiveByFixedBets):
     """Version 1, for studies that it began: noise models without a known scale go by boxes."""
 
     version: ClassVar[int] = 1

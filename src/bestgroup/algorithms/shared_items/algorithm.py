@@ -8,10 +8,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from bestgroup.algorithms.protocol import Algorithm, Kernels, Setting, proven_for
-from bestgroup.algorithms.shared_items import best, pareto
+from bestgroup.algorithms.shared_items import best, best_by_union, pareto
 from bestgroup.algorithms.shared_items.rule import ItemsRule, check_memory, items_rule
+from bestgroup.algorithms.shared_items.terms import BestRule
 from bestgroup.inference.confidence_sequences.boxes import BoxRule, kept_values
-from bestgroup.inference.evalues.paired import betting
+from bestgroup.inference.evalues.paired import betting, ladder, purse_size
 from bestgroup.problem.goals import BestGroup, ParetoGroups
 from bestgroup.problem.guarantee import Guarantee
 
@@ -24,6 +25,7 @@ class OnItems(Algorithm):
 
     batch: int | float = 0.01
     lockstep: bool = False
+    older: bool = False  # fixed bets only, and a union over leaders
 
     name: ClassVar[str] = "adaptive"
     reads_values: ClassVar[bool] = True
@@ -37,7 +39,7 @@ class OnItems(Algorithm):
 
     def remaining(self, state: Any, rule: Any) -> float | None:
         """Return how many items arms still need to pass, by what is seen now."""
-        items = rule.items if isinstance(rule, best.BestRule) else rule
+        items = rule if isinstance(rule, ItemsRule) else rule.items
         if not state.round[0] or self.lockstep:
             return None
         return float(np.maximum(np.minimum(state.need, items.limit) - state.depth, 0.0).sum())
@@ -60,12 +62,12 @@ class ItemsPareto(OnItems):
     def check(self, setting: Setting) -> None:
         """Raise InvalidInput if the setting is too large."""
         super().check(setting)
-        bets = len(betting(setting.items.count if setting.items else 0).bets)
+        bets = purse_size(betting(setting.items.count if setting.items else 0))
         check_memory(setting.shape.total**2 * setting.shape.dims * 2 * bets, "Pareto groups")
 
     def rule(self, setting: Setting) -> ItemsRule:
         """Return the rule for the kernels."""
-        return items_rule(setting, self.batch, self.lockstep)
+        return items_rule(setting, self.batch, self.lockstep, self.older)
 
     def init(self, rule: ItemsRule) -> pareto.State:
         """Return the state before any pull."""
@@ -101,25 +103,53 @@ class ItemsBest(OnItems):
     def check(self, setting: Setting) -> None:
         """Raise InvalidInput if the setting is too large."""
         super().check(setting)
-        bets = len(betting(setting.items.count if setting.items else 0).bets)
-        dims = setting.shape.dims
-        check_memory(sum(size**dims for size in setting.shape.sizes) * bets * 16, "the best group")
+        numbers = purse_size(betting(setting.items.count if setting.items else 0)) + 8
+        shape = setting.shape
+        rows = 1
+        if isinstance(setting.goal, BestGroup) and setting.goal.epsilon:
+            rows += shape.groups
+        selections = sum(size**shape.dims for size in shape.sizes)
+        check_memory(selections * rows * numbers, "the best group")
 
-    def rule(self, setting: Setting) -> best.BestRule:
+    def rule(self, setting: Setting) -> BestRule:
         """Return the rule for the kernels."""
         return best.best_rule(items_rule(setting, self.batch))
 
-    def init(self, rule: best.BestRule) -> best.State:
+    def init(self, rule: BestRule) -> Any:
         """Return the state before any pull."""
         return best.init(rule)
 
-    def answer(self, state: best.State, rule: best.BestRule) -> frozenset[int]:
+    def answer(self, state: Any, rule: BestRule) -> frozenset[int]:
         """Return the leader's group."""
         return frozenset({int(state.leader[0])})
 
-    def record(self, state: best.State, rule: best.BestRule) -> dict[str, Any]:
+    def record(self, state: Any, rule: BestRule) -> dict[str, Any]:
         """Return what a trace shows of a plan; with epsilon > 0 groups can come back."""
         return {**_sets(~state.out, rule.items), "efficiency": state.efficiency.copy()}
+
+
+@dataclass(frozen=True)
+class ItemsBestByUnion(ItemsBest):
+    """The best group as version 2 of `adaptive` finds it: a union over leaders, fixed bets."""
+
+    kernels: ClassVar[Kernels | None] = Kernels(
+        best_by_union.plan, best_by_union.step, best_by_union.is_done, best_by_union.is_stuck
+    )
+
+    def check(self, setting: Setting) -> None:
+        """Raise InvalidInput if the setting is too large."""
+        OnItems.check(self, setting)
+        bets = purse_size(ladder(setting.items.count if setting.items else 0))
+        dims = setting.shape.dims
+        check_memory(sum(size**dims for size in setting.shape.sizes) * bets * 16, "the best group")
+
+    def rule(self, setting: Setting) -> Any:
+        """Return the rule for the kernels."""
+        return best_by_union.best_rule(items_rule(setting, self.batch, older=True))
+
+    def init(self, rule: Any) -> Any:
+        """Return the state before any pull."""
+        return best_by_union.init(rule)
 
 
 def _sets(undecided: Any, rule: ItemsRule) -> dict[str, Any]:
@@ -153,14 +183,21 @@ def assumptions(setting: Setting) -> tuple[str, ...]:
     )
 
 
-def for_setting(setting: Setting, batch: int | float, lockstep: bool = False) -> OnItems:
+def for_setting(
+    setting: Setting, batch: int | float, lockstep: bool = False, older: bool = False
+) -> OnItems:
     """Return the algorithm on shared items for the goal of a setting."""
-    kind = ItemsPareto if isinstance(setting.goal, ParetoGroups) else ItemsBest
-    return kind(batch, lockstep)
+    if isinstance(setting.goal, ParetoGroups):
+        return ItemsPareto(batch, lockstep, older)
+    return (ItemsBestByUnion if older else ItemsBest)(batch, lockstep, older)
 
 
 def for_rule(rule: Any, batch: int | float, lockstep: bool = False) -> OnItems | None:
     """Return the algorithm on shared items that a rule belongs to; None if it is of another kind."""
     if isinstance(rule, ItemsRule):
         return ItemsPareto(batch, lockstep)
-    return ItemsBest(batch, lockstep) if isinstance(rule, best.BestRule) else None
+    if isinstance(rule, BestRule):
+        return ItemsBest(batch, lockstep)
+    if isinstance(rule, best_by_union.BestRule):
+        return ItemsBestByUnion(batch, lockstep, True)
+    return None

@@ -1,42 +1,48 @@
-"""The best group on shared items: one number an item for two selections.
+"""The best group on shared items: one process for each selection that may be the best.
 
 A selection s of a group names an arm for each dim; L_s = sum_d w^d mu_{s(d)}^d, and R_i . w is the
 largest L_s of group i. On an item the difference of two selections is one number,
 
     D_t = sum_d w^d (x_{s(d)}^d - x_{s'(d)}^d),    |D_t| <= sum_d w^d r_d,
 
-so the pair process (`inference.evalues.paired`) holds for it, with the covariances that the arms have.
-At any time a *leader* (i, s) is compared with all selections s' of all other groups; s' is put out
-once the process that refutes L_s + epsilon ||w||_1 < L_{s'} has reached m / delta, m = sum_i K_i^D. With
-epsilon = 0 it stays out; with epsilon > 0 all come back when the leader's group changes. A group is out
-when all its selections are, and the answer is the leader's group once all others are out.
+so a factor of the pair process (`inference.evalues.paired`) can be made of it, with the covariances that
+the arms have. The selection s that s' is compared with may be another one on every item, as long as it
+is known from the items before (`terms.py` says who stands for whom on which items). So there is
 
-**Theorem.** The answer is wrong with probability at most delta, whatever chooses leaders and items.
-*Proof.* Let k* be a best group and s* a selection of it with L_{s*} = R_{k*} . w; the means fix both. If
-the answer i is wrong, R_i . w + epsilon ||w||_1 < R_{k*} . w, then s* was put out by some (i', s), with
-i' != k*, and i' = i if epsilon > 0. The null L_s + epsilon ||w||_1 < L_{s*} was true (for epsilon = 0 at
-least L_s <= L_{s*}, which the process refutes as well; equality at the end of a pool makes i' a best
-group, too). So one of at most m processes, one for each (i', s), has reached m / delta. QED
+- K, the wealth of s' against whoever leads (the runner-up, where the group of s' leads), without slack;
+- if epsilon > 0, K_i, its wealth against the fronts of group i, with the slack epsilon ||w||_1.
 
-All items count for every leader, since the union is over leaders; the processes of a new leader are
-computed again from the first item on.
+With epsilon = 0 s' is out once K reaches 1 / delta. Otherwise it is out once K reaches 4 / delta, and out
+against i once K_i reaches 1 / (q_i delta), q_i = 3 / (4 h H_N) for the group that looked h-th best when
+the first term was made, H_N = 1 + 1/2 + ... + 1/N. A group is out when all its selections are; the answer
+is the leader's group once all others are out, or out against it. In a pool s' is also out against i if a
+front of i is certain to be as good up to the slack: by the last item, or as no rest can change it.
+
+**Theorem.** The answer is wrong with probability at most delta, whatever names leaders and chooses
+items. The proof is in docs/theory.md 9.3: the means fix a best group k* and a selection s* of it, and
+every factor of *its* wealths has a conditional mean of at most 1, so nothing is summed over leaders'
+selections, only over groups if there is slack.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
-from typing import NamedTuple
 
 import numpy as np
 
-from bestgroup.algorithms.shared_items.forecast import NEVER, PRIOR, expected_depth
-from bestgroup.algorithms.shared_items.rule import (
-    FIRST,
-    ItemsRule,
-    fill_plan,
-    keep_up,
-    shallowest,
+from bestgroup.algorithms.shared_items.forecast import PRIOR, expected_depth
+from bestgroup.algorithms.shared_items.rule import FIRST, ItemsRule, keep_up, shallowest
+from bestgroup.algorithms.shared_items.terms import (
+    MOST_TERMS,
+    BestRule,
+    State,
+    edge_of,
+    ends_of,
+    front_depth,
+    opponent,
+    rename,
+    row_of,
 )
 from bestgroup.compile.borrowing import borrowing
 from bestgroup.compile.kernel import kernel
@@ -44,46 +50,16 @@ from bestgroup.inference.evalues.paired import (
     OPEN,
     PROVEN,
     Claim,
+    at_the_end,
+    grow,
     log_wealth,
-    watch_item,
+    null_mean,
+    purse_size,
 )
 from bestgroup.inference.tally import Tally
-from bestgroup.problem.arrays import Bools, Floats, Ints
+from bestgroup.problem.arrays import Ints
 
-_STAY = (
-    0.25  # a leader stays unless another is ahead by this share of the slack: it may win as well
-)
-_LATER = 1.05  # a leader is replaced when its depth has grown by this factor
-
-
-class BestRule(NamedTuple):
-    """A setting with shared items and weights as the kernels see it."""
-
-    items: ItemsRule
-    owner: Ints  # [P]     the group of a selection
-    arms: Ints  # [P, D]   its arm for each dim
-    reach: float  # of the difference of two selections
-    slack: float  # epsilon ||w||_1
-
-
-class State(NamedTuple):
-    """Who leads, what is put out, and how deep every arm is and needs to be."""
-
-    out: Bools  # [N]
-    leader: Ints  # [1]
-    front: Ints  # [D]        the leader's selection
-    since: Ints  # [1]        its depth when it was named
-    depth: Ints  # [A]        items that an arm has passed
-    behind: Floats  # [A, D]  sum of an arm's differences to the leader's arm of the dim
-    common: Ints  # [A, D]    over so many items
-    passed: Ints  # [P]       items that a selection and the leader's have taken up
-    total: Floats  # [P]
-    square: Floats  # [P]
-    wealth: Floats  # [P, L]
-    code: Ints  # [P]         OPEN, PROVEN (put out) or REFUTED
-    need: Floats  # [A]
-    efficiency: Floats  # [N, D]
-    round: Ints  # [1]
+_FOR_GOOD = 0.25  # the share of delta for what is out whoever leads, if there is slack
 
 
 def best_rule(items: ItemsRule) -> BestRule:
@@ -103,19 +79,26 @@ def init(rule: BestRule) -> State:
     """Return the state before any pull."""
     items = rule.items
     N, A, D, P = len(items.start) - 1, len(items.home), len(items.epsilon), len(rule.owner)
+    rows = 1 if rule.slack == 0.0 else N + 1
     return State(
         out=np.zeros(N, np.bool_),
         leader=np.zeros(1, np.int64),
-        front=np.zeros(D, np.int64),
-        since=np.zeros(1, np.int64),
+        terms=np.ones(1, np.int64),
+        begins=np.zeros(MOST_TERMS, np.int64),
+        leads=np.full((MOST_TERMS, 2), -1, np.int64),
+        fronts=np.zeros((MOST_TERMS, N, D), np.int64) + items.start[:-1, None],
+        since=np.zeros(N, np.int64),
+        rank=np.ones(N, np.int64),
         depth=np.zeros(A, np.int64),
         behind=np.zeros((A, D)),
         common=np.zeros((A, D), np.int64),
-        passed=np.zeros(P, np.int64),
-        total=np.zeros(P),
-        square=np.zeros(P),
-        wealth=np.ones((P, len(items.betting.bets))),
-        code=np.zeros(P, np.int64),
+        term=np.zeros((rows, P), np.int64),
+        passed=np.zeros((rows, P), np.int64),
+        total=np.zeros((rows, P)),
+        square=np.zeros((rows, P)),
+        wealth=np.ones((rows, P, purse_size(items.betting))),
+        code=np.zeros((rows, P), np.int64),
+        sure=np.full(P, -1, np.int64),
         need=np.full(A, float(min(FIRST, items.limit))),
         efficiency=np.zeros((N, D)),
         round=np.zeros(1, np.int64),
@@ -124,18 +107,52 @@ def init(rule: BestRule) -> State:
 
 @kernel
 def plan(state: State, tally: Tally, rule: BestRule) -> Ints:
-    """Return the next items of the arms that are not as deep as they need to be."""
+    """Return the next items of the arms that need more; no arm goes deeper than the leader's."""
     items = rule.items
     pulls = np.zeros(items.exists.shape, np.int64)
-    ahead = np.zeros(len(items.home), np.int64)
+    reached = state.depth.copy()
     if state.round[0] == 0:
-        for a in range(len(ahead)):
-            ahead[a] = int(state.need[a])
+        for a in range(len(reached)):
+            reached[a] = int(state.need[a])
+    elif items.size == 0:
+        advance_together(state, items, reached)
     else:
-        fill_plan(items, state.need, state.depth, ahead)
-    for a in range(len(ahead)):
-        pulls[items.home[a], items.place[a]] = ahead[a]
+        advance_singly(state, items, reached)
+    for a in range(len(reached)):
+        pulls[items.home[a], items.place[a]] = reached[a] - state.depth[a]
     return pulls
+
+
+@borrowing
+def advance_together(state: State, items: ItemsRule, reached: Ints) -> None:
+    """Let all arms that lag behind, and then the leader's, go on by a share of their depth."""
+    low = shallowest(state.need, reached, items.limit)
+    if low < 0:
+        return
+    top = min(state.depth[low] + max(1, int(items.share * state.depth[low])), items.limit)
+    deepest = 0
+    for a in range(len(reached)):
+        if reached[a] < top and reached[a] < state.need[a]:
+            reached[a] = min(float(top), math.ceil(state.need[a]))
+            deepest = max(deepest, reached[a])
+    last = state.terms[0] - 1
+    for d in range(state.fronts.shape[2]):
+        f = state.fronts[last, state.leader[0], d]
+        reached[f] = max(reached[f], deepest)
+
+
+@borrowing
+def advance_singly(state: State, items: ItemsRule, reached: Ints) -> None:
+    """Spend a plan of a fixed size item by item, the leader's arms before the others."""
+    last, left = state.terms[0] - 1, items.size
+    low = shallowest(state.need, reached, items.limit)
+    while low >= 0 and left > 0:
+        for d in range(state.fronts.shape[2]):
+            f = state.fronts[last, state.leader[0], d]
+            if reached[f] <= reached[low] and reached[f] < items.limit:
+                low = f
+        reached[low] += 1
+        low, left = shallowest(state.need, reached, items.limit), left - 1
 
 
 @kernel
@@ -145,21 +162,27 @@ def step(state: State, tally: Tally, rule: BestRule) -> None:
     A = len(items.home)
     state.round[0] += 1
     note_depths(state, tally, items)
-    front = np.zeros(len(items.epsilon), np.int64)
-    compare_with_front(state, tally, items)
-    leader = find_leader(state, items, rule.slack, front)
-    least = front_depth(state)
-    if state.round[0] == 1 or least >= _LATER * state.since[0] or is_at_its_end(state, items):
-        if leader != state.leader[0] or is_other(front, state.front) or state.round[0] == 1:
-            name_leader(state, rule, leader, front, least)
-            compare_with_front(state, tally, items)
-    follow_selections(state, tally, rule)
-    put_out(state, rule)
+    decide(state, tally, rule)
+    if state.out[state.leader[0]]:  # another one leads then
+        decide(state, tally, rule)
     set_needs(state, rule)
     live = np.zeros(A, np.bool_)
     for a in range(A):
         live[a] = not state.out[items.home[a]]
     keep_up(state.need, state.depth, live, items.limit)
+
+
+@kernel
+def decide(state: State, tally: Tally, rule: BestRule) -> None:
+    """Say who leads, take up what is new for every selection, and put out groups."""
+    rename(state, tally, rule)
+    for p in range(len(rule.owner)):
+        if not is_out(state, rule, p):
+            follow(state, tally, rule, 0, p)
+            if rule.slack > 0.0 and rule.owner[p] != state.leader[0]:
+                follow(state, tally, rule, row_of(rule, state.leader[0]), p)
+            settle_for_certain(state, tally, rule, p)
+    put_out(state, rule)
 
 
 @kernel
@@ -191,184 +214,181 @@ def note_depths(state: State, tally: Tally, items: ItemsRule) -> None:
 
 
 @borrowing
-def front_depth(state: State) -> int:
-    """Return how many items the leader's selection has passed."""
-    least = int(state.depth[state.front[0]])
-    for d in range(1, len(state.front)):
-        least = min(least, int(state.depth[state.front[d]]))
+def follow(state: State, tally: Tally, rule: BestRule, row: int, p: int) -> None:
+    """Take up the new items of one wealth of a selection, term by term."""
+    deep, going = selection_depth(state, rule, p), True
+    while going and state.passed[row, p] < deep and state.code[row, p] == OPEN:
+        h = state.term[row, p]
+        end = ends_of(state, h)
+        i = opponent(state, rule, row, h, p)
+        if state.passed[row, p] >= end:
+            state.term[row, p] = h + 1
+            state.total[row, p] = math.nan  # the sums are those of another pair from now on
+        elif i < 0:
+            state.passed[row, p] = min(end, deep)
+        else:
+            stop = min(end, deep, front_depth(state, h, i))
+            going = stop > state.passed[row, p]
+            if going:
+                bet_on_items(state, tally, rule, (row, p, i), stop)
+
+
+@borrowing
+def bet_on_items(
+    state: State, tally: Tally, rule: BestRule, which: tuple[int, int, int], stop: int
+) -> None:
+    """Take up the items before `stop`, all of one term, for (row, selection, opponent's group)."""
+    row, p, i = which
+    h, first = state.term[row, p], state.passed[row, p]
+    total, square = state.total[row, p], state.square[row, p]
+    if math.isnan(total):
+        total, square = 0.0, 0.0
+        for t in range(first):
+            value = difference(state, tally, rule, (h, i, p, t))
+            total += value
+            square += value * value
+    bets, need = rule.items.betting, needed(state, rule, row)
+    claim = Claim(rule.slack if row > 0 else 0.0, rule.reach, need, row == 0)
+    for t in range(first, stop):
+        value = difference(state, tally, rule, (h, i, p, t))
+        if state.code[row, p] == OPEN:
+            wealth = state.wealth[row, p]
+            if grow(bets, wealth, value, t, total, square, claim) >= need:
+                state.code[row, p] = PROVEN
+        total += value
+        square += value * value
+    state.total[row, p], state.square[row, p], state.passed[row, p] = total, square, stop
+
+
+@borrowing
+def difference(
+    state: State, tally: Tally, rule: BestRule, which: tuple[int, int, int, int]
+) -> float:
+    """Return by how much group i's front of a term exceeds selection p on an item: (h, i, p, t)."""
+    h, i, p, t = which
+    items, value = rule.items, 0.0
+    for d in range(rule.arms.shape[1]):
+        f, a = state.fronts[h, i, d], rule.arms[p, d]
+        x = tally.extra[items.home[f], items.place[f], d, t]
+        y = tally.extra[items.home[a], items.place[a], d, t]
+        value += items.weights[d] * (x - y)
+    return value
+
+
+@borrowing
+def needed(state: State, rule: BestRule, row: int) -> float:
+    """Return the wealth at which a selection is out."""
+    level = math.exp(rule.items.level)
+    if rule.slack == 0.0:
+        return level
+    if row == 0:
+        return level / _FOR_GOOD
+    harmonic = 0.0
+    for h in range(len(state.out)):
+        harmonic += 1.0 / (h + 1.0)
+    return level * harmonic * state.rank[row - 1] / (1.0 - _FOR_GOOD)
+
+
+@borrowing
+def is_out(state: State, rule: BestRule, p: int) -> bool:
+    """Return whether a selection is out, for good or against the leader's group."""
+    i = state.leader[0]
+    proven = state.code[0, p] == PROVEN or state.code[row_of(rule, i), p] == PROVEN
+    return proven or state.sure[p] == i
+
+
+@borrowing
+def settle_for_certain(state: State, tally: Tally, rule: BestRule, p: int) -> None:
+    """Put out a selection that no rest of the pool can bring above the leader's, or that is level."""
+    items, last, i = rule.items, state.terms[0] - 1, state.leader[0]
+    count = items.betting.pool
+    if count == 0 or rule.owner[p] == i or is_out(state, rule, p):
+        return
+    stop = min(selection_depth(state, rule, p), front_depth(state, last, i))
+    if stop < count // 2:  # nothing is certain before
+        return
+    total = 0.0
+    for t in range(stop):
+        total += difference(state, tally, rule, (last, i, p, t))
+    claim = Claim(rule.slack, rule.reach, np.inf, False)
+    certain = stop == count and at_the_end(count, total, claim) == PROVEN
+    if stop < count:
+        certain = null_mean(count, stop, total, claim.shift, claim.reach) < -claim.reach
+    if certain:
+        state.sure[p] = i
+
+
+@borrowing
+def selection_depth(state: State, rule: BestRule, p: int) -> int:
+    """Return how many items all arms of a selection have passed."""
+    least = int(state.depth[rule.arms[p, 0]])
+    for d in range(1, rule.arms.shape[1]):
+        least = min(least, int(state.depth[rule.arms[p, d]]))
     return least
 
 
 @borrowing
-def is_other(front: Ints, before: Ints) -> bool:
-    """Return whether two selections differ."""
-    for d in range(len(front)):
-        if front[d] != before[d]:
-            return True
-    return False
-
-
-@borrowing
-def is_at_its_end(state: State, items: ItemsRule) -> bool:
-    """Return whether no arm that is needed can go on."""
-    for a in range(len(items.home)):
-        if state.depth[a] < items.limit and state.depth[a] < state.need[a]:
-            return False
-    return True
-
-
-@borrowing
-def compare_with_front(state: State, tally: Tally, items: ItemsRule) -> None:
-    """Take up the differences of every arm to the leader's arm of each dim."""
-    for d in range(len(items.epsilon)):
-        f = state.front[d]
-        y = tally.extra[items.home[f], items.place[f], d]
-        for a in range(len(items.home)):
-            x = tally.extra[items.home[a], items.place[a], d]
-            stop = min(state.depth[a], state.depth[f])
-            for t in range(state.common[a, d], stop):
-                state.behind[a, d] += x[t] - y[t]
-            state.common[a, d] = stop
-
-
-@borrowing
-def find_leader(state: State, items: ItemsRule, slack: float, front: Ints) -> int:
-    """Return the group that looks best, on items in common with the leader; sets its selection."""
-    most, leader = -np.inf, state.leader[0]
-    for i in range(len(state.out)):
-        if state.out[i]:
-            continue
-        value = 0.0
-        for d in range(len(items.epsilon)):
-            value += items.weights[d] * edge_of(state, best_arm(state, items, i, d), d)
-        if i == state.leader[0]:
-            value += _STAY * slack
-        if value > most or (value == most and i == state.leader[0]):
-            most, leader = value, i
-    for d in range(len(items.epsilon)):
-        front[d] = best_arm(state, items, leader, d)
-    return leader
-
-
-@borrowing
-def edge_of(state: State, a: int, d: int) -> float:
-    """Return the mean difference of an arm to the leader's arm of a dim."""
-    return state.behind[a, d] / max(1, state.common[a, d])
-
-
-@borrowing
-def best_arm(state: State, items: ItemsRule, i: int, d: int) -> int:
-    """Return the arm of a group that looks best in a dim; the leader's own one if it is level."""
-    best, arm = -np.inf, items.start[i]
-    for a in range(items.start[i], items.start[i + 1]):
-        value = edge_of(state, a, d)
-        if value > best or (value == best and a == state.front[d]):
-            best, arm = value, a
-    return arm
-
-
-@borrowing
-def name_leader(state: State, rule: BestRule, leader: int, front: Ints, depth: int) -> None:
-    """Set another leader; what it has to be compared with begins at the first item again."""
-    keep = rule.slack == 0.0 or leader == state.leader[0]
-    if not keep:
-        for i in range(len(state.out)):
-            state.out[i] = False
-    for p in range(len(rule.owner)):
-        if keep and state.code[p] == PROVEN:
-            continue
-        state.code[p], state.passed[p] = OPEN, 0
-        state.total[p], state.square[p] = 0.0, 0.0
-        for k in range(state.wealth.shape[1]):
-            state.wealth[p, k] = 1.0
-    for d in range(len(front)):
-        if front[d] != state.front[d] or state.round[0] == 1:
-            for a in range(len(state.depth)):
-                state.behind[a, d], state.common[a, d] = 0.0, 0
-        state.front[d] = front[d]
-    state.leader[0], state.since[0] = leader, depth
-
-
-@borrowing
-def follow_selections(state: State, tally: Tally, rule: BestRule) -> None:
-    """Take up the new items of every selection that is not put out."""
-    level = math.exp(rule.items.level) * len(rule.owner)
-    claim = Claim(rule.slack, rule.reach, level, False)
-    least = front_depth(state)
-    for p in range(len(rule.owner)):
-        if rule.owner[p] == state.leader[0] or state.code[p] != OPEN or state.out[rule.owner[p]]:
-            continue
-        stop = least
-        for d in range(rule.arms.shape[1]):
-            stop = min(stop, int(state.depth[rule.arms[p, d]]))
-        follow(state, tally, rule, p, stop, claim)
-
-
-@borrowing
-def follow(state: State, tally: Tally, rule: BestRule, p: int, stop: int, claim: Claim) -> None:
-    """Take up the new items of one selection."""
-    items = rule.items
-    for t in range(state.passed[p], stop):
-        value = 0.0
-        for d in range(rule.arms.shape[1]):
-            f, a = state.front[d], rule.arms[p, d]
-            x = tally.extra[items.home[f], items.place[f], d, t]
-            y = tally.extra[items.home[a], items.place[a], d, t]
-            value += items.weights[d] * (x - y)
-        if state.code[p] == OPEN:
-            total = state.total[p]
-            state.code[p] = watch_item(items.betting, state.wealth[p], value, t, total, claim)
-        state.total[p] += value
-        state.square[p] += value * value
-    state.passed[p] = max(state.passed[p], stop)
-
-
-@borrowing
 def put_out(state: State, rule: BestRule) -> None:
-    """Put out the groups whose selections are all put out."""
+    """Put out the groups whose selections are all out, for good or against the leader."""
     for i in range(len(state.out)):
-        if i != state.leader[0]:
-            state.out[i] = True
+        state.out[i] = True
     for p in range(len(rule.owner)):
-        if state.code[p] != PROVEN:
+        if not is_out(state, rule, p):
             state.out[rule.owner[p]] = False
 
 
 @borrowing
 def set_needs(state: State, rule: BestRule) -> None:
     """Set how deep every arm needs to go for the leader to be proven."""
-    items = rule.items
-    for a in range(len(items.home)):
+    row, common = row_of(rule, state.leader[0]), 0.0
+    for a in range(len(state.depth)):
         state.need[a] = float(state.depth[a])
     lines, spread = 0.0, 0.0
     for p in range(len(rule.owner)):
-        n = float(state.passed[p])
-        if n > 1.0:
-            spread += max(0.0, state.square[p] - state.total[p] ** 2 / n)
+        n = float(state.passed[row, p])
+        if n > 1.0 and not math.isnan(state.total[row, p]):
+            spread += max(0.0, state.square[row, p] - state.total[row, p] ** 2 / n)
             lines += n - 1.0
-    common = spread / lines if lines > 0.0 else 0.0
+    if lines > 0.0:
+        common = spread / lines
     for p in range(len(rule.owner)):
-        if rule.owner[p] == state.leader[0] or state.out[rule.owner[p]]:
-            continue
-        wanted = selection_depth(state, rule, p, common)
-        for d in range(rule.arms.shape[1]):
-            a, f = rule.arms[p, d], state.front[d]
-            state.need[a] = max(state.need[a], wanted)
-            state.need[f] = max(state.need[f], wanted)
+        if rule.owner[p] != state.leader[0] and not is_out(state, rule, p):
+            wanted, way = wanted_depth(state, rule, 0, p, common), 0
+            if row > 0:
+                near = wanted_depth(state, rule, row, p, common)
+                if near < wanted:
+                    wanted, way = near, row
+            ask_for(state, rule, way, p, wanted)
 
 
 @borrowing
-def selection_depth(state: State, rule: BestRule, p: int, common: float) -> float:
-    """Return at which depth a selection is expected to be put out."""
-    items, n = rule.items, state.passed[p]
-    if state.code[p] == PROVEN:
-        return 0.0
-    if state.code[p] != OPEN:
-        return NEVER
-    rest = max(0.0, state.square[p] - state.total[p] ** 2 / max(1, n))
-    variance = (rest + PRIOR * common) / (n - 1.0 + PRIOR)
-    gap = state.total[p] / max(1, n) + rule.slack
-    lack = items.level + math.log(len(rule.owner)) - log_wealth(items.betting, state.wealth[p])
+def ask_for(state: State, rule: BestRule, row: int, p: int, wanted: float) -> None:
+    """Let the arms of a selection, and those that it is compared with, go as deep as wanted."""
+    for d in range(rule.arms.shape[1]):
+        a = rule.arms[p, d]
+        state.need[a] = max(state.need[a], wanted)
+    for h in range(state.term[row, p], state.terms[0]):
+        i = opponent(state, rule, row, h, p)
+        if i < 0:
+            continue
+        for d in range(rule.arms.shape[1]):
+            f = state.fronts[h, i, d]
+            state.need[f] = max(state.need[f], min(wanted, float(ends_of(state, h))))
+
+
+@borrowing
+def wanted_depth(state: State, rule: BestRule, row: int, p: int, common: float) -> float:
+    """Return at which depth a selection is expected to be put out by one of its wealths."""
+    items, n = rule.items, state.passed[row, p]
+    rest, counted = 0.0, 0.0
+    if not math.isnan(state.total[row, p]) and n > 1:
+        rest = max(0.0, state.square[row, p] - state.total[row, p] ** 2 / n)
+        counted = n - 1.0
+    variance = (rest + PRIOR * common) / (counted + PRIOR)
+    gap = rule.slack if row > 0 else 0.0
+    for d in range(rule.arms.shape[1]):
+        gap -= items.weights[d] * edge_of(state, rule.arms[p, d], d)
+    lack = math.log(needed(state, rule, row)) - log_wealth(items.betting, state.wealth[row, p])
     count = items.betting.pool
     depth = expected_depth(count, items.limit, n, gap, variance, rule.reach, lack)
     return max(depth, n + 1.0)

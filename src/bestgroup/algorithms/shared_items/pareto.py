@@ -41,6 +41,7 @@ from bestgroup.inference.evalues.paired import (
     Claim,
     follow_pair,
     log_wealth,
+    purse_size,
 )
 from bestgroup.inference.tally import Tally
 from bestgroup.problem.arrays import Bools, Floats, Ints
@@ -75,7 +76,7 @@ def init(rule: ItemsRule) -> State:
         passed=np.zeros((A, A), np.int64),
         total=np.zeros((A, A, D)),
         square=np.zeros((A, A, D)),
-        wealth=np.ones((A, A, D, 2, len(rule.betting.bets))),
+        wealth=np.ones((A, A, D, 2, purse_size(rule.betting))),
         code=np.zeros((A, A, D, 2), np.int64),
         beaten_by=np.full(N, -1, np.int64),
         need=np.full(A, float(first)),
@@ -210,9 +211,9 @@ def follow(
         return
     shift = rule.epsilon[d] if kind == WON else 0.0
     wanted = Claim(shift, rule.reach[d], need_of(rule, kind, m, k), kind == OVER)
-    total = state.total[m, k, d]
+    total, square = state.total[m, k, d], state.square[m, k, d]
     wealth = state.wealth[m, k, d, kind]
-    found = follow_pair(rule.betting, wealth, upper, lower, span, total, wanted)
+    found = follow_pair(rule.betting, wealth, upper, lower, span, total, square, wanted)
     state.code[m, k, d, kind] = found
 
 

@@ -18,7 +18,7 @@ from bestgroup.algorithms.protocol import Setting
 from bestgroup.compile.borrowing import borrowing
 from bestgroup.compile.kernel import kernel
 from bestgroup.errors import InvalidInput
-from bestgroup.inference.evalues.paired import Betting, betting
+from bestgroup.inference.evalues.paired import Betting, betting, ladder
 from bestgroup.problem.arrays import Bools, Floats, Ints
 from bestgroup.problem.goals import BestGroup
 
@@ -47,8 +47,10 @@ class ItemsRule(NamedTuple):
     lockstep: bool  # all arms that may matter advance together
 
 
-def items_rule(setting: Setting, batch: int | float, lockstep: bool = False) -> ItemsRule:
-    """Return the rule of a setting with shared items."""
+def items_rule(
+    setting: Setting, batch: int | float, lockstep: bool = False, older: bool = False
+) -> ItemsRule:
+    """Return the rule of a setting with shared items; `older` ones have fixed bets only."""
     items, shape, goal = setting.items, setting.shape, setting.goal
     assert items is not None
     sizes = np.array(shape.sizes, np.int64)
@@ -67,7 +69,7 @@ def items_rule(setting: Setting, batch: int | float, lockstep: bool = False) -> 
         epsilon=np.full(shape.dims, goal.epsilon) if best else goal.epsilons(shape.dims),
         reach=np.array(items.reach),
         weights=goal.weight_vector(shape.dims) if best else np.ones(shape.dims),
-        betting=betting(items.count if items.pool else 0),
+        betting=(ladder if older else betting)(items.count if items.pool else 0),
         level=math.log(1.0 / setting.delta),
         limit=items.count or ENDLESS,
         size=size,

@@ -423,6 +423,8 @@ class TePlus(Algorithm):
     """
 
     name: ClassVar[str] = "te-plus"
+    version: ClassVar[int] = 2
+    fixed_bets: ClassVar[bool] = False  # on shared items
     goals: ClassVar[tuple[type, ...]] = (ParetoGroups,)
     kernels: ClassVar[Kernels | None] = KERNELS
     takes_items: ClassVar[bool] = True
@@ -455,7 +457,7 @@ class TePlus(Algorithm):
         """Return the rule for the kernels."""
         assert isinstance(setting.goal, ParetoGroups)
         if setting.items is not None:
-            return for_setting(setting, _ITEM, True).rule(setting)
+            return for_setting(setting, _ITEM, True, self.fixed_bets).rule(setting)
         shape = setting.shape
         independent = setting.noise.arms == "independent"
         alphas = split(shape, setting.delta)
@@ -522,3 +524,11 @@ class TePlus(Algorithm):
 def pair_assumptions(setting: Setting) -> tuple[str, ...]:
     """Return what a proof on pairs of arms assumes of pulls together, in words."""
     return SEVERAL_ARMS if setting.noise.arms == "independent" else SINGLE_ARMS
+
+
+@dataclass(frozen=True)
+class TePlusByFixedBets(TePlus):
+    """Version 1, for studies that it began: on shared items all bets are fixed beforehand."""
+
+    version: ClassVar[int] = 1
+    fixed_bets: ClassVar[bool] = True

@@ -34,6 +34,7 @@ from bestgroup.inference.evalues.paired import (
     Claim,
     betting,
     is_refuted,
+    ladder,
     lower_mean,
     rounding,
 )
@@ -135,6 +136,7 @@ class _Judge:
         units = len(table.sizes)
         self.mean_size = items.count / units if items.pool else 1.0
         self.rule: Betting = betting(units if items.pool else 0)
+        self.fixed: Betting = ladder(units if items.pool else 0)
 
     def proves(self, values: Floats, sizes: Floats, claim: Claim) -> bool:
         """Return whether sums of differences over units prove a claim on the mean of an item."""
@@ -192,8 +194,8 @@ class _Judge:
         centred = (values - middle * self.table.sizes[: len(values)]) / self.mean_size
         # Rounding in the centre may take a value out of the range by its last bit.
         reach = reach * self.table.largest / self.mean_size * (1.0 + 1e-12)
-        low = lower_mean.compiled(self.rule, centred, reach, need)
-        high = -lower_mean.compiled(self.rule, -centred, reach, need)
+        low = lower_mean.compiled(self.fixed, centred, reach, need)
+        high = -lower_mean.compiled(self.fixed, -centred, reach, need)
         return middle + low, middle + high
 
 

@@ -5,13 +5,17 @@ their mean is at most -s; to refute it is to prove that the first arm, plus s, i
 
     m_t = (-n s - D_1 - ... - D_{t-1}) / (n - t + 1)    a pool of n items in random order
     m_t = -s                                            items that are independent draws
-    K_t = sum_k w_k prod_{u <= t} (1 + min(l_k g_u, c / (r + m_u)) (D_u - m_u)),   c = 0.95,
+    K_t = sum_k w_k prod_{u <= t} (1 + min(l_k g_u, c / (r + m_u)) (D_u - m_u)),
 
-g_u = n / (n - u + 1) for a pool, else 1. Given the items before t, D_t has at most mean m_t under the
-null: exactly that if the pool's mean is -s, for then the rest of the pool has the mean m_t. Bets are
-known before item t and factors are positive, so K is a nonnegative supermartingale that starts at 1
-*in the filtration of the items*, and reaches 1 / alpha with probability at most alpha, whichever arm
-is asked for which item and whenever one looks, as long as no arm skips an item (docs/theory.md 9).
+g_u = n / (n - u + 1) for a pool, else 1; c < 1. In `betting` one more product, of weight 0.7, bets
+what the items before u suggest: G / (v + G^2), G the mean of the differences so far less m_u and v
+their variance, both drawn to 0 by ten items. `ladder` has fixed bets only: then K rises in s.
+
+Given the items before t, D_t has at most mean m_t under the null: exactly that if the pool's mean is
+-s, for then the rest of the pool has the mean m_t. Bets are known before item t and factors are
+positive, so K is a nonnegative supermartingale that starts at 1 *in the filtration of the items*, and
+reaches 1 / alpha with probability at most alpha, whichever arm is asked for which item and whenever
+one looks, as long as no arm skips an item (docs/theory.md 9).
 
 - If m_t < -r no completion of the pool satisfies the null: it is false for certain.
 - If m_t >= r the null is certain; nothing is bet.
@@ -36,14 +40,11 @@ from bestgroup.problem.arrays import Floats
 
 OPEN, PROVEN, REFUTED = 0, 1, 2
 
-_CAP = 0.95  # of the largest bet that cannot lose everything
-_RATIO = 1.6  # of two neighbouring bets
-_LARGEST = 8.0  # the largest bet, in units of 1 / r
-_MAIN, _RESERVE = (
-    16,
-    12,
-)  # bets of equal weight, and smaller ones for gaps that they are too large for
 _SPARE = 0.05  # the weight of all bets in reserve together
+_RESERVE = 12  # smaller bets, for gaps that the others are too large for
+_PLUG = 0.7  # the weight of the bet that follows the items
+_DRAWN = 10.0  # items that its estimates are drawn to 0 by
+_UNSEEN = 0.005  # the variance of these, in units of r^2
 _UNIT = 2.0**-52  # twice the relative error of an addition or a product
 _LOSS = 2.0**-44  # more than the relative error of a factor
 _TINY = 1e-250  # a smaller wealth counts as nothing
@@ -56,6 +57,8 @@ class Betting(NamedTuple):
     pool: int  # how many items it has; 0 if items are independent draws
     bets: Floats  # [L]     l_k r
     weights: Floats  # [L]  w_k
+    cap: float  # c, of the largest bet that cannot lose everything
+    plug: float  # the weight of the bet that follows the items; 0 for fixed bets only
 
 
 class Claim(NamedTuple):
@@ -67,21 +70,48 @@ class Claim(NamedTuple):
     strict: bool  # whether equality at the end of a pool refutes it
 
 
-def betting(count: int) -> Betting:
-    """Return the bets for a pool of `count` items; 0 for independent draws, with bets in reserve.
+def ladder(count: int) -> Betting:
+    """Return fixed bets for a pool of `count` items; 0 for independent draws, with bets in reserve.
 
     A pool needs no small bets: it ends.
 
-    >>> len(betting(100).bets), len(betting(0).bets)
+    >>> len(ladder(100).bets), len(ladder(0).bets)
     (16, 28)
     """
-    kept = _MAIN if count else _MAIN + _RESERVE
-    bets = np.array([_LARGEST / _RATIO**k for k in range(kept)])
-    weights = np.full(len(bets), 1.0 / _MAIN)
+    return _steps(count, 8.0, 1.6, 16, 0.95, 0.0)
+
+
+def betting(count: int) -> Betting:
+    """Return fewer fixed bets, and one that follows the items; for claims whose shift is fixed.
+
+    >>> len(betting(100).bets), len(purse(betting(100)))
+    (12, 13)
+    """
+    return _steps(count, 32.0, 2.0, 12, 0.98, _PLUG)
+
+
+def _steps(count: int, largest: float, ratio: float, main: int, cap: float, plug: float) -> Betting:
+    kept = main if count else main + _RESERVE
+    bets = np.array([largest / ratio**k for k in range(kept)])
+    weights = np.full(len(bets), 1.0 / main)
     if not count:
-        weights[:_MAIN] = (1.0 - _SPARE) / _MAIN
-        weights[_MAIN:] = _SPARE / _RESERVE
-    return Betting(count, bets, weights)
+        weights[:main] = (1.0 - _SPARE) / main
+        weights[main:] = _SPARE / _RESERVE
+    return Betting(count, bets, weights, cap, plug)
+
+
+def purse(rule: Betting) -> Floats:
+    """Return the wealth of each bet before the first item."""
+    return np.ones(purse_size(rule))
+
+
+def purse_size(rule: Betting) -> int:
+    """Return how many wealths a process keeps.
+
+    >>> purse_size(ladder(100))
+    16
+    """
+    return len(rule.bets) + (1 if rule.plug > 0.0 else 0)
 
 
 @borrowing
@@ -100,29 +130,89 @@ def null_mean(count: int, done: int, total: float, shift: float, reach: float) -
 
 
 @borrowing
-def bet(rule: Betting, wealth: Floats, value: float, mean: float, done: int, reach: float) -> float:
-    """Multiply the wealth of every bet by its factor for an item; returns K_t, rounded down."""
-    cap = _CAP / max(reach + mean, _NEAR * reach)
+def suggested(done: int, total: float, square: float, mean: float, claim: Claim) -> float:
+    """Return the bet that `done` items with this sum and sum of squares suggest; at least 0."""
+    count = done + _DRAWN
+    gap = (total - _DRAWN * claim.shift) / count - mean
+    if gap <= 0.0:
+        return 0.0
+    rest = max(0.0, square - total * total / max(1, done))
+    variance = (_DRAWN * _UNSEEN * claim.reach * claim.reach + rest) / count
+    return gap / (variance + gap * gap)
+
+
+@borrowing
+def bet(
+    rule: Betting,
+    wealth: Floats,
+    value: float,
+    mean: float,
+    done: int,
+    reach: float,
+    follows: float,
+) -> float:
+    """Multiply the wealth of every bet by its factor for an item; returns K_t, rounded down.
+
+    `follows` is the bet that follows the items, if the rule has one.
+    """
+    cap = rule.cap / max(reach + mean, _NEAR * reach)
     stretch = 1.0 if rule.pool == 0 else rule.pool / (rule.pool - done)
     stretch = stretch / reach
-    average = 0.0
     for k in range(len(wealth)):
-        size = min(rule.bets[k] * stretch, cap)
+        size = min(rule.bets[k] * stretch if k < len(rule.bets) else follows, cap)
         grown = wealth[k] * (1.0 + size * (value - mean))
         wealth[k] = grown if grown > _TINY else 0.0
+    return pooled(rule, wealth) * (1.0 - (done + 1) * _LOSS)
+
+
+@borrowing
+def pooled(rule: Betting, wealth: Floats) -> float:
+    """Return the weighted wealth of all bets."""
+    average = 0.0
+    for k in range(len(rule.bets)):
         average += rule.weights[k] * wealth[k]
-    return average * (1.0 - (done + 1) * _LOSS)
+    if rule.plug > 0.0:
+        average = (1.0 - rule.plug) * average + rule.plug * wealth[len(rule.bets)]
+    return average
+
+
+@borrowing
+def grow(
+    rule: Betting,
+    wealth: Floats,
+    value: float,
+    done: int,
+    total: float,
+    square: float,
+    claim: Claim,
+) -> float:
+    """Take up the difference on the item after `done` ones, of which the sums are given.
+
+    Returns K_t, rounded down; infinity if the null was false for certain before the item.
+    """
+    mean = null_mean(rule.pool, done, total, claim.shift, claim.reach)
+    if mean < -claim.reach:
+        return math.inf
+    if mean >= claim.reach:
+        return pooled(rule, wealth) * (1.0 - (done + 1) * _LOSS)
+    follows = 0.0
+    if rule.plug > 0.0:
+        follows = suggested(done, total, square, mean, claim)
+    return bet(rule, wealth, value, mean, done, claim.reach, follows)
 
 
 @borrowing
 def watch_item(
-    rule: Betting, wealth: Floats, value: float, done: int, total: float, claim: Claim
+    rule: Betting,
+    wealth: Floats,
+    value: float,
+    done: int,
+    total: float,
+    square: float,
+    claim: Claim,
 ) -> int:
     """Take up the difference on the item after `done` ones; returns whether the claim is proven."""
-    mean = null_mean(rule.pool, done, total, claim.shift, claim.reach)
-    if mean < -claim.reach:
-        return PROVEN
-    if mean < claim.reach and bet(rule, wealth, value, mean, done, claim.reach) >= claim.need:
+    if grow(rule, wealth, value, done, total, square, claim) >= claim.need:
         return PROVEN
     if done + 1 == rule.pool:
         return at_the_end(rule.pool, total + value, claim)
@@ -147,37 +237,37 @@ def follow_pair(
     lower: Floats,
     span: tuple[int, int],
     total: float,
+    square: float,
     claim: Claim,
 ) -> int:
-    """Take up items span[0], ..., span[1] - 1 of two arms, before which the differences sum to `total`."""
+    """Take up items span[0], ..., span[1] - 1 of two arms; the sums are those of the items before."""
     for t in range(span[0], span[1]):
         value = upper[t] - lower[t]
-        code = watch_item(rule, wealth, value, t, total, claim)
+        code = watch_item(rule, wealth, value, t, total, square, claim)
         if code != OPEN:
             return code
         total += value
+        square += value * value
     return OPEN
 
 
 @borrowing
 def log_wealth(rule: Betting, wealth: Floats) -> float:
     """Return log K, at least -30; for forecasts only."""
-    average = 0.0
-    for k in range(len(wealth)):
-        average += rule.weights[k] * wealth[k]
-    return math.log(max(average, 1e-13))
+    return math.log(max(pooled(rule, wealth), 1e-13))
 
 
 @kernel
 def is_refuted(rule: Betting, values: Floats, claim: Claim) -> bool:
     """Return whether the first differences of a sequence prove a claim at any time."""
-    wealth = np.ones(len(rule.bets))
-    total = 0.0
+    wealth = np.ones(len(rule.bets) + (1 if rule.plug > 0.0 else 0))
+    total, square = 0.0, 0.0
     for t in range(len(values)):
-        code = watch_item(rule, wealth, values[t], t, total, claim)
+        code = watch_item(rule, wealth, values[t], t, total, square, claim)
         if code != OPEN:
             return code == PROVEN
         total += values[t]
+        square += values[t] * values[t]
     if rule.pool > 0 and len(values) < rule.pool:
         return null_mean(rule.pool, len(values), total, claim.shift, claim.reach) < -claim.reach
     return False
@@ -187,8 +277,8 @@ def is_refuted(rule: Betting, values: Floats, claim: Claim) -> bool:
 def lower_mean(rule: Betting, values: Floats, reach: float, need: float) -> float:
     """Return a lower bound of the mean of values in [-r, r]: all means below it are refuted.
 
-    The larger s the larger K, so the refuted means are a half-line; a bisection keeps to its refuted
-    end, so that stopping it early costs width only.
+    With fixed bets (`ladder`): the larger s the larger K, so the refuted means are a half-line; a
+    bisection keeps to its refuted end, so that stopping it early costs width only.
     """
     out, within = -reach, reach
     for _ in range(45):

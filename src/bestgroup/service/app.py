@@ -46,6 +46,7 @@ def create_app(storage: Any, tokens: auth.Tokens | None, apart: bool = False) ->
     named = None if tokens is None else NamedTokens(board.store)
     kept = board.store.as_kept()
     background = Background(kept) if apart and isinstance(kept, str) and kept != "memory" else None
+    board.turns = None if background is None else 1
 
     @asynccontextmanager
     async def life(app: FastAPI) -> AsyncIterator[None]:

@@ -173,6 +173,7 @@ class Board:
         self.store = open_store(storage, create=True)
         self._lock = threading.Lock()
         self._open: dict[str, Watched] = {}
+        self.turns: int | None = None  # of stepping that an ask or tell waits for
 
     def listed(self) -> list[Listed]:
         """Return all studies, by name."""
@@ -187,6 +188,7 @@ class Board:
                 return opened
         try:
             fresh = Watched(load_study(name, self.store))
+            fresh.study.turns = self.turns
         except NoSuchStudy:
             raise NotFound(f"there is no study named {name!r}") from None
         with self._lock:

@@ -46,7 +46,8 @@ T = TypeVar("T")
 LEASE = 600.0  # seconds
 MOST = 100_000  # tickets in one ask
 A_MOMENT = 0.01  # seconds of stepping inside a transaction, while others wait
-A_TURN = 0.25  # seconds of stepping between two transactions
+A_TURN = 0.25  # seconds of stepping between two transactions, to begin with
+LONGEST_TURN = 2.0
 
 
 class Lease(NamedTuple):
@@ -73,6 +74,7 @@ class Study:
         self._certified: tuple[Any, Certificate] | None = None
         self._tries = 0
         self._runs = False
+        self.turns: int | None = None  # of stepping in one ask or tell; None: all there is to step
         self.owner = f"{socket.gethostname()}:{os.getpid()}"
 
     @property
@@ -419,22 +421,22 @@ class Study:
             self._stage.catch_up(session, self._stage.sync(session))
             return True
 
-        def turn() -> bool:
+        def turn(seconds: float) -> bool:
             with self._lock:
                 try:
                     if not self._store.read(self._key, ready):
                         return False
-                    self._stage.step_ahead(A_TURN)
+                    self._stage.step_ahead(seconds)
                 except BaseException:
                     self._stage.forget()
                     raise
                 self._write(self._stage.settle)
                 return True
 
-        moved = False
-        while turn():
-            moved = True
-        return moved
+        done = 0
+        while done != self.turns and turn(min(A_TURN * 2**done, LONGEST_TURN)):
+            done += 1
+        return done > 0
 
     def _write(self, work: Callable[[Session], T]) -> T:
         """Run `work`; after a failure the stage, which may be ahead of the storage, starts anew."""

@@ -210,6 +210,7 @@ class SqlStore(Store):
         if isinstance(dialect, SQLite) and dialect.copied:
             self.close()
             dialect.freeze()
+        self._retrying(self._texts)  # not while others wait for somebody's first transaction
 
     def _connected(self) -> Engine:
         if self._engine is None or self._process != os.getpid():

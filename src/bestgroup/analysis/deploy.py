@@ -95,7 +95,7 @@ def _by_estimates(explainer: Explainer) -> Ints:
     if isinstance(goal, BestGroup):
         worth = np.where(measured, best @ goal.weight_vector(best.shape[1]), -np.inf)
         return np.array([int(worth.argmax())])
-    beaten = (best[None, :, :] > best[:, None, :]).all(axis=2).any(axis=1)
+    beaten = np.any(np.all(best[None, :, :] > best[:, None, :], axis=2), axis=1)
     return np.flatnonzero(measured & ~beaten)
 
 

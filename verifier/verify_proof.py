@@ -202,7 +202,7 @@ def reached(proof, d, z, m, alpha, process, sign):
 
 def share_of(pair):
     top, bottom = pair
-    need(isinstance(top, int) and isinstance(bottom, int) and 0 < top <= bottom, "shares", "unreadable")
+    need(isinstance(top, int) and isinstance(bottom, int) and 0 <= top <= bottom > 0, "shares", "unreadable")
     return F(top, bottom)
 
 
@@ -215,6 +215,7 @@ def boxes(proof, bar):
     else:
         need(method["budget"] == "fixed", "shares", "unknown budget")
         low, high = share_of(method["low"]), share_of(method["high"])
+        need(low and high, "shares", "one is 0")
         used = A * D * low + N * D * high
         if not proof.pareto:
             used = (A - min(proof.sizes)) * D * low + D * high
@@ -295,10 +296,205 @@ def settle_best(proof, behind, first):
     return {"in": [first], "out": out, "not_needed": [k for k in rest if k not in out]}
 
 
+# ---------------------------------------------------------------- pairs of arms
+
+PARTS = [math.exp(-(((k + 0.5) / 4) ** 2) / 2) for k in range(12)]
+WEIGHTS = [0.95 * part / sum(PARTS) for part in PARTS] + [0.005] * 8
+CASH, SYMMETRIC = 0.01, [(1, 0.9), (0.25, 0.04), (4, 0.03), (1 / 64, 0.02)]
+
+
+def psi(x):
+    return x * x / 2 + mp.log(2 * mp.ncdf(x)), x + mp.npdf(x) / mp.ncdf(x)
+
+
+def normal_pair(gap, counts, q):
+    """Return min_u psi(s_a u) + psi(s_b (gap - u)) less the costs: a convex function's minimum."""
+    s = [n / mp.sqrt(n + p) for n, p in zip(counts, q)]
+    low, high = -1 / s[1], gap + 1 / s[0]
+    for _ in range(90):
+        u = (low + high) / 2
+        a, b = psi(s[0] * u), psi(s[1] * (gap - u))
+        slope = s[0] * a[1] - s[1] * b[1]
+        low, high = (low, u) if slope > 0 else (u, high)
+    cost = sum(mp.log(1 + n / p) / 2 for n, p in zip(counts, q))
+    return a[0] + b[0] - abs(slope) * (high - low) * 2 - cost
+
+
+class Arm:
+    """Values that count, mirrored for the lower arm of a pair, with their bets."""
+
+    def __init__(self, kind, values, scale, most=math.inf):
+        self.kind, self.values, self.scale = kind, values, scale
+        self.bets = [min(scale * (k + 0.5) / 4, most) for k in range(12)]
+        self.bets += [2.0**-k for k in range(1, 9)]
+
+    def data(self, m):
+        """Return the logs of the products of all bets at m; for symmetric noise two sums."""
+        if self.kind == "gaussian":
+            away = [z - m for z in self.values]
+            return [math.fsum(away), math.fsum(a * a for a in away)]
+        return [math.fsum(math.log1p(bet * (u - m)) for u in self.values) if bet * m < 0.99 else None
+                for bet in self.bets]
+
+    def wealth(self, data, rates=None):
+        """Return log K and its slope where the data change at these rates."""
+        terms = []
+        if self.kind == "gaussian":
+            total, square = data
+            fall, rise = rates or (0.0, 0.0)
+            for scale, weight in SYMMETRIC:
+                q = (self.scale * scale) ** -2
+                both = square + q
+                z = total / math.sqrt(both)
+                value, slope = map(float, psi(mp.mpf(z)))
+                drift = -rise / both / 2 + slope * (fall / math.sqrt(both) - z * rise / both / 2)
+                terms.append((value - math.log(both / q) / 2 + math.log(weight), drift))
+        else:
+            rates = rates or [0.0] * len(data)
+            terms = [(value + math.log(weight), rate) for value, weight, rate
+                     in zip(data, WEIGHTS, rates) if value is not None and rate is not None]
+        most = max([math.log(CASH), *(value for value, _ in terms)])
+        parts = [(math.exp(value - most), rate) for value, rate in terms]
+        whole = math.exp(math.log(CASH) - most) + math.fsum(part for part, _ in parts)
+        return most + math.log(whole) - 1e-9, math.fsum(p * r for p, r in parts) / whole
+
+
+def wealth_pair(a, b, shift, level):
+    """Return whether log K_a(x) + log L_b(x + s) reaches the level at every x, cell by cell."""
+    gaussian, alone, seen = a.kind == "gaussian", level - math.log(CASH), {}
+
+    def at(x):
+        if x not in seen:
+            seen[x] = a.data(x), b.data(-(x + shift) + (0 if gaussian else 1))
+        return seen[x]
+
+    def outwards(arm, side, way, mean):
+        reach = math.sqrt(arm.data(math.fsum(arm.values) / len(arm.values))[1]) / len(arm.values)
+        for k in range(60):
+            x = mean + way * reach * 1.25**k
+            if arm.wealth(at(x)[side])[0] >= alone:
+                return x
+        return way * math.inf
+
+    left, right = 0.0, 1.0 - shift
+    if gaussian:
+        left = outwards(a, 0, -1, math.fsum(a.values) / len(a.values))
+        right = outwards(b, 1, 1, -math.fsum(b.values) / len(b.values) - shift)
+    if math.isinf(left) or math.isinf(right) or not left < right:
+        return math.isfinite(left - right) if gaussian else shift > 1
+    cells, looked = [(left, right)], 0
+    while cells:
+        x, y = cells.pop()
+        looked += 1
+        if a.wealth(at(y)[0])[0] >= alone or b.wealth(at(x)[1])[0] >= alone:
+            continue
+        rates = [[None if None in (p, q) else (q - p) / (y - x) for p, q in zip(*both)]
+                 for both in zip(at(x), at(y))]
+        ends = [[sum(pair) for pair in zip(*(arm.wealth(data, rate)
+                 for arm, data, rate in zip((a, b), at(end), rates)))] for end in (x, y)]
+        (low, fall), (high, rise) = ends
+        bound = min(low, high)
+        if fall < 0 < rise:  # between the ends it lies above where the tangents cross
+            t = (low - high + rise * (y - x)) / (rise - fall)
+            bound = min(bound, low + fall * min(max(t, 0), y - x))
+        if bound < level:
+            middle = (x + y) / 2
+            here = a.wealth(at(middle)[0])[0] + b.wealth(at(middle)[1])[0]
+            if here < level or looked > 3000 or y - x < 1e-9 * (right - left):
+                return False
+            cells += [(middle, y), (x, middle)]
+    return True
+
+
+def unit_of(column):
+    n = 4
+    while n <= len(column) and len(set(column[:n])) == 1:
+        n += 1
+    need(n < len(column), "claims", "no value of an arm counts yet")
+    mean = total(column[:n]) / n
+    return n, float(mp.sqrt(real(sum((F(x) - mean) ** 2 for x in column[:n]) / (n - 1))))
+
+
+def pairs(proof, bar):
+    """Return the statuses that evidence on pairs of arms gives."""
+    method, D, A, N = proof.method, proof.D, proof.A, proof.N
+    need(proof.pareto and proof.doc["noise"]["arms"] == "independent", "format", "not for pairs")
+    over, won, stale = ([share_of(p) for p in method[key]] for key in ("over", "won", "stale"))
+    need(len(over) == len(won) == len(stale) == N, "shares", "one for each group")
+    used = sum(max(D * k * w, (A - k) * o + D * (k - 1) * s)
+               for k, o, w, s in zip(proof.sizes, over, won, stale))
+    need(used <= 1, "shares", f"they add up to {used} of delta")
+    covered, sums = (set(), set(), set()), {}
+    for number, claim in enumerate(proof.claims):
+        need(len(claim) == 10, "claims", "ten numbers", number)
+        kind, i, j = (proof.integer(claim[c], b, number) for c, b in ((0, 3), (1, N), (3, N)))
+        m, k = proof.integer(claim[2], proof.sizes[i], number), proof.integer(claim[4], proof.sizes[j], number)
+        d, g = proof.integer(claim[5], D, number), proof.integer(claim[8], 10**9, number)
+        counts = [proof.integer(n, 10**15, number) for n in claim[6:8]]
+        need((i == j) == (kind == 2) and (i, m) != (j, k), "claims", "the wrong arms", number)
+        columns = []
+        for arm, n in zip(((i, m), (j, k)), counts):
+            need(1 <= n <= len(proof.rows.get(arm, [])), "claims", "too few rows", number)
+            columns.append([row[d] for row in proof.rows[arm][:n]])
+            if (arm, d, n) not in sums:
+                sums[arm, d, n] = total(columns[-1]) / n
+        alpha = proof.delta * (over[j], won[i], stale[j])[kind]
+        need(alpha > 0, "claims", "no share", number)
+        shift = proof.epsilon[d] if kind == 1 else F(0)
+        gap = shift + proof.signs[d] * (sums[(i, m), d, counts[0]] - sums[(j, k), d, counts[1]])
+        level = max(mp.log(real(1 / alpha)), mp.mpf(claim[9]))
+        good = pair_reaches(proof, d, columns, gap, shift, level, g, number)
+        need(good, "claims", "the e-process has not reached its level", number)
+        covered[kind].add((i, j, d, k))
+        bar(number + 1, len(proof.claims))
+    dropped = {(j, d, k) for _, j, d, k in covered[2]}
+    left = {(j, d): {k for k in range(proof.sizes[j]) if (j, d, k) not in dropped}
+            for j in range(N) for d in range(D)}
+    need(all(left.values()), "answer", "all arms of a group are dropped")
+
+    def every(claims, i, j, d):
+        return all((i, j, d, k) in claims for k in left[j, d])
+
+    beats = {(i, j) for i, j, *_ in covered[0] if all(every(covered[0], i, j, d) for d in range(D))}
+    return settle_pareto(proof, {j for _, j in beats},
+                         lambda i, j: any(every(covered[1], i, j, d) for d in range(D)))
+
+
+def pair_reaches(proof, d, columns, gap, shift, level, g, number):
+    process, noise = proof.method["process"][d], proof.noise[d]
+    kinds = {"normal": ("subgaussian",), "difference": ("subgaussian", "bounded", "bernoulli"),
+             "bets": ("bounded", "bernoulli"), "symmetric": ("gaussian",)}[process["name"]]
+    parts = process["parts"]
+    need(noise["kind"] in kinds and process["fixed_at"] == 0 < min(parts), "parameters", "unfit")
+    low, high = F(noise.get("low", 0)), F(noise.get("high", 1))
+    scale = F(noise["scale"]) if noise["kind"] == "subgaussian" else (high - low) / 2
+    counts = [len(column) for column in columns]
+    if process["name"] == "difference":
+        need(counts[0] == counts[1], "claims", "differences need equal counts", number)
+        n, s = 2 * counts[0], real(counts[0] * gap / scale)
+        values = [mp.sqrt(q / (n + mp.mpf(q))) * mp.exp(psi(s / mp.sqrt(n + mp.mpf(q)))[0]) for q in parts]
+        return mp.log(sum(values) / len(parts)) >= level + ROOM
+    need(g < len(parts), "claims", "no such part", number)
+    level, part = level + mp.log(len(parts)), parts[g]
+    if process["name"] == "normal":
+        return gap > 0 and normal_pair(real(gap / scale), counts, [mp.mpf(part)] * 2) >= level + ROOM
+    arms = []
+    for side, column in enumerate(columns):
+        sign = -proof.signs[d] if side else proof.signs[d]
+        if process["name"] == "symmetric":
+            before, unit = unit_of(column)
+            arms.append(Arm("gaussian", [sign * x for x in column[before:]], part / unit))
+        else:
+            least = low if sign > 0 else -high
+            arms.append(Arm("bounded", [float((sign * F(x) - least) / (high - low)) for x in column], part))
+    shift = float(shift if process["name"] == "symmetric" else shift / (high - low))
+    return wealth_pair(*arms, shift, float(level))
+
+
 # ---------------------------------------------------------------- the whole
 
 
-METHODS = {"boxes": boxes}
+METHODS = {"boxes": boxes, "pairs": pairs}
 
 
 def verify(document, table, bar=lambda done, of: None):

@@ -42,9 +42,32 @@ def test_boxes_of_every_noise_model(kind, goal, tmp_path):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_dims_to_be_minimised(kind, tmp_path):
+def test_pairs_of_every_noise_model(kind, tmp_path):
+    """At counts at which the answer is only just proven, so that no verifier may lose anything."""
+    noise = noise_of(kind, "independent")
+    rows = rows_of(kind, 400)
+    decided = None
+    low, high = 1, 400
+    while low < high:  # the first count at which A is in and B is out
+        count = (low + high) // 2
+        decided = bg.certify(rows[: 6 * count], GOALS["pareto"], noise=noise)
+        low, high = (
+            (low, count) if len(decided.accepted + decided.rejected) >= 2 else (count + 1, high)
+        )
+    for count in (high, high + 7):
+        table = write(rows[: 6 * count], tmp_path / "rows.csv")
+        found = bg.certify(table, GOALS["pareto"], noise=noise)
+        if found.accepted or found.rejected:
+            document = proof_of(found, tmp_path)
+            assert document["method"]["kind"] == "pairs"
+            accepted(document, table)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("arms", ["arbitrary", "independent"])
+def test_dims_to_be_minimised(kind, arms, tmp_path):
     table = write(rows_of(kind, mirrored=True), tmp_path / "rows.csv")
-    found = bg.certify(table, GOALS["pareto"], noise=noise_of(kind), minimise=["v"])
+    found = bg.certify(table, GOALS["pareto"], noise=noise_of(kind, arms), minimise=["v"])
     assert "A" in found.accepted
     accepted(proof_of(found, tmp_path), table)
 

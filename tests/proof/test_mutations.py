@@ -69,3 +69,12 @@ def test_mutants_of_boxes(kind, goal, tmp_path):
     rows = rows_of(kind, 400 if kind == "bernoulli" else 150)
     document = proof_of(bg.certify(rows, GOALS[goal], noise=noise_of(kind)), tmp_path)
     survivors(document, rows, kind, 30, 5, tmp_path, 4)
+
+
+@pytest.mark.parametrize("kind", ["subgaussian", "bernoulli", "gaussian", "bounded"])
+def test_mutants_of_pairs(kind, tmp_path):
+    rows = rows_of(kind, 200 if kind == "bernoulli" else 60)
+    noise = noise_of(kind, "independent")
+    document = proof_of(bg.certify(rows, GOALS["pareto"], noise=noise), tmp_path)
+    assert document["claims"]
+    survivors(document, rows, kind, 30, 6, tmp_path, 4)

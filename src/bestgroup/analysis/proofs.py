@@ -7,8 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 from bestgroup.errors import InvalidInput
 from bestgroup.files.observations import Table
+from bestgroup.inference.certificate.within import Basis
+from bestgroup.inference.pivots import about_origin, of_values
+from bestgroup.inference.tally import Tally
+from bestgroup.problem.goals import BestGroup
+from bestgroup.problem.noise import SubGaussian
+from bestgroup.problem.problem import Problem
 from bestgroup.proof.build import Asked, ask
 from bestgroup.proof.build_boxes import BoxMethod, box_document
+from bestgroup.proof.build_pairs import pairs_document
 from bestgroup.proof.format import read_key, write_proof
 
 if TYPE_CHECKING:
@@ -36,8 +43,18 @@ def data_proof(
         found.problem, found.goal, found.delta, table, columns, found.verdict.status.tolist()
     )
     if found.verdict.pairs:
-        raise InvalidInput("there is no proof file for evidence on pairs of arms yet")
+        if isinstance(found.goal, BestGroup):
+            raise InvalidInput("there is no proof file for evidence on several arms at once yet")
+        assert found.basis is not None
+        return pairs_document(asked, found.verdict, one_origin(found.problem, found.basis))
     return box_document(asked, data_boxes(asked, came))
+
+
+def one_origin(problem: Problem, basis: Basis) -> Tally:
+    """Return the tally as the tests saw it: sums about one origin where the scale is known."""
+    if isinstance(problem.noise, SubGaussian):
+        return about_origin(basis.tally, basis.pivots)[0]
+    return of_values(basis.tally, basis.pivots)
 
 
 def data_boxes(asked: Asked, came: list[tuple[int, int]] | None = None) -> BoxMethod:

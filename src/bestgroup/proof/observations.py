@@ -7,9 +7,11 @@ rows before it, so that a row that is changed, left out or put elsewhere changes
 from __future__ import annotations
 
 import hashlib
+import math
 import struct
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any
 
 from bestgroup.errors import InvalidInput
@@ -40,6 +42,15 @@ class Observations:
     items: dict[tuple[str, str], list[str]] = field(default_factory=dict)
     index: dict[tuple[str, str], list[int]] = field(default_factory=dict)
 
+    sums: dict[tuple[tuple[str, str], int, int], Fraction] = field(default_factory=dict, repr=False)
+
+    def sum_of(self, arm: tuple[str, str], dim: int, count: int) -> Fraction:
+        """Return the exact sum of an arm's first values in a dim."""
+        key = arm, dim, count
+        if key not in self.sums:
+            self.sums[key] = exact_sum(self.values[arm][dim][:count])
+        return self.sums[key]
+
     @property
     def digest(self) -> str:
         """The last link of the chain."""
@@ -49,6 +60,19 @@ class Observations:
     def order(self) -> list[tuple[str, str]]:
         """Arms in the order in which they first came."""
         return list(self.values)
+
+
+def exact_sum(values: list[float]) -> Fraction:
+    """Return the exact sum of doubles: what `fsum` rounds off is summed again until nothing is left.
+
+    >>> exact_sum([1e100, 1.0, -1e100, 2.0**-60]) == 1 + Fraction(1, 2**60)
+    True
+    """
+    left, result = list(values), Fraction()
+    while (part := math.fsum(left)) != 0.0:
+        result += Fraction(part)
+        left.append(-part)
+    return result
 
 
 def read_observations(source: Any, dims: Sequence[str], columns: dict[str, Any]) -> Observations:

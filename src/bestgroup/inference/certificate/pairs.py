@@ -35,18 +35,18 @@ from bestgroup.inference.kinds import BERNOULLI, GAUSSIAN, SUBGAUSSIAN
 from bestgroup.inference.tally import Tally
 from bestgroup.problem.arrays import Floats
 
-_PRECISIONS = (32.0, 256.0, 2048.0, 16384.0, 131072.0)
+PRECISIONS = (32.0, 256.0, 2048.0, 16384.0, 131072.0)
 _GRID = math.log(5.0)  # the weight of each of five
-_SCALES = (0.25, 1.0, 0.0625, 0.015625, 4.0)
-_EFFECTS = (0.125, 0.5, 0.03125, 0.0078125, 2.0)
+SCALES = (0.25, 1.0, 0.0625, 0.015625, 4.0)
+EFFECTS = (0.125, 0.5, 0.03125, 0.0078125, 2.0)
 
 
 @kernel
 def grid_evidence(gap: float, n_a: float, n_b: float, enough: float) -> float:
     """Return the evidence from all precisions; stops at the first that reaches `enough`."""
     most = -math.inf
-    for k in range(len(_PRECISIONS)):
-        q = _PRECISIONS[k]
+    for k in range(len(PRECISIONS)):
+        q = PRECISIONS[k]
         if pair_evidence_above(gap, n_a, n_b, q, q) - _GRID >= enough:
             most = max(most, pair_evidence(gap, n_a, n_b, q, q) - _GRID)
             if most >= enough:
@@ -122,8 +122,8 @@ def is_above(
         sums[1, CENTRE] -= sums[0, CENTRE]
         sums[0, CENTRE] = 0.0
     errors = error_of(kind, sums[0]), error_of(kind, sums[1])
-    for k in range(len(_SCALES)):
-        size = _EFFECTS[k] if kind == GAUSSIAN else _SCALES[k]
+    for k in range(len(SCALES)):
+        size = EFFECTS[k] if kind == GAUSSIAN else SCALES[k]
         bets = (size / unit_a, math.inf), (size / unit_b, math.inf)
         enough = level + _GRID
         if pair_lack(kind, sums[0], sums[1], bets, errors, shift / scale, enough, proof) <= 0.0:

@@ -1,0 +1,252 @@
+"""Proofs from evidence on pairs of arms of different groups, for Pareto groups (docs/theory.md 5, 7).
+
+A claim is [kind, i, m, j, k, d, n_a, n_b, g, value]. Kind 0, "over": arm m of group i is above arm k of
+group j in dim d. Kind 1, "won": it is not below it by epsilon_d. Kind 2, "stale": i = j, and arm m is
+above arm k. n_a and n_b are the counts at which the e-process number g of the dim reached e^value.
+
+**Shares.** `won[i]`, `over[i]`, `stale[i]` are those of one claim that may wrongly let i in, wrongly put i
+out, or wrongly drop a best arm of i. If i is wrongly in, one of D K_i claims is wrong, for the best arms
+of the group that beats i are fixed by the means; if i is wrongly out, one of A - K_i "over" claims or of
+D (K_i - 1) "stale" ones is. No group is both. So
+
+    sum_i max(D K_i won_i, (A - K_i) over_i + D (K_i - 1) stale_i) <= 1.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+from bestgroup.proof.boxes import Status, Tick
+from bestgroup.proof.format import Proof, Refused, fraction, integers, number
+from bestgroup.proof.intervals import Interval, interval, log, sqrt
+from bestgroup.proof.normal_pairs import difference_value, pair_value
+from bestgroup.proof.observations import Observations, exact_sum
+from bestgroup.proof.wealth_pairs import Bets, Pair, Values
+
+OVER, WON, STALE = 0, 1, 2
+SERVES = {
+    "normal": {"subgaussian"},
+    "difference": {"subgaussian", "bounded", "bernoulli"},
+    "bets": {"bounded", "bernoulli"},
+    "symmetric": {"gaussian"},
+}
+
+
+class Claim(NamedTuple):
+    """What a row says."""
+
+    kind: int
+    i: int
+    m: int
+    j: int
+    k: int
+    d: int
+    n_a: int
+    n_b: int
+    g: int
+    value: float
+
+
+def check(proof: Proof, rows: Observations, tick: Tick) -> Status:
+    """Return what the claims of a proof from pairs say, once each of them is checked."""
+    if not proof.pareto or not proof.independent_arms:
+        raise Refused("format", "pairs of arms are for Pareto groups and independent arms")
+    shares = _shares(proof)
+    _processes(proof)
+    covered: tuple[set[tuple[int, ...]], ...] = (set(), set(), set())
+    for number_, row in enumerate(proof.claims):
+        try:
+            claim = read_claim(proof, row)
+            alpha = proof.delta * shares[claim.kind][claim.i if claim.kind == WON else claim.j]
+            good = alpha > 0 and _reaches(proof, rows, claim, alpha)
+        except (ValueError, ZeroDivisionError) as error:
+            raise Refused("claims", str(error), number_) from None
+        if not good:
+            raise Refused("claims", "the e-process has not reached its level", number_)
+        covered[claim.kind].add((claim.i, claim.j, claim.d, claim.k))
+        tick(number_ + 1)
+    return conclude(proof, covered)
+
+
+def read_claim(proof: Proof, row: list[Any]) -> Claim:
+    """Return a claim whose numbers name what there is."""
+    N, D = len(proof.groups), len(proof.dims)
+    if len(row) != 10:
+        raise ValueError("a claim must be [kind, i, m, j, k, d, n_a, n_b, g, value]")
+    most = 10**15
+    whole = integers(row, (3, N, most, N, most, D, most, most, most))
+    claim = Claim(*whole, number(row[9]))
+    if claim.m >= proof.sizes[claim.i] or claim.k >= proof.sizes[claim.j]:
+        raise ValueError("there is no such arm")
+    if (claim.i == claim.j) != (claim.kind == STALE) or (claim.i, claim.m) == (claim.j, claim.k):
+        raise ValueError("a claim is about arms of two groups, a stale arm about two of one group")
+    return claim
+
+
+def _shares(proof: Proof) -> tuple[list[Fraction], list[Fraction], list[Fraction]]:
+    """Return the shares of over, won and stale, by group; refuses if they exceed 1 together."""
+    N, D, A = len(proof.groups), len(proof.dims), proof.total
+    try:
+        over, won, stale = (
+            [fraction(part) for part in proof.method[key]] for key in ("over", "won", "stale")
+        )
+        if not len(over) == len(won) == len(stale) == N:
+            raise ValueError("there must be one for each group")
+    except (KeyError, TypeError, ValueError) as error:
+        raise Refused("shares", f"the shares cannot be read ({error})") from None
+    used = Fraction(0)
+    for i, size in enumerate(proof.sizes):
+        out = (A - size) * over[i] + D * (size - 1) * stale[i]
+        used += max(D * size * won[i], out)
+    if used > 1:
+        raise Refused("shares", f"the shares add up to {used} of delta")
+    return over, won, stale
+
+
+def _processes(proof: Proof) -> None:
+    """Refuse processes that are no proof for the noise, or are not fixed beforehand."""
+    try:
+        found = proof.method["process"]
+        if len(found) != len(proof.dims):
+            raise ValueError("there must be a process for each dim")
+        for process, noise in zip(found, proof.noise, strict=True):
+            if noise.kind not in SERVES[process["name"]]:
+                raise ValueError(f"{process['name']} is no proof for {noise.kind} noise")
+            if process["fixed_at"] != 0:
+                raise ValueError("its parameters must be fixed before the first observation")
+            parts = process["parts"]
+            if not parts or not all(0.0 < number(q) < math.inf for q in parts):
+                raise ValueError("its parameters must be positive")
+    except (KeyError, TypeError, ValueError) as error:
+        raise Refused("parameters", f"a process cannot be used: {error}") from None
+
+
+def _reaches(proof: Proof, rows: Observations, claim: Claim, alpha: Fraction) -> bool:
+    """Return whether the e-process of a claim has reached 1 / alpha and what the claim says."""
+    arms = [
+        (proof.groups[g], proof.arms[g][a]) for g, a in ((claim.i, claim.m), (claim.j, claim.k))
+    ]
+    for arm, n in zip(arms, (claim.n_a, claim.n_b), strict=True):
+        if not 1 <= n <= len(rows.values.get(arm, [[]])[claim.d]):
+            raise ValueError(f"the table has fewer than {n} values of an arm")
+    process = proof.method["process"][claim.d]
+    level = max(log(interval(1 / alpha)).high, claim.value)
+    shift = Fraction(proof.epsilon[claim.d]) if claim.kind == WON else Fraction(0)
+    if process["name"] == "difference":
+        return _difference(proof, rows, claim, arms, process, shift) >= level
+    parts = process["parts"]
+    if claim.g >= len(parts):
+        raise ValueError("there is no such part of the process")
+    level = (level + log(interval(float(len(parts))))).high
+    part = interval(float(parts[claim.g]))
+    if process["name"] == "normal":
+        gap = _gap(proof, rows, claim, arms, shift) / proof.noise[claim.d].scale
+        return pair_value(gap, (claim.n_a, claim.n_b), (part, part)) >= level
+    values = [
+        _values(proof, rows.values[arm][claim.d][:n], claim.d, side, part, process["name"])
+        for side, (arm, n) in enumerate(zip(arms, (claim.n_a, claim.n_b), strict=True))
+    ]
+    return Pair(values[0], values[1], scaled(proof, shift, claim.d)).reaches(level)
+
+
+def scaled(proof: Proof, shift: Fraction, d: int) -> Interval:
+    """Return a shift in units of the range of a dim, if it has one."""
+    noise = proof.noise[d]
+    return interval(shift) if noise.kind == "gaussian" else interval(shift) / (
+        interval(noise.high) - noise.low
+    )  # fmt: skip
+
+
+def _gap(
+    proof: Proof, rows: Observations, claim: Claim, arms: list[tuple[str, str]], shift: Fraction
+) -> Interval:
+    """Return the difference of two means, plus the shift: exact but for one rounding."""
+    d, sign = claim.d, proof.signs[claim.d]
+    a = rows.sum_of(arms[0], d, claim.n_a) / claim.n_a
+    b = rows.sum_of(arms[1], d, claim.n_b) / claim.n_b
+    return interval(sign * (a - b) + shift)
+
+
+def _difference(
+    proof: Proof,
+    rows: Observations,
+    claim: Claim,
+    arms: list[tuple[str, str]],
+    process: dict[str, Any],
+    shift: Fraction,
+) -> float:
+    """Return the log of the mixture for the sum of n differences, of variance 2 n."""
+    if claim.n_a != claim.n_b:
+        raise ValueError("differences need equal counts")
+    noise = proof.noise[claim.d]
+    scale = interval(noise.scale)
+    if noise.kind != "subgaussian":
+        scale = (interval(noise.high) - noise.low) / 2.0
+    total = claim.n_a * _gap(proof, rows, claim, arms, shift) / scale
+    return difference_value(total, 2 * claim.n_a, [float(q) for q in process["parts"]])
+
+
+def _values(
+    proof: Proof, column: list[float], d: int, side: int, part: Interval, name: str
+) -> Values:
+    """Return the values of an arm that count; the lower arm's are mirrored."""
+    sign = proof.signs[d] * (-1 if side else 1)
+    noise = proof.noise[d]
+    if name == "symmetric":
+        before, unit = unit_of(column)
+        kept = [sign * x for x in column[before:]]
+        if not kept:
+            raise ValueError("no value counts yet")
+        return Values("gaussian", kept, Bets(part / unit))
+    return Values(noise.kind, shares_of(noise.low, noise.high, sign, column), Bets(part))
+
+
+def shares_of(low: float, high: float, sign: int, column: list[float]) -> list[float]:
+    """Return values as shares of their range, mirrored if the sign is -1."""
+    width = high - low
+    return [(x - low) / width if sign > 0 else (high - x) / width for x in column]
+
+
+def unit_of(column: list[float]) -> tuple[int, Interval]:
+    """Return how many first values an arm's unit is taken from, and that: their standard deviation.
+
+    The first four, and more while all are equal; they do not count.
+    """
+    n = 4
+    while n <= len(column) and len(set(column[:n])) == 1:
+        n += 1
+    if n > len(column):
+        raise ValueError("the values of an arm show no unit yet")
+    first = [Fraction(x) for x in column[:n]]
+    mean = exact_sum(column[:n]) / n
+    return n, sqrt(interval(sum((x - mean) ** 2 for x in first) / (n - 1)))
+
+
+def conclude(proof: Proof, covered: tuple[set[tuple[int, ...]], ...]) -> Status:
+    """Return the statuses that claims give: covered[kind] holds (i, j, d, k)."""
+    N, D, over, won, stale = len(proof.groups), len(proof.dims), *covered
+    dropped = {(j, d, k) for _, j, d, k in stale}
+    arms = [[set(range(size)) for _ in range(D)] for size in proof.sizes]
+    for j, d, k in dropped:
+        arms[j][d].discard(k)
+    if any(not left for group in arms for left in group):
+        raise Refused("answer", "all arms of a group are dropped in a dim, which cannot be")
+
+    def all_of(claims: set[tuple[int, ...]]) -> set[tuple[int, int, int]]:
+        found: dict[tuple[int, int, int], int] = {}
+        for i, j, d, k in claims:
+            if (j, d, k) not in dropped:
+                found[i, j, d] = found.get((i, j, d), 0) + 1
+        return {key for key, count in found.items() if count == len(arms[key[1]][key[2]])}
+
+    beats, holds = all_of(over), all_of(won)
+    by_pair: dict[tuple[int, int], int] = {}
+    for i, j, _ in beats:
+        by_pair[i, j] = by_pair.get((i, j), 0) + 1
+    out = {j for (_, j), dims in by_pair.items() if dims == D}
+    near = {(i, j) for i, j, _ in holds}
+    rest = [i for i in range(N) if i not in out]
+    inside = [i for i in rest if all(i == j or (i, j) in near for j in rest)]
+    return Status(inside, sorted(out), [])

@@ -9,14 +9,15 @@ import bestgroup
 
 ROOT = Path(bestgroup.__file__).parent
 # From the ground up; what stands in one line may not import its neighbours, but for the second
-# line, whose packages are one subject: what is asked, what is known, what data prove.
+# line, whose packages are one subject: what is asked, what is known, what data prove, and the
+# figures of all that, which take what they draw as it is given.
 LAYERS = [
     ["errors", "_version"],
-    ["compile", "problem", "theory", "inference"],
+    ["compile", "problem", "theory", "inference", "plots"],
     ["algorithms"],
     ["drivers"],
     ["simulation"],
-    ["files", "studies/storage", "plots"],
+    ["files", "studies/storage"],
     ["proof"],
     ["analysis"],
     ["studies", "experiments"],

@@ -1,5 +1,6 @@
 """The public names and where they live: the one list that typing and lazy loading read."""
 
+from bestgroup import plots as plots
 from bestgroup import testing as testing
 from bestgroup._version import __version__ as __version__
 from bestgroup._version import show_versions as show_versions

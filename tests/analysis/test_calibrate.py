@@ -229,7 +229,7 @@ def test_csv_and_plot(call, folder):
     ("arguments", "sentence"),
     [
         (["--factors", "1,x"], "--factors must be numbers with commas between; got '1,x'"),
-        (["--plot", "rates.gif"], "--plot must end in .png, .svg, .pdf; got 'rates.gif'"),
+        (["--plot", "rates.gif"], "a plot's file must end in .png, .svg or .pdf; got 'rates.gif'"),
         (["--plot", "none/r.png"], "there is no folder none"),
         (["--csv", "p.toml"], "p.toml is the problem file"),
         (["--results", "p.toml"], "p.toml is a file; the results of a calibration are a folder"),

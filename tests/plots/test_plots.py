@@ -5,7 +5,7 @@ import sys
 import pytest
 
 import bestgroup as bg
-from bestgroup.plots import pulls as plots
+from bestgroup import plots
 
 BARS = [plots.Bar("TE", 3e5, 2e4, True), plots.Bar("UniS", 4e6, 0.0, False)]
 

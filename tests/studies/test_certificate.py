@@ -34,7 +34,7 @@ def test_the_certificate_of_a_solution_is_its_answer(algorithm):
     entries = proof.to_dict()["groups"]
     assert [entry["status"] for entry in entries] == ["out", "out", "in"]
     assert proof.guarantee == found.answer.guarantee and proof.forecast() == 0.0
-    named = [text.get_text() for text in pulls_view(proof).axes[0].get_legend().get_texts()]
+    named = [text.get_text() for text in pulls_view(proof).legends[0].get_texts()]
     assert named == ["in", "out"]
 
 
@@ -71,7 +71,7 @@ def test_what_the_data_prove_beyond_the_decisions_is_marked_with_what_both_hold_
     why = study.explain("B")
     assert why.status == "undecided" and "by themselves prove more: B is out" in why.because
     drawn = pareto_view(proof)
-    words = [text.get_text() for text in drawn.axes[0].get_legend().get_texts()]
+    words = [text.get_text() for text in drawn.legends[0].get_texts()]
     assert "in, by the observations alone" in words and "in" not in words
     assert status_view(study).axes[0].get_title() == "slow: 0 in, 0 out"
 

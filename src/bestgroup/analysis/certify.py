@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from bestgroup.analysis.certificate_card import certificate_html
 from bestgroup.analysis.deploy import Deployment, Guess, deployment, guess_from
 from bestgroup.analysis.gaps import MISSING, judge_gaps
 from bestgroup.analysis.item_tables import item_table, items_of, read_rows
@@ -46,6 +47,7 @@ from bestgroup.inference.pivots import add_deviations, of_values, pivot_of
 from bestgroup.inference.tally import Tally, empty_tally
 from bestgroup.plots.certificate import pareto_view
 from bestgroup.problem.arrays import Floats, Ints, positive_int, probability
+from bestgroup.problem.frames import data_frame
 from bestgroup.problem.goals import BestGroup, Goal, ParetoGroups, check_goal
 from bestgroup.problem.guarantee import (
     SEVERAL_ARMS,
@@ -332,10 +334,6 @@ class Certificate:
 
     def to_frame(self) -> Any:
         """Return a data frame with a row a group."""
-        try:
-            import pandas as pd
-        except ImportError:
-            raise InvalidInput("data frames need pandas: pip install 'bestgroup[frames]'") from None
         low, high = self.intervals
         rows = {
             "group": self.problem.groups,
@@ -344,11 +342,19 @@ class Certificate:
         }
         for d, dim in enumerate(self.problem.decided):
             rows[f"{dim.name} low"], rows[f"{dim.name} high"] = low[:, d], high[:, d]
-        return pd.DataFrame(rows)
+        return data_frame(rows)
 
-    def plot(self, x: str | None = None, y: str | None = None) -> Figure:
-        """Return the Pareto view of two dims, with the boxes that the intervals are."""
-        return pareto_view(self, x, y)
+    def plot(self, *dims: str) -> Figure:
+        """Return the Pareto view of these dims, or of all: every pair, with the intervals as boxes."""
+        return pareto_view(self, *dims)
+
+    def _repr_html_(self) -> str:
+        return certificate_html(self)
+
+    def __repr__(self) -> str:
+        counts = (len(self.accepted), len(self.rejected), len(self.undecided))
+        words = "in {}, out {}, undecided {}".format(*counts)
+        return f"Certificate({words}, {self.pulls:,} observations, delta={self.delta:g})"
 
     def __str__(self) -> str:
         pareto = isinstance(self.goal, ParetoGroups)

@@ -4,18 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bestgroup.algorithms.protocol import Algorithm, Setting
 from bestgroup.algorithms.registry import algorithm as make_algorithm
 from bestgroup.algorithms.registry import names
 from bestgroup.errors import InvalidInput
+from bestgroup.plots.simulation import comparison_view
 from bestgroup.problem.arrays import probability
+from bestgroup.problem.frames import data_frame
 from bestgroup.problem.goals import Goal, check_goal
 from bestgroup.problem.instance import Instance, check_instance
+from bestgroup.problem.markup import card, folded, rows_table
+from bestgroup.problem.showing import brief
 from bestgroup.simulation.progress import narrowing
 from bestgroup.simulation.simulate import Simulation, simulate
 from bestgroup.theory.characteristic_time.limit import CharacteristicTime, characteristic_time
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True)
@@ -57,6 +64,36 @@ class Comparison:
             }
             for sim in self.simulations
         ]
+
+    def to_frame(self) -> Any:
+        """Return a pandas data frame with a row for each algorithm."""
+        return data_frame(self.to_records())
+
+    def plot(self) -> Figure:
+        """Return the mean pulls of each algorithm, with the limit as a line."""
+        return comparison_view(self)
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (
+                row["algorithm"],
+                f"{row['pulls']:,.0f}",
+                "" if row["times_the_limit"] is None else f"{row['times_the_limit']:,.1f}",
+                f"{row['errors']} of {row['runs']:,}",
+                row["guarantee"],
+            )
+            for row in self.to_records()
+        ]
+        heads = ["algorithm", ">mean pulls", ">times the limit", ">wrong answers", "guarantee"]
+        limit = "" if self.limit is None else f", limit {self.limit:,.0f} pulls"
+        facts = f"{brief(self.goal)}, delta = {self.delta:g}{limit}"
+        left = folded("Left out", [f"{name}: {why}" for name, why in self.left_out])
+        return card("Comparison", facts, rows_table(heads, rows), left)
+
+    def __repr__(self) -> str:
+        names = ", ".join(f"{row['algorithm']} {row['pulls']:,.0f}" for row in self.to_records())
+        limit = "none" if self.limit is None else f"{self.limit:,.0f}"
+        return f"Comparison(mean pulls: {names}; limit {limit}; delta={self.delta:g})"
 
 
 def compare(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bestgroup.cli import output
+from bestgroup.cli.plot_file import check_plot, write_plot
 from bestgroup.cli.problem import (
     Case,
     Delta,
@@ -28,7 +29,6 @@ from bestgroup.files.replacing import check_writable, replacing
 if TYPE_CHECKING:
     from bestgroup.analysis.calibrate import Calibration, ErrorRate, Sweep
 
-_ENDINGS = (".png", ".svg", ".pdf")
 _WORDS = {"above": "ABOVE delta", "below": "below delta", "unclear": "not told apart"}
 
 
@@ -135,8 +135,7 @@ def _check_files(problem: Path, csv_file: Path | None, plot: Path | None) -> Non
         if path.exists() and path.samefile(problem):
             raise InvalidInput(f"{path} is the problem file; give another name for the results")
         check_writable(path)
-    if plot is not None and plot.suffix not in _ENDINGS:
-        raise InvalidInput(f"--plot must end in {', '.join(_ENDINGS)}; got {plot.name!r}")
+    check_plot(plot)
 
 
 def _write_files(found: Calibration, csv_file: Path | None, plot: Path | None) -> None:
@@ -150,11 +149,9 @@ def _write_files(found: Calibration, csv_file: Path | None, plot: Path | None) -
             writer.writeheader()
             writer.writerows(rows)
     if plot is not None:
-        from bestgroup.plots.calibration import draw
+        from bestgroup.plots.calibration import calibration_view
 
-        figure = draw(found)
-        with replacing(plot) as temporary:
-            figure.savefig(temporary, format=plot.suffix[1:], dpi=200)
+        write_plot(calibration_view(found), plot)
 
 
 def _record(case: Case, found: Calibration) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bestgroup.cli import output
+from bestgroup.cli.plot_file import check_plot, write_plot
 from bestgroup.cli.problem import (
     ArmColumn,
     Delta,
@@ -23,7 +24,7 @@ from bestgroup.cli.problem import (
     read_options,
 )
 from bestgroup.errors import InvalidInput
-from bestgroup.files.replacing import check_writable, replacing
+from bestgroup.files.replacing import check_writable
 
 if TYPE_CHECKING:
     from bestgroup.algorithms.protocol import Algorithm
@@ -99,6 +100,10 @@ def command(
     plot: Annotated[
         Path | None, typer.Option(help="Write the Pareto view (PNG, SVG, PDF).", metavar="FILE")
     ] = None,
+    dims: Annotated[
+        str | None,
+        typer.Option(help="Dims that the plot shows, with commas; all by default.", metavar="DIMS"),
+    ] = None,
     proof: Annotated[
         Path | None,
         typer.Option(help="Write a proof file that others can check.", metavar="FILE"),
@@ -110,9 +115,9 @@ def command(
     Rows that a study exported may prove less by themselves than its algorithm did with them. With
     --as-study the algorithm of the problem file is given the rows again, and decides the same.
     """
-    for file in (plot, proof):
-        if file is not None:
-            check_writable(file)
+    check_plot(plot)
+    if proof is not None:
+        check_writable(proof)
     import bestgroup as bg
 
     output.announce_compilation()
@@ -129,8 +134,7 @@ def command(
         rest |= {"minimise": minimise or (), "watch": watch or (), "arms_fixed": arms_fixed}
         found = bg.certify(observations, goal, delta=level, **rest)
     if plot is not None:
-        with replacing(plot) as part:
-            found.plot().savefig(part, format=plot.suffix.lstrip(".") or "png")
+        write_plot(found.plot(*(dims.split(",") if dims else ())), plot)
     digest = None if proof is None else found.save_proof(proof)
     if json:
         output.print_json(found.to_dict() | ({} if digest is None else {"proof": digest}))

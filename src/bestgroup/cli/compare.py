@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bestgroup.cli import output
+from bestgroup.cli.plot_file import check_plot, write_plot
 from bestgroup.cli.problem import (
     Case,
     Delta,
@@ -18,7 +19,6 @@ from bestgroup.cli.problem import (
     case_title,
     read_case,
 )
-from bestgroup.files.replacing import check_writable, replacing
 
 if TYPE_CHECKING:
     from bestgroup.analysis.compare import Comparison
@@ -50,8 +50,7 @@ def command(
 ) -> None:
     """Compare algorithms on a problem file with [means], in pulls and in times the limit."""
     case = read_case(problem, delta, epsilon)
-    if plot is not None:
-        check_writable(plot)
+    check_plot(plot)
     names = None if algorithms is None else [name.strip() for name in algorithms.split(",")]
     from bestgroup.analysis.compare import compare
 
@@ -68,23 +67,13 @@ def command(
         max_pulls=max_pulls,
     )
     if plot is not None:
-        _write_plot(plot, case, found)
+        from bestgroup.plots.simulation import comparison_view
+
+        write_plot(comparison_view(found, case_title(case)), plot)
     if json:
         output.print_json(_record(case, found))
     else:
         _show(case, found, plot)
-
-
-def _write_plot(path: Path, case: Case, found: Comparison) -> None:
-    from bestgroup.plots import pulls as plots
-
-    bars = [
-        plots.Bar(row["algorithm"], row["pulls"], row["sd"] or 0.0, row["guarantee"] == "proven")
-        for row in found.to_records()
-    ]
-    figure = plots.pulls([plots.Panel(case_title(case), bars, found.limit)])
-    with replacing(path) as temporary:
-        figure.savefig(temporary, format=path.suffix.removeprefix(".") or "png")
 
 
 def _record(case: Case, found: Comparison) -> dict[str, Any]:

@@ -178,7 +178,7 @@ def _table() -> Path:
 
 
 def _figure(questions: tuple[Question, ...]) -> Any:
-    from bestgroup.plots import pulls as plots
+    from bestgroup import plots
 
     panels = [
         plots.Panel(

@@ -35,7 +35,7 @@ from bestgroup.errors import BestGroupError
 app = typer.Typer(
     name="bestgroup",
     help="Finds the best groups among many noisy options, with a proof, from few samples.",
-    add_completion=False,
+    add_completion=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from bestgroup.experiments.points import Outcome, Point, by_point, title
-from bestgroup.plots import pulls as plots
+from bestgroup.plots import canvas
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -60,7 +60,7 @@ def sweep(outcomes: Sequence[Outcome], value: Callable[[Point], int], label: str
     There are at most three panels; the tables have all instances.
     """
     letters = list(dict.fromkeys(outcome.point.letter for outcome in outcomes))[:PANELS]
-    figure = plots.figure(1.6 + 3.3 * len(letters), 4.3)
+    figure = canvas.figure(1.6 + 3.3 * len(letters), 4.3)
     axes = figure.subplots(1, len(letters), sharey=True, squeeze=False)[0]
     for axis, letter in zip(axes, letters, strict=True):
         shown = [outcome for outcome in outcomes if outcome.point.letter == letter]
@@ -79,7 +79,7 @@ def sweep(outcomes: Sequence[Outcome], value: Callable[[Point], int], label: str
         frameon=False,
         fontsize=11,
     )
-    return figure
+    return canvas.fitted(figure)
 
 
 def _rank(label: str, names: Sequence[str]) -> int:

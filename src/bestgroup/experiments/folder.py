@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from bestgroup._version import __version__
 from bestgroup.errors import InvalidInput
+from bestgroup.plots.canvas import FORMATS
+from bestgroup.plots.canvas import write as write_image
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -80,13 +82,10 @@ class Folder:
         return self._write(name, write)
 
     def write_figure(self, name: str, figure: Figure) -> list[Path]:
-        """Write a figure as PNG and SVG."""
+        """Write a figure as PNG, SVG and PDF."""
         return [
-            self._write(f"{name}.png", lambda path: figure.savefig(path, format="png", dpi=200)),
-            self._write(
-                f"{name}.svg",
-                lambda path: figure.savefig(path, format="svg", metadata={"Date": None}),
-            ),
+            self._write(f"{name}.{kind}", lambda path, kind=kind: write_image(figure, path, kind))
+            for kind in FORMATS
         ]
 
     def _write(self, name: str, write: Callable[[Path], Any]) -> Path:

@@ -4,26 +4,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from bestgroup.plots import pulls as plots
+from bestgroup.plots.canvas import BLUE, VERMILLION, figure, fitted
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from bestgroup.analysis.calibrate import Calibration
 
-VERMILLION = "#D55E00"
 
-
-def draw(calibration: Calibration) -> Figure:
+def calibration_view(calibration: Calibration) -> Figure:
     """Return two panels: the error rate with its interval against delta, and the pulls."""
-    figure = plots.figure(9.6, 4.2)
-    left, right = figure.subplots(1, 2)
+    result = figure(9.6, 4.2)
+    left, right = result.subplots(1, 2)
     rates = sorted(calibration.rates, key=lambda rate: rate.factor)
     factors = [rate.factor for rate in rates]
     _draw_rates(left, calibration)
     first = calibration.rates[0]
     share = [100.0 * rate.pulls / first.pulls for rate in rates]
-    right.plot(factors, share, "o-", color=plots.BLUE, markersize=6, linewidth=1.6)
+    right.plot(factors, share, "o-", color=BLUE, markersize=6, linewidth=1.6)
     right.set_ylim(0, 1.08 * max(share))
     right.set_ylabel(f"mean pulls, % of those at factor {first.factor:g}", fontsize=12)
     for axis in (left, right):
@@ -35,7 +33,7 @@ def draw(calibration: Calibration) -> Figure:
         for side in ("top", "right"):
             axis.spines[side].set_visible(False)
     handles, labels = left.get_legend_handles_labels()
-    figure.legend(
+    result.legend(
         [*handles[1:], handles[0]],  # delta last: lines are listed before error bars
         [*labels[1:], labels[0]],
         loc="outside upper center",
@@ -43,7 +41,7 @@ def draw(calibration: Calibration) -> Figure:
         frameon=False,
         fontsize=11,
     )
-    return figure
+    return fitted(result)
 
 
 def _draw_rates(axis: Any, calibration: Calibration) -> None:
@@ -61,7 +59,7 @@ def _draw_rates(axis: Any, calibration: Calibration) -> None:
                 [rate.high - rate.rate for rate in erred],
             ],
             fmt="o",
-            color=plots.BLUE,
+            color=BLUE,
             markersize=6,
             capsize=4,
             elinewidth=1.5,
@@ -76,7 +74,7 @@ def _draw_rates(axis: Any, calibration: Calibration) -> None:
             uplims=True,
             fmt="_",
             markersize=12,
-            color=plots.BLUE,
+            color=BLUE,
             elinewidth=1.5,
             label="no error: at most",
         )

@@ -7,12 +7,14 @@ statuses are: pairs of arms, and algorithms, prove more than the boxes that are 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bestgroup.errors import InvalidInput
-from bestgroup.plots.pulls import BLACK, BLUE, ORANGE, figure
+from bestgroup.plots.canvas import BLACK, BLUE, GREEN, GREY, ORANGE, figure, fitted, wrapped
 from bestgroup.problem.status import Status
 
 if TYPE_CHECKING:
@@ -20,28 +22,48 @@ if TYPE_CHECKING:
 
     from bestgroup.analysis.certify import Certificate
 
-GREEN = "#55a868"
 _COLOURS = {
     Status.IN: BLUE,
-    Status.OUT: "#999999",
+    Status.OUT: GREY,
     Status.NOT_NEEDED: GREEN,
     Status.UNDECIDED: ORANGE,
 }
+_MOST_PAIRS = 6  # panels: four dims
+_MOST_NAMES = 40
+_PLACES = ((5, 5, "left"), (5, -11, "left"), (-5, 5, "right"), (-5, -11, "right"))
 _MARKS = {Status.IN: "o", Status.OUT: "x", Status.NOT_NEEDED: "s", Status.UNDECIDED: "D"}
 
 
-def pareto_view(certificate: Certificate, x: str | None = None, y: str | None = None) -> Figure:
-    """Return the groups in two decided dims: boxes of the efficiencies, and the estimated front."""
-    names = [dim.name for dim in certificate.problem.decided]
-    if len(names) == 1:
-        return intervals_view(certificate)
-    a, b = _place(names, x, 0), _place(names, y, 1)
-    if a == b:
-        raise InvalidInput(f"the two dims must differ; got {names[a]!r} twice")
+def pareto_view(certificate: Certificate, *dims: str) -> Figure:
+    """Return the groups in pairs of decided dims: boxes of the efficiencies, and the estimates.
+
+    Without `dims` all pairs of up to four dims are shown; of more dims, and of one, their intervals.
+    """
+    chosen = _chosen([dim.name for dim in certificate.problem.decided], dims)
+    pairs = list(combinations(chosen, 2))
+    if len(chosen) == 1 or (not dims and len(pairs) > _MOST_PAIRS):
+        return intervals_view(certificate, *dims)
+    columns = min(len(pairs), 3)
+    rows = -(-len(pairs) // columns)
+    wide = 7.0 if len(pairs) == 1 else 4.6 * columns
+    result = figure(wide, 5.2 if len(pairs) == 1 else 0.9 + 3.9 * rows)
+    panels = result.subplots(rows, columns, squeeze=False).ravel()
+    for axes, (a, b) in zip(panels, pairs, strict=False):
+        _draw_pair(axes, certificate, a, b)
+    for axes in panels[len(pairs) :]:
+        axes.set_visible(False)
+    _legend(result, certificate)
+    result.suptitle(_title(certificate), fontsize=10)
+    fitted(result)
+    for axes in panels[: len(pairs)]:
+        _place_names(axes)
+    return fitted(result)
+
+
+def _draw_pair(axes: Any, certificate: Certificate, a: int, b: int) -> None:
+    """Draw the boxes of all groups in two dims, and their names."""
     low, high = certificate.intervals
     best = certificate.problem.to_user(certificate.explainer.best)
-    result = figure(7.0, 5.2)
-    axes = result.add_subplot()
     points = np.where(np.isfinite(best), best, np.nan)
     _limits(axes, points[:, a], low[:, a], high[:, a], "x")
     _limits(axes, points[:, b], low[:, b], high[:, b], "y")
@@ -51,50 +73,61 @@ def pareto_view(certificate: Certificate, x: str | None = None, y: str | None = 
         colour = _mark(certificate, i)["color"]
         x0, x1 = max(low[i, a], left), min(high[i, a], right)
         y0, y1 = max(low[i, b], bottom), min(high[i, b], top)
-        axes.fill([x0, x1, x1, x0], [y0, y0, y1, y1], color=colour, alpha=0.12, lw=0)
-        axes.plot([x0, x1, x1, x0, x0], [y0, y0, y1, y1, y0], color=colour, lw=1)
+        axes.fill([x0, x1, x1, x0], [y0, y0, y1, y1], color=colour, alpha=0.1, lw=0)
+        axes.plot([x0, x1, x1, x0, x0], [y0, y0, y1, y1, y0], color=colour, lw=0.8, alpha=0.7)
         axes.plot(points[i, a], points[i, b], **_mark(certificate, i), ms=6)
-        if len(best) <= 40:
-            axes.annotate(
-                name, (points[i, a], points[i, b]), (5, 5), textcoords="offset points", fontsize=8
-            )
-    _legend(axes, certificate)
+        if len(best) <= _MOST_NAMES and np.isfinite(points[i, [a, b]]).all():
+            at = (points[i, a], points[i, b])
+            axes.annotate(wrapped(name), at, (5, 5), textcoords="offset points", fontsize=8)
     axes.set_xlabel(_label(certificate, a))
     axes.set_ylabel(_label(certificate, b))
-    axes.set_title(_title(certificate), fontsize=10)
-    return result
 
 
-def intervals_view(certificate: Certificate) -> Figure:
-    """Return the interval of every efficiency, one panel a dim."""
-    dims = certificate.problem.decided
+def _place_names(axes: Any) -> None:
+    """Move names so that they do not lie on each other, where there is room."""
+    taken: list[Any] = []
+    for text in axes.texts:
+        for x, y, side in _PLACES:
+            text.set_position((x, y))
+            text.set_horizontalalignment(side)
+            box = text.get_window_extent()
+            inside = axes.bbox.x0 <= box.x0 and box.x1 <= axes.bbox.x1
+            if inside and not any(box.overlaps(other) for other in taken):
+                break
+        else:
+            text.set_position(_PLACES[0][:2])
+            text.set_horizontalalignment("left")
+        taken.append(text.get_window_extent())
+
+
+def intervals_view(certificate: Certificate, *dims: str) -> Figure:
+    """Return the interval of every efficiency, a panel for each dim."""
+    names = [dim.name for dim in certificate.problem.decided]
+    chosen = _chosen(names, dims)
     groups = certificate.problem.groups
+    result = figure(3.6 * min(len(chosen), 4) + 1.2, 1.4 + 0.32 * len(groups))
+    panels = result.subplots(1, len(chosen), sharey=True, squeeze=False)[0]
+    for d, axes in zip(chosen, panels, strict=True):
+        _draw_intervals(axes, certificate, d)
+    panels[0].set_yticks(list(range(len(groups))), [wrapped(name) for name in groups])
+    panels[0].set_ylim(len(groups) - 0.4, -0.6)
+    _legend(result, certificate)
+    result.suptitle(_title(certificate), fontsize=10)
+    return fitted(result)
+
+
+def _draw_intervals(axes: Any, certificate: Certificate, d: int) -> None:
     low, high = certificate.intervals
     best = certificate.problem.to_user(certificate.explainer.best)
-    result = figure(3.6 * len(dims) + 1.2, 1.4 + 0.32 * len(groups))
-    panels = result.subplots(1, len(dims), sharey=True, squeeze=False)[0]
-    rows = range(len(groups))
-    for d, axes in enumerate(panels):
-        _limits(
-            axes, np.where(np.isfinite(best[:, d]), best[:, d], np.nan), low[:, d], high[:, d], "x"
-        )
-        left, right = axes.get_xlim()
-        for i in rows:
-            colour = _mark(certificate, i)["color"]
-            axes.plot(
-                [max(low[i, d], left), min(high[i, d], right)],
-                [i, i],
-                color=colour,
-                lw=3,
-                alpha=0.5,
-            )
-            axes.plot(best[i, d], i, **_mark(certificate, i), ms=5)
-        axes.set_xlabel(_label(certificate, d))
-        axes.grid(axis="x", alpha=0.3)
-    panels[0].set_yticks(list(rows), groups)
-    panels[0].set_ylim(len(groups) - 0.4, -0.6)
-    result.suptitle(_title(certificate), fontsize=10)
-    return result
+    known = np.where(np.isfinite(best[:, d]), best[:, d], np.nan)
+    _limits(axes, known, low[:, d], high[:, d], "x")
+    left, right = axes.get_xlim()
+    for i in range(len(best)):
+        ends = [max(low[i, d], left), min(high[i, d], right)]
+        axes.plot(ends, [i, i], color=_mark(certificate, i)["color"], lw=3, alpha=0.5)
+        axes.plot(known[i], i, **_mark(certificate, i), ms=5)
+    axes.set_xlabel(_label(certificate, d))
+    axes.grid(axis="x", alpha=0.3)
 
 
 def pulls_view(certificate: Certificate) -> Figure:
@@ -103,7 +136,7 @@ def pulls_view(certificate: Certificate) -> Figure:
     labels, counts, marks = [], [], []
     for i, (group, arms) in enumerate(zip(problem.groups, problem.arms, strict=True)):
         for j, arm in enumerate(arms):
-            labels.append(f"{group}: {arm}")
+            labels.append(wrapped(f"{group}: {arm}", 44))
             counts.append(int(certificate.tally.counts[i, j]))
             marks.append(_mark(certificate, i)["color"])
     result = figure(7.0, 1.2 + 0.25 * len(labels))
@@ -113,22 +146,24 @@ def pulls_view(certificate: Certificate) -> Figure:
     axes.invert_yaxis()
     axes.set_xlabel("pulls")
     axes.set_title(f"{sum(counts):,} pulls by arm", fontsize=10, color=BLACK)
-    _legend(axes, certificate)
-    return result
+    _legend(result, certificate)
+    return fitted(result)
 
 
-def _place(names: list[str], wanted: str | None, default: int) -> int:
-    if wanted is None:
-        return default
-    if wanted not in names:
-        raise InvalidInput(f"there is no decided dim {wanted!r}; those are {', '.join(names)}")
-    return names.index(wanted)
+def _chosen(names: Sequence[str], wanted: Sequence[str]) -> list[int]:
+    """Return the numbers of the dims to show, all without a wish."""
+    for name in wanted:
+        if name not in names:
+            raise InvalidInput(f"there is no decided dim {name!r}; those are {', '.join(names)}")
+        if wanted.count(name) > 1:
+            raise InvalidInput(f"the dims of a view must differ; got {name!r} twice")
+    return [names.index(name) for name in wanted] or list(range(len(names)))
 
 
 def _label(certificate: Certificate, d: int) -> str:
     dim = certificate.problem.decided[d]
     unit = f" [{dim.unit}]" if dim.unit else ""
-    return f"{dim.name}{unit} ({dim.direction})"
+    return wrapped(f"{dim.name}{unit} ({dim.direction})", 40)
 
 
 def _mark(certificate: Certificate, i: int) -> dict[str, Any]:
@@ -145,15 +180,19 @@ def _look(status: Status, hollow: bool) -> dict[str, Any]:
     return {**look, "markerfacecolor": "white"} if hollow else look
 
 
-def _legend(axes: Any, certificate: Certificate) -> None:
-    """Name the statuses that occur."""
-    for status in sorted({Status(s) for s in certificate.verdict.status}):
-        axes.plot([], [], **_look(status, hollow=False), label=status.word)
+def _legend(result: Any, certificate: Certificate) -> None:
+    """Name the statuses that occur, below the panels."""
+    from matplotlib.lines import Line2D
+
+    entries = [
+        Line2D([], [], **_look(status, hollow=False), label=status.word)
+        for status in sorted({Status(s) for s in certificate.verdict.status})
+    ]
     open_ = certificate.verdict.status == Status.UNDECIDED
     for status in sorted({Status(s) for s in certificate.beyond[open_]} - {Status.UNDECIDED}):
         label = f"{status.word}, by the observations alone"
-        axes.plot([], [], **_look(status, hollow=True), label=label)
-    axes.legend(frameon=False, loc="best")
+        entries.append(Line2D([], [], **_look(status, hollow=True), label=label))
+    result.legend(handles=entries, frameon=False, loc="outside lower center", ncols=4)
 
 
 def _title(certificate: Certificate) -> str:
@@ -170,6 +209,8 @@ def _title(certificate: Certificate) -> str:
 
 def _limits(axes: Any, points: Any, low: Any, high: Any, axis: str) -> None:
     """Set limits that show all points and as much of the intervals as is useful."""
+    if not np.isfinite(points).any():
+        return
     span = max(np.nanmax(points) - np.nanmin(points), 1e-9)
     ends = [
         max(np.min(low, initial=np.inf, where=np.isfinite(low)), np.nanmin(points) - span),

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bestgroup.plots.certificate import GREEN
-from bestgroup.plots.pulls import BLUE, ORANGE, figure
+from bestgroup.plots.canvas import BLUE, GREEN, GREY, ORANGE, figure, fitted, wrapped
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -17,7 +16,8 @@ def status_view(study: Study) -> Figure:
     """Return the groups of each status over the consumed pulls, from the stored decisions."""
     total, groups = len(study.problem.groups), study.answer()
     now = dict.fromkeys(groups.inside, "in") | dict.fromkeys(groups.not_needed, "not needed")
-    pulls, inside, spare, outside = [0], [0], [0], [0]
+    pulls: list[float] = [0]
+    inside, spare, outside = [0], [0], [0]
     for decision in study.decisions():
         if decision["group"] is None:
             continue
@@ -26,7 +26,7 @@ def status_view(study: Study) -> Figure:
         inside.append(inside[-1] + (status == "in"))
         spare.append(spare[-1] + (status == "not needed"))
         outside.append(outside[-1] + (status == "out"))
-    pulls.append(max(groups.pulls, pulls[-1]))
+    pulls.append(1.03 * max(groups.pulls, pulls[-1]))  # the last decisions are seen
     for counts in (inside, spare, outside):
         counts.append(counts[-1])
     top = [total - count for count in outside]
@@ -41,12 +41,14 @@ def status_view(study: Study) -> Figure:
         axes.fill_between(
             pulls, middle, top, step="post", color=GREEN, alpha=0.5, label="not needed"
         )
-    axes.fill_between(pulls, top, total, step="post", color="#999999", alpha=0.5, label="out")
+    axes.fill_between(pulls, top, total, step="post", color=GREY, alpha=0.5, label="out")
     axes.set_xlim(0, max(pulls[-1], 1))
     axes.set_ylim(0, total)
     axes.set_xlabel("pulls")
     axes.set_ylabel("groups")
     spares = f", {spare[-1]} not needed" if any(spare) else ""
-    axes.set_title(f"{study.name}: {inside[-1]} in, {outside[-1]} out{spares}", fontsize=10)
-    axes.legend(frameon=False, loc="center right")
-    return result
+    axes.set_title(
+        f"{wrapped(study.name, 60)}: {inside[-1]} in, {outside[-1]} out{spares}", fontsize=10
+    )
+    result.legend(frameon=False, loc="outside lower center", ncols=4)
+    return fitted(result)

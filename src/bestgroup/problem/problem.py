@@ -18,16 +18,22 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bestgroup.errors import InvalidInput
+from bestgroup.plots.problem import problem_view
 from bestgroup.problem.arrays import Bools, Floats, number, numbers
+from bestgroup.problem.frames import data_frame
 from bestgroup.problem.items import Items, SharedItems, check_items, items_from_dict
 from bestgroup.problem.limits import check_name, check_size
 from bestgroup.problem.noise import Bounded, Noise, check_noise, noise_from_dict
 from bestgroup.problem.shape import Shape
+from bestgroup.problem.showing import brief, problem_html
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 DIRECTIONS = ("max", "min", "watch")
 TRANSFORMS = ("log",)
@@ -288,10 +294,35 @@ class Problem:
     def __hash__(self) -> int:
         return hash((self.groups, self.arms, self.dims))
 
+    def summary(self) -> str:
+        """Return the size, the noise and the items in one line."""
+        arms = sum(len(names) for names in self.arms)
+        shared = ""
+        if self.items is not None:
+            number = f"{self.items.count:,} " if self.items.count else ""
+            shared = f", all on the same {number}items ({self.items.target})"
+        noise = brief(self.noise, ("arms",) if shared else ())
+        return f"{len(self.groups):,} groups, {arms:,} arms, {noise}{shared}"
+
+    def to_frame(self) -> Any:
+        """Return a pandas data frame with a row for each arm: group, arm, cost."""
+        names = [(g, a) for g, arms in zip(self.groups, self.arms, strict=True) for a in arms]
+        costs = [1.0] * len(names) if self.costs is None else [c for row in self.costs for c in row]
+        columns = {"group": [g for g, _ in names], "arm": [a for _, a in names], "cost": costs}
+        return data_frame(columns)
+
+    def plot(self) -> Figure:
+        """Return a picture of the groups with their arms."""
+        return problem_view(self)
+
+    def _repr_html_(self) -> str:
+        return problem_html(self)
+
     def __repr__(self) -> str:
         arms = sum(len(names) for names in self.arms)
         dims = ", ".join(f"{dim.name} ({dim.direction})" for dim in self.dims)
-        return f"Problem({len(self.groups)} groups, {arms} arms, dims: {dims}, {self.noise})"
+        noise = brief(self.noise)
+        return f"Problem({len(self.groups)} groups, {arms} arms, dims: {dims}, {noise})"
 
 
 def value_ends(problem: Problem) -> tuple[Floats, Floats]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, field
 from os import PathLike
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,14 +13,20 @@ from bestgroup.algorithms.protocol import Algorithm, Setting
 from bestgroup.algorithms.registry import resolve
 from bestgroup.drivers.jump.engine import supports
 from bestgroup.errors import InvalidInput
+from bestgroup.plots.simulation import simulation_view
 from bestgroup.problem.arrays import Bools, Floats, Ints, positive_int, probability, seed_of
+from bestgroup.problem.frames import data_frame
 from bestgroup.problem.goals import Goal, check_goal
 from bestgroup.problem.guarantee import Guarantee
 from bestgroup.problem.instance import Instance
+from bestgroup.problem.markup import card, folded, rows_table
 from bestgroup.simulation.progress import Progress
 from bestgroup.simulation.runs import NO_LIMIT, Job, Runs
 from bestgroup.simulation.workers import check_workers, collect_runs
 from bestgroup.theory.dominance import endless, is_correct, wrong_decisions
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True)
@@ -104,12 +110,29 @@ class Simulation:
         ]
 
     def to_frame(self) -> Any:
-        """Return a pandas data frame with a row a run (extra `frames`)."""
-        try:
-            import pandas as pd
-        except ImportError:
-            raise InvalidInput("to_frame needs pandas: pip install 'bestgroup[frames]'") from None
-        return pd.DataFrame(self.to_records())
+        """Return a pandas data frame with a row for each run (extra `frames`)."""
+        return data_frame(self.to_records())
+
+    def plot(self) -> Figure:
+        """Return how many runs took how many pulls."""
+        return simulation_view(self)
+
+    def _repr_html_(self) -> str:
+        low, high = self.error_interval()
+        pulls = self.pulls
+        rows = [
+            ("pulls, mean", f"{pulls.mean():,.0f}"),
+            (
+                "pulls, 5 % to 95 %",
+                " to ".join(f"{q:,.0f}" for q in np.quantile(pulls, (0.05, 0.95))),
+            ),
+            ("wrong answers", f"{self.errors} of {self.runs:,}"),
+            ("error rate, 95 % interval", f"{low:.3g} to {high:.3g}"),
+            ("not finished", f"{int((~self.finished).sum()):,}"),
+        ]
+        facts = f"{self.runs:,} runs, delta = {self.delta:g}, engine {self.engine}"
+        worth = folded(f"Guarantee: {self.guarantee.level}", [str(self.guarantee)])
+        return card(f"Simulation of {self.algorithm}", facts, rows_table(["", ">"], rows), worth)
 
     def __repr__(self) -> str:
         mean = f"{self.pulls.mean():,.0f}" if self.runs else "none"

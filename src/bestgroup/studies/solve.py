@@ -16,14 +16,16 @@ from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from bestgroup.algorithms.protocol import Algorithm
+from bestgroup.analysis.certificate_card import certificate_parts, facts
 from bestgroup.analysis.certify import Certificate
 from bestgroup.analysis.deploy import Deployment, Guess
 from bestgroup.errors import BestGroupError, EvaluationFailed, InvalidInput, NoSuchStudy
 from bestgroup.problem.arrays import positive_int
 from bestgroup.problem.goals import Goal, check_goal
+from bestgroup.problem.markup import card, folded
 from bestgroup.problem.problem import Problem
 from bestgroup.studies.catalog import Study, create_study, load_study
 from bestgroup.studies.evaluators import Evaluator, Pull, floor_rows, measure
@@ -31,6 +33,9 @@ from bestgroup.studies.report import Answer, Explanation, StudyStatus
 from bestgroup.studies.solve_progress import SolveProgress
 from bestgroup.studies.storage.memory import MemoryStore
 from bestgroup.studies.ticket import Ticket
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 _AHEAD = 4  # tickets held for each worker, so that a storage is asked less often
 _PAUSE = 0.2  # seconds between two questions to a study whose tickets others hold
@@ -69,6 +74,22 @@ class Solution:
     def to_frame(self) -> Any:
         """Return all observations as a pandas data frame: group, arm, index and the dims."""
         return self.study.to_frame()
+
+    def plot(self, *dims: str) -> Figure:
+        """Return the Pareto view of these dims, or of all: every pair, with the intervals as boxes."""
+        return self.certificate.plot(*dims)
+
+    def _repr_html_(self) -> str:
+        text = str(self)
+        why = folded(
+            "Why", [words.because or words.sentence for words in self.explanations.values()]
+        )
+        table, *rest = certificate_parts(self.certificate)
+        title = f"{text[0].upper()}{text[1:]}"
+        return card(title, facts(self.certificate), table, why, *rest)
+
+    def __repr__(self) -> str:
+        return f"Solution({self})"
 
     def save(self, path: Any) -> int:
         """Write all observations to a .csv or .parquet file; returns the number of rows."""

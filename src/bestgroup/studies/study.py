@@ -8,15 +8,16 @@ import socket
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from bestgroup.algorithms.protocol import Comparison
 from bestgroup.analysis.certify import Certificate
 from bestgroup.drivers.session import Moment
-from bestgroup.errors import Damaged, InvalidInput, TicketError, WrongVersion
+from bestgroup.errors import BestGroupError, Damaged, InvalidInput, TicketError, WrongVersion
 from bestgroup.inference.certificate.data_checks import Doubt, in_words
+from bestgroup.plots.study import status_view
 from bestgroup.problem.arrays import LARGEST, Floats, number, positive_int
 from bestgroup.problem.noise import SubGaussian
 from bestgroup.problem.problem import Problem
@@ -36,11 +37,15 @@ from bestgroup.studies.report import (
     make_status,
 )
 from bestgroup.studies.runner import Stage
+from bestgroup.studies.showing import study_html, without_password
 from bestgroup.studies.spec import StudySpec
 from bestgroup.studies.storage import open_store
 from bestgroup.studies.storage.base import Session, Store
 from bestgroup.studies.storage.records import Block, Entry, Event, Head, Slot, Tell
 from bestgroup.studies.ticket import Ticket, read_ticket
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 T = TypeVar("T")
 LEASE = 600.0  # seconds
@@ -379,8 +384,20 @@ class Study:
         """Return how to load the study again; what is kept nowhere else is taken along."""
         return _again, (self._store.as_kept(), self._key, self.spec)
 
+    def plot(self) -> Figure:
+        """Return how many groups were in, out and undecided over the pulls."""
+        return status_view(self)
+
+    def _repr_html_(self) -> str:
+        return study_html(self.spec, self.head(), self.storage)
+
     def __repr__(self) -> str:
-        return f"Study({self.name!r}, {self.problem!r}, storage={self.storage!r})"
+        try:
+            head = self.head()
+            state = f"{head.state}, {head.told:,} told"
+        except BestGroupError:  # deleted, or out of reach
+            state = "not to be read"
+        return f"Study({self.name!r}, {state}, storage={without_password(self.storage)!r})"
 
     def _check_runs(self) -> None:
         """Raise WrongVersion unless the study's algorithm is here: a study that cannot step rests."""

@@ -10,7 +10,7 @@ from bestgroup.experiments.figures import BLACK, algorithms, styles, tidy, whisk
 from bestgroup.experiments.points import Outcome, by_point, title
 from bestgroup.experiments.table.analysis import PAPER, compared, ratios
 from bestgroup.experiments.table.sweep import WEIGHTS
-from bestgroup.plots import pulls as plots
+from bestgroup.plots import canvas
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def draw(outcomes: Sequence[Outcome]) -> Figure:
     """Return one panel, or two if both EECB and TEL ran."""
     both = compared(outcomes)
-    figure = plots.figure(11.0 if both else 6.0, 4.8)
+    figure = canvas.figure(11.0 if both else 6.0, 4.8)
     axes = figure.subplots(1, 2 if both else 1, squeeze=False)[0]
     _draw_pulls(axes[0], outcomes)
     if both:
@@ -31,7 +31,7 @@ def draw(outcomes: Sequence[Outcome]) -> Figure:
         tidy(axis)
         axis.tick_params(axis="x", labelsize=10, length=0)
         axis.grid(axis="x", visible=False)
-    return figure
+    return canvas.fitted(figure)
 
 
 def _draw_pulls(axis: Any, outcomes: Sequence[Outcome]) -> None:

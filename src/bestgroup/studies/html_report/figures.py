@@ -6,8 +6,9 @@ import math
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from bestgroup.problem.markup import Markup, tag
 from bestgroup.problem.status import Status
-from bestgroup.studies.html_report.svg import Markup, extent, number, scale, tag, ticks
+from bestgroup.studies.html_report.svg import extent, number, scale, ticks
 
 SHAPES = {
     Status.IN: "M-4 0a4 4 0 1 0 8 0a4 4 0 1 0 -8 0Z",

@@ -14,11 +14,12 @@ import numpy as np
 
 from bestgroup._version import __version__
 from bestgroup.problem.goals import BestGroup
+from bestgroup.problem.markup import Markup, joined, tag
 from bestgroup.problem.status import Status
 from bestgroup.studies.estimates import efficiencies, front, weighted_worths
 from bestgroup.studies.html_report import figures
 from bestgroup.studies.html_report.facts import Facts
-from bestgroup.studies.html_report.svg import Markup, joined, number, tag
+from bestgroup.studies.html_report.svg import number
 from bestgroup.studies.study import Study
 
 MOST_ROWS = 300  # groups in the table

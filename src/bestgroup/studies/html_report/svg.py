@@ -1,43 +1,9 @@
-"""Drawing as text: elements of HTML and SVG whose texts are escaped, scales and their ticks."""
+"""Drawing as text: scales, their ticks, and numbers as people read them."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
-from html import escape
-
-
-class Markup(str):
-    """Text that is markup already."""
-
-
-def tag(name: str, *children: object, **attributes: object) -> Markup:
-    """Return an element; texts are escaped, and `_` in names of attributes stands for `-`.
-
-    >>> tag("p", "1 < 2", tag("b", "&"), class_="x")
-    '<p class="x">1 &lt; 2<b>&amp;</b></p>'
-    """
-    parts = "".join(
-        f' {key.rstrip("_").replace("_", "-")}="{escape(_text(value))}"'
-        for key, value in attributes.items()
-        if value is not None
-    )
-    return Markup(f"<{name}{parts}>{joined(children)}</{name}>")
-
-
-def joined(children: Iterable[object]) -> Markup:
-    """Return children one after another; whatever is no markup yet is escaped."""
-    return Markup(
-        "".join(
-            child if isinstance(child, Markup) else escape(str(child), quote=False)
-            for child in children
-            if child is not None
-        )
-    )
-
-
-def _text(value: object) -> str:
-    return f"{value:.2f}".rstrip("0").rstrip(".") if isinstance(value, float) else str(value)
 
 
 def scale(low: float, high: float, start: float, end: float) -> Callable[[float], float]:

@@ -1,4 +1,4 @@
-"""Figures. matplotlib is imported when a figure is made; nothing touches its global state."""
+"""Bars of pulls on a log scale, with the limit."""
 
 from __future__ import annotations
 
@@ -8,12 +8,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from bestgroup.errors import InvalidInput
+from bestgroup.plots.canvas import BLACK, BLUE, ORANGE, figure, fitted, wrapped
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-# Okabe and Ito's palette, which colour-blind readers can tell apart.
-BLUE, ORANGE, BLACK = "#0072B2", "#E69F00", "#000000"
 
 
 @dataclass(frozen=True)
@@ -35,18 +33,6 @@ class Panel:
     limit: float | None = None
 
 
-def figure(width: float, height: float) -> Figure:
-    """Return an empty figure with legible fonts, drawn without a display."""
-    try:
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise InvalidInput("plots need matplotlib: pip install 'bestgroup[plots]'") from None
-    result = Figure(figsize=(width, height), layout="constrained", dpi=150)
-    FigureCanvasAgg(result)
-    return result
-
-
 def pulls(panels: Sequence[Panel], title: str | None = None) -> Figure:
     """Return bars of mean pulls on a log scale, one panel a question, with the limit as a line.
 
@@ -66,9 +52,9 @@ def pulls(panels: Sequence[Panel], title: str | None = None) -> Figure:
     axes[0].set_xlim(low, high)
     axes[-1].set_xlabel("pulls until the answer (mean and sd over runs, log scale)", fontsize=12)
     if title:
-        result.suptitle(title, fontsize=13, fontweight="bold")
+        result.suptitle(wrapped(title, 80, 4), fontsize=13, fontweight="bold")
     _legend(result, panels)
-    return result
+    return fitted(result)
 
 
 def _draw(axis: Any, panel: Panel) -> None:
@@ -100,10 +86,10 @@ def _draw(axis: Any, panel: Panel) -> None:
     if panel.limit is not None:
         axis.axvline(panel.limit, color="white", linewidth=4.0)  # sets the dashes off from the bars
         axis.axvline(panel.limit, color=BLACK, linestyle="--", linewidth=1.8)
-    axis.set_yticks(list(places), [bar.label for bar in panel.bars], fontsize=12)
+    axis.set_yticks(list(places), [wrapped(bar.label) for bar in panel.bars], fontsize=12)
     axis.invert_yaxis()
     limit = "" if panel.limit is None else f"   (limit: {panel.limit:,.0f} pulls)"
-    axis.set_title(panel.title + limit, loc="left", fontsize=12)
+    axis.set_title(wrapped(panel.title + limit, 90, 4), loc="left", fontsize=12)
     axis.tick_params(axis="x", labelsize=11)
     axis.grid(axis="x", which="major", color="#dddddd", linewidth=0.8)
     axis.set_axisbelow(True)

@@ -1,5 +1,8 @@
 """Algorithms by name: `algorithm` makes a configured one, `register` adds your own.
 
+A package may bring algorithms as entry points of the group "bestgroup.algorithms"; they are looked for
+when a name is not known otherwise.
+
 An algorithm that changes its decisions gets a new `version`. The class of the old one stays in
 `_OLDER` for at least one minor release: studies are pinned to name and version, and go on with the
 code that began them.
@@ -7,6 +10,7 @@ code that began them.
 
 from __future__ import annotations
 
+import functools
 import importlib
 from dataclasses import fields, is_dataclass
 from typing import Any
@@ -34,6 +38,7 @@ _OLDER: dict[tuple[str, int], tuple[str, str]] = {
     ("te-plus", 1): ("te_plus.algorithm", "TePlusByFixedBets"),
 }
 _registered: dict[str, dict[int, type[Algorithm]]] = {}
+ENTRY_POINTS = "bestgroup.algorithms"
 
 
 def names() -> tuple[str, ...]:
@@ -42,6 +47,7 @@ def names() -> tuple[str, ...]:
     >>> names()[:4]
     ('te', 'age', 'ge', 'eecb')
     """
+    load_entry_points()
     return (*_BUILT_IN, *_registered)
 
 
@@ -80,6 +86,8 @@ def versions(name: str) -> tuple[int, ...]:
     >>> versions("te"), versions("nothing")
     ((1,), ())
     """
+    if name not in _BUILT_IN and name not in _registered:
+        load_entry_points()
     if name in _registered:
         return tuple(sorted(_registered[name]))
     if name not in _BUILT_IN:
@@ -135,7 +143,25 @@ def resolve(name: str | Algorithm, setting: Setting, **options: Any) -> Algorith
     return chosen
 
 
+@functools.cache
+def load_entry_points() -> None:
+    """Register the algorithms that installed packages bring."""
+    from importlib.metadata import entry_points
+
+    for entry in entry_points(group=ENTRY_POINTS):
+        try:
+            kind = entry.load()
+        except Exception as error:
+            raise InvalidInput(
+                f"the algorithm {entry.name!r}, which {entry.value!r} should be, cannot be loaded: "
+                f"{error}"
+            ) from None
+        register(kind)
+
+
 def _kind(name: Any) -> type[Algorithm]:
+    if isinstance(name, str) and name not in _BUILT_IN and name not in _registered:
+        load_entry_points()
     if isinstance(name, str) and name in _registered:
         return _registered[name][max(_registered[name])]
     if not isinstance(name, str) or name not in _BUILT_IN:

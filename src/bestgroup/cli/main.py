@@ -6,6 +6,8 @@ help and mistakes answer at once.
 
 from __future__ import annotations
 
+import importlib
+import os
 import sys
 from collections.abc import Sequence
 from typing import Annotated, NoReturn
@@ -30,7 +32,7 @@ from bestgroup.cli import (
     verify,
     work,
 )
-from bestgroup.errors import BestGroupError
+from bestgroup.errors import BestGroupError, InvalidInput
 
 app = typer.Typer(
     name="bestgroup",
@@ -69,8 +71,28 @@ def _root(
         bool,
         typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version."),
     ] = False,
+    modules: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--import", help="Import a module first, to register its algorithms.", metavar="MODULE"
+        ),
+    ] = None,
 ) -> None:
     """Finds the best groups among many noisy options, with a proof, from few samples."""
+    for name in modules or ():
+        _import(name)
+
+
+def _import(name: str) -> None:
+    """Import a module of the current folder or of the path."""
+    if os.getcwd() not in sys.path:
+        sys.path.insert(0, os.getcwd())
+    try:
+        importlib.import_module(name)
+    except BestGroupError:
+        raise
+    except Exception as error:
+        raise InvalidInput(f"--import {name}: {type(error).__name__}: {error}") from None
 
 
 def run(arguments: Sequence[str] | None = None) -> NoReturn:

@@ -15,7 +15,7 @@ lines 4 to 12 of the next one. As in the paper a round that leaves one group sti
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol, cast
 
 import numpy as np
 
@@ -81,8 +81,7 @@ class State(NamedTuple):
 
 def init(rule: Rule) -> State:
     """Return the sets of line 2, before its pulls."""
-    N, K = rule.exists.shape
-    D = len(rule.scale)
+    N, D = len(rule.exists), len(rule.scale)
     return State(
         groups=np.ones(N, np.bool_),
         arms=np.repeat(rule.exists[:, :, None], D, axis=2),
@@ -97,7 +96,7 @@ def init(rule: Rule) -> State:
 @kernel
 def plan(state: State, tally: Tally, rule: Rule) -> Ints:
     """Return the first pull of every arm, then the batch of the focus.     lines 2, 13 to 15."""
-    N, K, D = state.arms.shape
+    N, K = rule.exists.shape
     pulls = np.zeros((N, K), np.int64)
     focus = state.focus[0]
     for i in range(N):
@@ -388,7 +387,7 @@ class EqualEffect(RadiusAlgorithm):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not isinstance(self.early_exit, bool):
+        if not isinstance(cast(object, self.early_exit), bool):
             raise InvalidInput(f"early_exit must be True or False; got {self.early_exit!r}")
 
     def rule(self, setting: Setting) -> Rule:

@@ -13,10 +13,11 @@ from __future__ import annotations
 import functools
 import importlib
 from dataclasses import fields, is_dataclass
-from typing import Any
+from typing import Any, cast
 
 from bestgroup.algorithms.protocol import Algorithm, Setting
 from bestgroup.errors import InvalidInput
+from bestgroup.problem.arrays import is_integer
 
 # A name, its module and its class: modules are imported when the name is first used.
 _BUILT_IN = {
@@ -111,12 +112,12 @@ def register(kind: type[Algorithm] | Algorithm) -> type[Algorithm] | Algorithm:
     Several versions may be registered under one name: the name alone means the newest, the others
     go on with the studies that they began.
     """
-    cls = type(kind) if isinstance(kind, Algorithm) else kind
+    cls: Any = type(kind) if isinstance(kind, Algorithm) else kind
     if not (isinstance(cls, type) and issubclass(cls, Algorithm)):
         raise InvalidInput(f"an algorithm must be a subclass of bestgroup.Algorithm; got {kind!r}")
-    if not isinstance(cls.name, str) or not cls.name:
+    if not isinstance(cast(object, cls.name), str) or not cls.name:
         raise InvalidInput(f"an algorithm must have a name; {cls.__name__}.name is {cls.name!r}")
-    if isinstance(cls.version, bool) or not isinstance(cls.version, int) or cls.version < 1:
+    if not is_integer(cls.version) or cls.version < 1:
         raise InvalidInput(f"{cls.__name__}.version must be an integer from 1; got {cls.version!r}")
     taken = _registered.get(cls.name, {}).get(cls.version, cls)
     if cls.name in _BUILT_IN or taken is not cls:

@@ -201,7 +201,6 @@ class Skeleton(RadiusAlgorithm):
 
     def record(self, state: State, rule: Rule) -> dict[str, Any]:
         """Return what a trace shows of a round, and what studies read decisions from."""
-        N, K = rule.exists.shape
         dims = np.repeat(state.groups[:, None], len(rule.scale), axis=1)
         return {
             "groups": state.groups.copy(),

@@ -55,8 +55,7 @@ class State(NamedTuple):
 
 def init(rule: Rule) -> State:
     """Return the state before any pull: everything is left."""
-    N, K = rule.exists.shape
-    D = len(rule.scale)
+    N, D = len(rule.exists), len(rule.scale)
     return State(
         groups=np.ones(N, np.bool_),
         arms=np.repeat(rule.exists[:, :, None], D, axis=2),

@@ -47,8 +47,7 @@ class State(NamedTuple):
 
 def init(rule: Rule) -> State:
     """Return the sets of line 2: everything is active."""
-    N, K = rule.exists.shape
-    D = len(rule.epsilon)
+    N, D = len(rule.exists), len(rule.epsilon)
     arms = np.repeat(rule.exists[:, :, None], D, axis=2)
     return State(
         groups=np.ones(N, np.bool_),

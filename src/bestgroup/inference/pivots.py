@@ -45,8 +45,8 @@ def about_origin(tally: Tally, pivots: Floats) -> tuple[Tally, Floats]:
     """
     pulled = np.argwhere(tally.counts > 0)
     if not (len(pulled) and pivots.any()):
-        return tally, np.zeros(tally.sums.shape[2])
-    origin = pivots[tuple(pulled[0])].copy()
+        return tally, np.zeros(int(tally.sums.shape[2]))
+    origin: Floats = pivots[tuple(pulled[0])].copy()
     return _moved(tally, pivots - origin), origin
 
 

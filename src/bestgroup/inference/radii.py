@@ -36,7 +36,7 @@ import numpy as np
 
 from bestgroup.compile.kernel import kernel
 from bestgroup.errors import BestGroupError, InvalidInput
-from bestgroup.problem.arrays import Floats, number, numbers
+from bestgroup.problem.arrays import Floats, is_list, number, numbers
 from bestgroup.problem.shape import Shape
 
 PAPER, MIXTURE, STITCHED, TABLE = 0, 1, 2, 3
@@ -130,10 +130,10 @@ def make_radius(spec: Any, shape: Shape, delta: float, factor: float, rounds: in
         kind = NAMES[spec]
         events = float(arms * dims if kind == PAPER else dims * (arms + groups))
         return Radius(kind, events, delta, factor, np.empty(0))
-    if isinstance(spec, tuple):
+    if is_list(spec):
         return Radius(TABLE, 1.0, delta, factor, np.array(spec))
     call = _one_argument(spec if callable(spec) else spec.radius, delta)
-    table = []
+    table: list[float] = []
     for r in range(1, max(rounds, FIRST_TABLE) + 1):
         try:
             value = call(r)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import Any, TypeAlias
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,9 +62,24 @@ def number(value: Any, what: str) -> float:
     return result
 
 
+def is_table(value: object) -> TypeGuard[Mapping[Any, Any]]:
+    """Return whether a user gave a mapping, of whatever."""
+    return isinstance(value, Mapping)
+
+
+def is_list(value: object) -> TypeGuard[Sequence[Any]]:
+    """Return whether a user gave a list or the like, of whatever, and not a text."""
+    return isinstance(value, Sequence) and not isinstance(value, str | bytes)
+
+
+def is_integer(value: object) -> TypeGuard[int]:
+    """Return whether a user gave an integer, Python's or NumPy's; True and False are none."""
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+
+
 def positive_int(value: Any, what: str) -> int:
     """Return `value` as an int of at least 1."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer):
+    if not is_integer(value):
         raise InvalidInput(f"{what} must be a whole number; got {_short(value)}")
     if value < 1:
         raise InvalidInput(f"{what} must be at least 1; got {_short(int(value))}")
@@ -82,7 +98,7 @@ def probability(value: Any, what: str = "delta") -> float:
 
 def seed_of(value: Any) -> int:
     """Return `value` as a seed: a whole number from 0 to 2**63 - 1."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or not 0 <= value < 2**63:
+    if not is_integer(value) or not 0 <= value < 2**63:
         raise InvalidInput(f"seed must be a whole number from 0 to 2**63 - 1; got {_short(value)}")
     return int(value)
 

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, TypeAlias
 import numpy as np
 
 from bestgroup.errors import InvalidInput
-from bestgroup.problem.arrays import Floats, number, numbers
+from bestgroup.problem.arrays import Floats, is_table, number, numbers
 
 
 @dataclass(frozen=True)
@@ -160,7 +160,7 @@ def goal_from_dict(given: Any, dims: Sequence[str] | None = None) -> Goal:
     >>> goal_from_dict({"kind": "best", "weights": {"profit": 1, "returns": 0.5}}).names
     ('profit', 'returns')
     """
-    if not isinstance(given, Mapping):
+    if not is_table(given):
         raise InvalidInput(f"goal: must be a table with a kind; got {given!r}")
     kind, weights, epsilon = given.get("kind"), given.get("weights"), given.get("epsilon", 0.0)
     extra = set(given) - {"kind", "weights", "epsilon"}
@@ -178,7 +178,7 @@ def goal_from_dict(given: Any, dims: Sequence[str] | None = None) -> Goal:
         raise InvalidInput("goal.weights: is missing; the kind 'best' needs one for each dim")
     if isinstance(epsilon, list | tuple | Mapping):
         raise InvalidInput("goal.epsilon: must be one number for the kind 'best'")
-    if dims is not None and np.ndim(weights) == 0 and not isinstance(weights, Mapping):
+    if dims is not None and np.ndim(weights) == 0 and not is_table(weights):
         weights = [weights] * len(dims)
     best = _entered("weights", lambda: _checked(BestGroup(weights), dims))
     return _entered("epsilon", lambda: best.with_epsilon(epsilon))
@@ -191,7 +191,7 @@ def check_goal(goal: object, dims: int | Sequence[str]) -> Goal:
     if not isinstance(dims, int):
         goal = goal.of(dims)
         entry = "epsilon" if isinstance(goal, ParetoGroups) else "weights"
-        given = getattr(goal, entry)
+        given: float | tuple[float, ...] = getattr(goal, entry)
         if isinstance(given, tuple) and len(given) != len(dims):
             raise InvalidInput(
                 f"{entry} must have one entry for each of the {len(dims)} decided dims "
@@ -219,7 +219,7 @@ def _entered(entry: str, make: Any) -> Any:
 
 def _entries(given: Any, what: str) -> tuple[Any, tuple[str, ...] | None]:
     """Return numbers and the names that they were given with, or None."""
-    if not isinstance(given, Mapping):
+    if not is_table(given):
         return given, None
     if not given or not all(isinstance(name, str) for name in given):
         raise InvalidInput(f"{what} by name must map at least one dim to a number; got {given!r}")

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from bestgroup.errors import InvalidInput
-from bestgroup.problem.arrays import Floats, numbers, read_only
+from bestgroup.problem.arrays import Floats, is_list, numbers, read_only
 from bestgroup.problem.items import Items, SharedItems
 from bestgroup.problem.laws import Bernoulli, Beta, ByItem, Law, Normal
 from bestgroup.problem.noise import Bounded, Noise, SubGaussian, check_noise
@@ -40,7 +40,7 @@ class Instance:
         self.means: tuple[Floats, ...] = _read_means(means)
         self.shape = Shape(tuple(len(rows) for rows in self.means), self.means[0].shape[1])
         self.law: Law = Normal(1.0) if law is None else law
-        if not isinstance(self.law, Law) or isinstance(self.law, type):
+        if not isinstance(cast(object, self.law), Law) or isinstance(self.law, type):
             raise InvalidInput(f"law must have sample(rng, mean, n); got {self.law!r}")
         self.dims = _names(dims, self.shape.dims, "dim", "dims")
         self.noise: Noise = check_noise(SubGaussian(1.0) if noise is None else noise, self.dims)
@@ -171,7 +171,7 @@ def from_table(
     _check_reach(table, np.array(shared.reach), known)
     # Means on a grid far below any difference that counts: sums that are equal up to rounding are.
     grid = 2.0**-44 * np.exp2(np.ceil(np.log2(np.array(shared.reach))))
-    mean = np.round(table.mean(axis=0) / grid) * grid
+    mean = cast(Floats, np.round(table.mean(axis=0) / grid) * grid)
     means = [mean[[a for a, own in enumerate(order) if labels[own] == name]] for name in names]
     own_names = None
     if arms is not None:
@@ -226,11 +226,8 @@ def _read_means(means: Any) -> tuple[Floats, ...]:
 def _names(given: Sequence[str] | None, count: int, prefix: str, what: str) -> tuple[str, ...]:
     if given is None:
         return tuple(f"{prefix} {i}" for i in range(count))
-    if (
-        isinstance(given, str)
-        or not isinstance(given, Sequence)
-        or not all(isinstance(name, str) and name for name in given)
-    ):
+    texts: object = given
+    if not is_list(texts) or not all(isinstance(name, str) and name for name in texts):
         raise InvalidInput(f"names of {what} must be non-empty texts; got {given!r}")
     if len(given) != count:
         raise InvalidInput(f"there must be a name for each of the {count} {what}; got {len(given)}")
@@ -245,7 +242,7 @@ def _arm_names(
 ) -> tuple[tuple[str, ...], ...]:
     if given is None:
         return tuple(tuple(f"arm {j}" for j in range(size)) for size in sizes)
-    if isinstance(given, str) or not isinstance(given, Sequence):
+    if not is_list(given):
         raise InvalidInput(f"arm names must be a list for each group; got {given!r}")
     if len(given) != len(sizes):
         raise InvalidInput(

@@ -12,13 +12,13 @@ from __future__ import annotations
 
 import hashlib
 import struct
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 from bestgroup.errors import InvalidInput
-from bestgroup.problem.arrays import number, positive_int
+from bestgroup.problem.arrays import is_list, is_table, number, positive_int
 
 TARGETS = ("pool", "population", "stream")
 
@@ -151,7 +151,7 @@ class Items:
 
 def items_from_dict(given: Any) -> Items:
     """Return the items that `to_dict` wrote."""
-    if not isinstance(given, Mapping):
+    if not is_table(given):
         raise InvalidInput(f"items must be a table; got {given!r}")
     unknown = set(given) - {"count", "target", "names", "clusters", "repeats", "floor"}
     if unknown:
@@ -223,9 +223,9 @@ def _target(given: Any, count: int | None) -> str:
 def _floor(given: Any) -> Any:
     if given is None:
         return None
-    if isinstance(given, Mapping):
+    if is_table(given):
         return tuple((str(dim), number(value, f"floor of {dim}")) for dim, value in given.items())
-    if isinstance(given, tuple) and all(isinstance(entry, tuple) for entry in given):
+    if is_list(given) and isinstance(given, tuple):  # as it is kept
         return given
     return number(given, "floor")
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, cast, runtime_checkable
 
 import numpy as np
 
@@ -100,7 +100,7 @@ class FullyDependent:
     scale: float | tuple[float, ...] = 1.0
 
     def __init__(self, scale: float | Sequence[float] = 1.0) -> None:
-        if scale is None or np.ndim(scale) > 1:
+        if cast(object, scale) is None or np.ndim(scale) > 1:
             raise InvalidInput("FullyDependent takes a scale: one number, or one for each dim")
         object.__setattr__(self, "scale", Normal(scale).scale)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any, ClassVar, Literal, TypeAlias, get_args
+from typing import Any, ClassVar, Literal, TypeAlias, cast, get_args
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from bestgroup.inference.confidence_sequences.boxes import BoxRule, share
 from bestgroup.inference.confidence_sequences.gaussian import STATISTICS as DEVIATIONS
 from bestgroup.inference.evalues.wealth import KEPT
 from bestgroup.inference.kinds import BERNOULLI, BOUNDED, GAUSSIAN, POWERS, SUBGAUSSIAN
-from bestgroup.problem.arrays import Floats, Ints, number, numbers
+from bestgroup.problem.arrays import Floats, Ints, is_list, is_table, number, numbers
 from bestgroup.problem.shape import Shape
 
 Dependence = Literal["arbitrary", "independent"]
@@ -79,11 +79,11 @@ class _Model:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the model as plain JSON; `noise_from_dict` reads it back."""
-        entries = {f.name: getattr(self, f.name) for f in fields(self)}  # type: ignore[arg-type]
+        entries: dict[str, Any] = {f.name: getattr(self, f.name) for f in fields(cast(Any, self))}
         entries["arms"] = str(entries["arms"])
         if entries.get("difference", 0) is None:  # said by nobody
             del entries["difference"]
-        lists = {k: list(v) if isinstance(v, tuple) else v for k, v in entries.items()}
+        lists = {k: list(v) if is_list(v) else v for k, v in entries.items()}
         return {"kind": self.kind, **lists}
 
 
@@ -487,7 +487,7 @@ def noise_by_dim(given: Mapping[str, Any], names: Sequence[str]) -> NoiseByDim:
 
 def check_noise(noise: Any, names: Sequence[str] = ()) -> Noise:
     """Return `noise` if it is a noise model, or the models of the dims `names` if it is a mapping."""
-    if isinstance(noise, Mapping):
+    if is_table(noise):
         return noise_by_dim(noise, names)
     if isinstance(noise, NoiseByDim):
         return noise

@@ -24,7 +24,7 @@ import numpy as np
 
 from bestgroup.errors import InvalidInput
 from bestgroup.plots.problem import problem_view
-from bestgroup.problem.arrays import Bools, Floats, number, numbers
+from bestgroup.problem.arrays import Bools, Floats, is_list, is_table, number, numbers
 from bestgroup.problem.frames import data_frame
 from bestgroup.problem.items import Items, SharedItems, check_items, items_from_dict
 from bestgroup.problem.limits import check_name, check_size
@@ -75,7 +75,7 @@ class Dim:
 
     def in_words(self) -> str | None:
         """Return what is done to the values before anything else; None if nothing is."""
-        parts = []
+        parts: list[str] = []
         if self.clip is not None:
             parts.append(f"clipped to {self.clip[0]:.15g} .. {self.clip[1]:.15g}")
         if self.transform == "log":
@@ -121,7 +121,7 @@ class Problem:
         names_of = _check_groups(groups)
         check_size(
             [len(names) for names in names_of.values()],
-            len(dims) if isinstance(dims, Mapping) else 1,
+            len(dims) if is_table(dims) else 1,
         )
         self.groups: tuple[str, ...] = tuple(names_of)
         self.arms: tuple[tuple[str, ...], ...] = tuple(names_of.values())
@@ -345,7 +345,7 @@ def arm_costs(
         return None
     costs = {group: dict.fromkeys(arms, 1.0) for group, arms in groups.items()}
     for name, value in given.items():
-        if isinstance(value, Mapping):
+        if is_table(value):
             if name not in costs:
                 raise InvalidInput(f"{key(['cost', name])}: there is no group {name!r}")
             for arm, cost in value.items():
@@ -396,13 +396,13 @@ def groups_of_one(arms: Any) -> dict[str, list[str]]:
 
 
 def _check_groups(groups: Any) -> dict[str, tuple[str, ...]]:
-    if not isinstance(groups, Mapping) or not groups:
+    if not is_table(groups) or not groups:
         raise InvalidInput("groups must map at least one group to its arms; got none")
-    check_size([len(arms) for arms in groups.values() if isinstance(arms, Sequence)], 1)
+    check_size([len(arms) for arms in groups.values() if is_list(arms)], 1)
     result: dict[str, tuple[str, ...]] = {}
     for group, arms in groups.items():
         _name(group, "the name of a group")
-        if isinstance(arms, str) or not isinstance(arms, Sequence) or not arms:
+        if not is_list(arms) or not arms:
             raise InvalidInput(f"the group {group!r} must hold at least one arm; got {arms!r}")
         names = tuple(_name(arm, f"the name of an arm of {group!r}") for arm in arms)
         if len(set(names)) < len(names):
@@ -413,7 +413,7 @@ def _check_groups(groups: Any) -> dict[str, tuple[str, ...]]:
 
 
 def _check_dims(dims: Any) -> tuple[Dim, ...]:
-    if not isinstance(dims, Mapping) or not dims:
+    if not is_table(dims) or not dims:
         raise InvalidInput('dims must map at least one dim to "max", "min" or "watch"; got none')
     result = tuple(
         check_dim(_name(name, "the name of a dim"), given) for name, given in dims.items()
@@ -429,8 +429,8 @@ def check_dim(name: str, given: Any) -> Dim:
         given = {"direction": given}
     elif isinstance(given, Dim):
         given = dim_dict(given)
-    if not isinstance(given, Mapping) or given.get("direction") not in DIRECTIONS:
-        got = given.get("direction") if isinstance(given, Mapping) else given
+    if not is_table(given) or given.get("direction") not in DIRECTIONS:
+        got = given.get("direction") if is_table(given) else given
         raise InvalidInput(f'the dim {name!r} must be "max", "min" or "watch"; got {got!r}')
     extra = set(given) - set(_DIM_ENTRIES)
     if extra:

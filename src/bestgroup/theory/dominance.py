@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bestgroup.errors import InvalidInput
-from bestgroup.problem.arrays import Bools, Floats, numbers, vector_pair
+from bestgroup.problem.arrays import Bools, Floats, is_integer, numbers, vector_pair
 from bestgroup.problem.goals import BestGroup, Goal, ParetoGroups, check_goal
 from bestgroup.problem.instance import Instance, check_instance
 from bestgroup.problem.status import Status
@@ -127,7 +127,7 @@ def is_correct(answer: Iterable[int], instance: Instance, goal: Goal) -> bool:
     goal = check_goal(goal, check_instance(instance).dims)
     try:
         chosen = frozenset(answer)
-        whole = all(isinstance(i, int | np.integer) for i in chosen)
+        whole = all(is_integer(i) for i in chosen)
     except TypeError:
         raise InvalidInput(f"an answer must be a set of group indices; got {answer!r}") from None
     if not whole or not chosen <= frozenset(range(instance.shape.groups)):

@@ -65,7 +65,8 @@ _FOR_GOOD = 0.25  # the share of delta for what is out whoever leads, if there i
 def best_rule(items: ItemsRule) -> BestRule:
     """Return the rule with all selections of all groups."""
     D = len(items.epsilon)
-    owner, arms = [], []
+    owner: list[int] = []
+    arms: list[tuple[int, ...]] = []
     for i in range(len(items.start) - 1):
         for chosen in itertools.product(range(items.start[i], items.start[i + 1]), repeat=D):
             owner.append(i)

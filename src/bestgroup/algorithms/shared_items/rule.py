@@ -64,7 +64,7 @@ def items_rule(
         exists=shape.exists,
         start=start,
         home=np.repeat(np.arange(shape.groups), sizes),
-        place=np.concatenate([np.arange(size) for size in sizes]),
+        place=np.concatenate([np.arange(int(size)) for size in sizes]),
         cost=cost / cost.min(),
         epsilon=np.full(shape.dims, goal.epsilon) if best else goal.epsilons(shape.dims),
         reach=np.array(items.reach),

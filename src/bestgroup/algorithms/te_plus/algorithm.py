@@ -254,7 +254,7 @@ def refresh_efficiency(state: State, tally: Tally) -> None:
 @kernel
 def step(state: State, tally: Tally, rule: PairRule) -> None:
     """Do the decisions of one round, 1 to 5 of the module, in place."""
-    N, K, D = state.arms.shape
+    N = len(state.groups)
     state.round[0] += 1
     radii = np.empty(3)
     radii_at(state.edges, rule, state.round[0], radii)
@@ -274,7 +274,7 @@ def step(state: State, tally: Tally, rule: PairRule) -> None:
 @kernel
 def reject(state: State) -> None:
     """Reject every undecided group that some group is above in all dims."""
-    N, K, D = state.arms.shape
+    N, _, D = state.arms.shape
     for i in range(N):
         if not state.groups[i]:
             continue
@@ -324,7 +324,7 @@ def drop_stale_arms(state: State, tally: Tally, rho: float, rule: PairRule) -> N
 @kernel
 def refresh_activity(state: State) -> None:
     """Set which dims of which groups some pair still needs."""
-    N, K, D = state.arms.shape
+    N, _, D = state.arms.shape
     state.dims[:] = False
     for i in range(N):
         if not state.groups[i]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -105,14 +105,15 @@ def look(
 
 
 def _drifts(values: Floats, arm: str, dims: Sequence[str], rare: float) -> Iterator[Doubt]:
-    from scipy.stats import t
+    from scipy.stats import t  # pyright: ignore[reportMissingTypeStubs]
 
+    law: Any = t
     n = len(values)
     half = n // 2
     first, second = values[:half], values[half:]
     error = np.sqrt(first.var(axis=0, ddof=1) / half + second.var(axis=0, ddof=1) / (n - half))
     shift = second.mean(axis=0) - first.mean(axis=0)
-    most = float(t.isf(rare / 2, half - 1))
+    most = float(law.isf(rare / 2, half - 1))
     for d, name in enumerate(dims):
         if abs(shift[d]) > most * error[d] and abs(shift[d]) > 1e-12:
             yield Doubt(
@@ -126,10 +127,11 @@ def _drifts(values: Floats, arm: str, dims: Sequence[str], rare: float) -> Itera
 def _too_wide(
     values: Floats, arm: str, scales: Floats, dims: Sequence[str], rare: float
 ) -> Iterator[Doubt]:
-    from scipy.stats import chi2
+    from scipy.stats import chi2  # pyright: ignore[reportMissingTypeStubs]
 
+    law: Any = chi2
     n = len(values)
-    most = chi2.isf(rare, n - 1) / (n - 1)
+    most = law.isf(rare, n - 1) / (n - 1)
     spread = values.var(axis=0, ddof=1)
     for d, name in enumerate(dims):
         if spread[d] > most * scales[d] ** 2:

@@ -54,7 +54,8 @@ class Explanation:
     text: str
     reasons: tuple[Reason, ...] = ()
     forecast: float | None = None  # more pulls, about; None if nothing is missing or no one can say
-    best_arms: dict[str, tuple[str, bool]] = field(default_factory=dict)  # dim: (arm, proven)
+    # The arm that seems to attain the efficiency of each dim, and whether that is proven.
+    best_arms: dict[str, tuple[str, bool]] = field(default_factory=dict[str, tuple[str, bool]])
 
     def __str__(self) -> str:
         return self.text
@@ -131,7 +132,7 @@ class Explainer:
 
     def best_arms(self, i: int) -> dict[str, tuple[str, bool]]:
         """Return, for each dim, the arm that seems to attain the efficiency and whether that is proven."""
-        result = {}
+        result: dict[str, tuple[str, bool]] = {}
         for d, name in enumerate(self.names):
             m = int(self.leader[i, d])
             size = len(self.problem.arms[i])
@@ -196,7 +197,7 @@ class Explainer:
         return self._made(i, text, reasons)
 
     def _in(self, i: int) -> Explanation:
-        reasons = []
+        reasons: list[Reason] = []
         for j in self._rivals(i):
             dims = np.flatnonzero(self.verdict.holds[i, j])
             if not len(dims):  # the estimates have moved since an algorithm decided

@@ -215,8 +215,7 @@ def pair_signs(
     holds: Bools,
 ) -> None:
     """Set which comparisons of groups evidence on pairs of arms proves, in place."""
-    N, K = exists.shape
-    D = len(epsilon)
+    N, D = len(exists), len(epsilon)
     total = exists.sum()
     room = (np.zeros((2, STATISTICS)), np.zeros((ROOM, BETS)))
     for i in range(N):

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from bestgroup.errors import InvalidInput
-from bestgroup.problem.arrays import Floats, Ints, number, numbers, positive_int, seed_of
+from bestgroup.problem.arrays import Floats, Ints, is_list, number, numbers, positive_int, seed_of
 from bestgroup.problem.random_instances.limits import MOST, largest_gap
 from bestgroup.problem.random_instances.search import reach, reject, split, walk
 from bestgroup.problem.random_instances.walk import Region
@@ -150,7 +150,9 @@ def _unpad(means: Floats, sizes: Ints, equal: bool) -> Floats | list[Floats]:
 
 def _read_sizes(groups: Any, arms: Any, dims: int) -> Ints:
     groups = positive_int(groups, "groups")
-    if isinstance(arms, Sequence | np.ndarray) and not isinstance(arms, str | bytes):
+    if isinstance(arms, np.ndarray):
+        arms = cast(Ints, arms).tolist()
+    if is_list(arms):
         if np.shape(arms)[:1] != (groups,):
             raise InvalidInput(
                 f"arms must be one number or one for each of the {groups} groups; got {len(arms)}"

@@ -93,7 +93,8 @@ def _antichain(rng: np.random.Generator, levels: int, dims: int, pareto: int) ->
     counts = _layers(levels, dims)
     points = {tuple(first.tolist()): None}
     while len(points) < pareto:
-        left, point = total, []
+        left = total
+        point: list[int] = []
         for rest in range(dims - 1, -1, -1):
             values = np.arange(max(0, left - rest * (levels - 1)), min(levels - 1, left) + 1)
             ways = np.cumsum(counts[rest][left - values])

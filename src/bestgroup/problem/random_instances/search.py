@@ -32,7 +32,7 @@ def reach(efficiency: Floats) -> Floats:
     for d in range(1, efficiency.shape[-1]):
         entry = efficiency[..., d]
         np.minimum(lead, entry[..., None, :] - entry[..., :, None], out=lead)
-    diagonal = np.arange(efficiency.shape[-2])
+    diagonal = np.arange(int(efficiency.shape[-2]))
     lead[..., diagonal, diagonal] = -np.inf
     return lead.max(axis=-1)
 

@@ -58,14 +58,15 @@ class Arms:
     def index(self) -> Ints:
         """The row of each arm of each group, [N, K]; groups of fewer arms repeat their first."""
         sizes = np.diff(self.start)
-        place = np.arange(sizes.max())
+        place = np.arange(int(sizes.max()))
         return self.start[:-1, None] + np.where(place < sizes[:, None], place, 0)
 
     @cached_property
     def exists(self) -> Bools:
         """Which entries of `index` are arms, not repetitions, [N, K]."""
         sizes = np.diff(self.start)
-        return np.arange(sizes.max()) < sizes[:, None]
+        place = np.arange(int(sizes.max()))
+        return place < sizes[:, None]
 
     @cached_property
     def order(self) -> tuple[Ints, ...]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from bestgroup.problem.arrays import Floats, Ints
+from bestgroup.problem.arrays import Bools, Floats, Ints
 from bestgroup.theory.characteristic_time.arms import EXACT, KEEP, Arms, Falling, mark_useful
 from bestgroup.theory.characteristic_time.cover import cover_arms
 
@@ -145,7 +145,9 @@ class BeatenTogether:
         gap = np.where(same[:, :, :, None], gap[:, None, :, :], -np.inf).max(
             axis=2, initial=-np.inf
         )
-        first = same.argmax(axis=2) == np.arange(taken) if taken else np.empty(server.shape, bool)
+        first: Bools = np.empty(server.shape, bool)
+        if taken:
+            first = same.argmax(axis=2) == np.arange(int(taken))
         gap[~first] = -np.inf
         short = gap.max(axis=(1, 2), initial=-np.inf) > 0.0
         if short.any():

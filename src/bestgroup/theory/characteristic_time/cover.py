@@ -14,6 +14,7 @@ so nothing rests on its having converged.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 
@@ -81,9 +82,10 @@ class _Batch:
         self.gap, self.weight, self.own = gap, weight, own
         self.slope = slope
         self.spread = np.ones(len(gap)) if spread is None else spread
-        self.x, self.b = np.ones(own.shape), np.ones(weight.shape)
-        self.slack = 2.0 - gap
-        self.price = 1.0 / self.slack
+        self.x: Floats = np.ones(own.shape)
+        self.b: Floats = np.ones(weight.shape)
+        self.slack: Floats = 2.0 - gap
+        self.price: Floats = 1.0 / self.slack
 
     def solve(self, unit: Floats, size: Floats) -> Covers:
         """Return the solutions, scaled back by the units of gaps and of weights."""
@@ -144,13 +146,13 @@ class _Batch:
         force = push.sum(axis=1) - self.weight * self.b
         right = push.sum(axis=2) - self.own * self.x - np.einsum("blm,bm->bl", rate, force / stiff)
         matrix = -np.einsum("blm,bkm->blk", rate, rate / stiff[:, None, :])
-        diagonal = np.arange(self.gap.shape[1])
+        diagonal = np.arange(int(self.gap.shape[1]))
         matrix[:, diagonal, diagonal] += self.own + rate.sum(axis=2)
         if self.slope is not None:
             moved = (self.x @ self.slope + self.slope.sum()) / self.spread
             right -= moved[:, None] * self.slope
             matrix += np.outer(self.slope, self.slope) / self.spread[:, None, None]
-        dx = np.linalg.solve(matrix, right[:, :, None])[:, :, 0]
+        dx = cast(Floats, np.linalg.solve(matrix, right[:, :, None])[:, :, 0])
         db = (force - np.einsum("blm,bl->bm", rate, dx)) / stiff
         ds = dx[:, :, None] + db[:, None, :]
         dp = push - self.price - rate * ds

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -122,9 +122,9 @@ def _product_of(cuts: Floats) -> Product:
     tall = cuts.T if _is_wide(cuts) else cuts
     if cuts.shape[1] <= MANY:
         return lambda weight: (tall * weight[:, None]).T @ tall
-    from scipy.sparse import csr_array
+    from scipy.sparse import csr_array  # pyright: ignore[reportMissingTypeStubs]
 
-    rows = csr_array(tall)
+    rows: Any = csr_array(tall)  # SciPy has no types
     columns = rows.T.tocsr()
     return lambda weight: (columns @ rows.multiply(weight[:, None]).tocsr()).toarray()
 

@@ -131,7 +131,7 @@ def limit_of(
         )
     if not 1e-6 <= number(tolerance, "tolerance") < 1.0:
         raise InvalidInput(f"tolerance must be at least 1e-6 and less than 1; got {tolerance}")
-    from threadpoolctl import threadpool_limits
+    from threadpoolctl import threadpool_limits  # pyright: ignore[reportMissingTypeStubs]
 
     tolerance -= 4.0 * ROUNDING
     scale = np.asarray(scale, dtype=np.float64)

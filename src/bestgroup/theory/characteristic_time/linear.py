@@ -144,9 +144,9 @@ class BeatenBest:
             pick[state], tails[state] = ways.argmax(axis=0), ways.max(axis=0)
         arm = np.zeros((len(y), self.arms.dims), dtype=np.int64)
         for r in range(len(y)):
-            state = 0
+            state: int = 0
             while state < len(steps):
-                block, state = steps[state][pick[state, r]]
+                block, state = steps[state][int(pick[state, r])]
                 arm[r, self.blocks.member[block] == 1] = self.index[r, place[block, r]]
         return tails, arm
 

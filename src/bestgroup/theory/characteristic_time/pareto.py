@@ -54,7 +54,7 @@ class WrongSet:
         for at in np.argsort(bounds, kind="stable"):
             if bounds[at] > KEEP * cutoff:
                 break  # and so are those after it
-            value, least, cut = self.rejected[at].search(cutoff)
+            value, least, cut = self.rejected[int(at)].search(cutoff)
             low, cutoff = min(low, least), min(cutoff, value)
             cost.append(value)
             cuts.append(cut)

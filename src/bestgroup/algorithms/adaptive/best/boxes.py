@@ -62,7 +62,7 @@ def choose_box_arm(
 @borrowing
 def narrow(state: State, tally: Tally, rule: LinearRule) -> None:
     """Cut the boxes of arms with new pulls by what these say: boxes hold at all times together."""
-    N, K, D = state.low.shape
+    N, _, D = state.low.shape
     for i in range(N):
         for j in range(rule.sizes[i]):
             if state.boxed[i, j] == tally.counts[i, j]:

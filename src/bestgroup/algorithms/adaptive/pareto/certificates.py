@@ -45,7 +45,6 @@ def lack(
     room: Floats,
 ) -> float:
     """Return what is missing to prove mu_im + shift > mu_jk in dim d; <= 0 if nothing is."""
-    i, m, j, k = arms
     kind = levels.box.kind[d]
     if kind == SUBGAUSSIAN:
         return lack_of_scale(ledger, arms, d, shift, level, 1.0)

@@ -167,7 +167,7 @@ def test_failures_give_the_ticket_back_and_end_the_worker(shared):
 
     stop = threading.Event()
     client = Client(shared.url, "failing", stop=stop)
-    done = Worker(client, broken, Plan(failures=1), stop).run()
+    done = Worker(client, broken, Plan(failures=1), stop).work()
     assert isinstance(done.error, InvalidInput) and "2 evaluations in a row" in str(done.error)
     assert done.failed == 2 and done.told == 0
     status = client.status()
@@ -195,7 +195,7 @@ def test_a_worker_scores_items(shared):
 
     stop = threading.Event()
     client = Client(shared.url, "items", stop=stop)
-    done = Worker(client, Evaluator(scored), Plan(repeats=4), stop).run()
+    done = Worker(client, Evaluator(scored), Plan(repeats=4), stop).work()
     assert done.error is None and done.state == "done"
     assert len(seen) == len(set(seen)) == done.told <= 40
     assert client.status()["groups_in"] == 1
@@ -225,7 +225,7 @@ def test_a_long_evaluation_keeps_its_lease_and_a_stopped_worker_lets_go(shared, 
             stop.set()
             return evaluate(group, arm, seed)
 
-        done = Worker(client, slow, Plan(batch=5, lease=1.5), stop).run()
+        done = Worker(client, slow, Plan(batch=5, lease=1.5), stop).work()
         assert seen[0]["leased"] == 5 and seen[0]["overdue"] == 0
         assert done.told == 1
         time.sleep(0.5)  # a late beat would have arrived
@@ -236,7 +236,7 @@ def test_values_outside_the_bounds_stop_everything(shared):
     create(shared, name="outside")
     stop = threading.Event()
     client = Client(shared.url, "outside", stop=stop)
-    done = Worker(client, lambda group, arm, seed: [7.0, 0.0], Plan(), stop).run()
+    done = Worker(client, lambda group, arm, seed: [7.0, 0.0], Plan(), stop).work()
     assert isinstance(done.error, InvalidInput) and "between" in str(done.error)
     client.close()
 
@@ -253,7 +253,7 @@ def test_a_study_that_is_removed_ends_its_workers(shared):
     with pytest.raises(InvalidInput, match="writer's token"):
         reader.delete()
     reader.close()
-    done = Worker(client, remove, Plan(), threading.Event()).run()
+    done = Worker(client, remove, Plan(), threading.Event()).work()
     assert done.told == 0 and "no study named 'removed'" in str(done.error)
     with pytest.raises(InvalidInput, match="no study named 'removed'"):
         client.delete()

@@ -12,7 +12,7 @@ from bestgroup.cli.problem import Json
 from bestgroup.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from bestgroup.studies.worker import Tally
+    from bestgroup.studies.loop import Done
 
 
 def command(
@@ -30,7 +30,9 @@ def command(
         ),
     ] = None,
     jobs: Annotated[int, typer.Option(help="Evaluations at a time.", min=1, max=256)] = 1,
-    batch: Annotated[int, typer.Option(help="Tickets in one request.", min=1, max=10000)] = 1,
+    batch: Annotated[
+        int, typer.Option(help="Tickets in one request, for each job.", min=1, max=10000)
+    ] = 1,
     repeats: Annotated[int, typer.Option(help="Pulls in one ticket.", min=1, max=10000)] = 1,
     lease: Annotated[float, typer.Option(help="Seconds a ticket is held without a sign.")] = 60.0,
     timeout: Annotated[
@@ -65,10 +67,9 @@ def command(
     client = Client(url, study, patience, stop)
     worker = Worker(client, evaluate, Plan(jobs, batch, repeats, lease, failures), stop)
     try:
-        done = worker.run()
+        done = worker.work()
     except KeyboardInterrupt:
-        stop.set()
-        done = worker.run_out()
+        done = worker.end()
     finally:
         evaluate.close()
     _show(client.study, done, json)
@@ -77,7 +78,7 @@ def command(
         raise done.error
 
 
-def _show(study: str, done: Tally, json: bool) -> None:
+def _show(study: str, done: Done, json: bool) -> None:
     numbers = {"told": done.told, "failed": done.failed, "lost": done.lost}
     if json:
         output.print_json({"study": study, "state": done.state, **numbers})

@@ -387,7 +387,7 @@ def groups_of_one(arms: Any) -> dict[str, list[str]]:
     >>> groups_of_one(["a", "b"])
     {'a': ['a'], 'b': ['b']}
     """
-    if isinstance(arms, str) or not isinstance(arms, Sequence) or not arms:
+    if not is_list(arms) or not arms:
         raise InvalidInput(f"with groups=None arms must list at least one arm; got {arms!r}")
     twice = [name for name, times in Counter(map(str, arms)).items() if times > 1]
     if twice:

@@ -7,7 +7,6 @@ may be repeated.
 from __future__ import annotations
 
 import os
-import random
 import threading
 import time
 from collections.abc import Sequence
@@ -15,6 +14,7 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from bestgroup.errors import BestGroupError, InvalidInput, StoreError, TicketError, Unreachable
+from bestgroup.studies.storage.backoff import Backoff
 
 PATIENCE = 600.0  # seconds that a server may be away
 _PASSING = (429, 502, 503, 504)
@@ -71,7 +71,7 @@ class Client:
 
     def call(self, method: str, path: str, body: Any = None, **query: Any) -> Any:
         """Return the JSON of a response; a refusal becomes the library's own error."""
-        deadline, pause = time.monotonic() + self._patience, 0.1
+        deadline, backoff = time.monotonic() + self._patience, Backoff(0.1, 10.0)
         while True:
             try:
                 response = self._http.request(method, path, json=body, params=query)
@@ -81,11 +81,9 @@ class Client:
                 if response.status_code not in _PASSING:
                     return _content(response)
                 why = f"{self.server} is not available: {_detail(response)}"
-            if time.monotonic() + pause > deadline or self._stop.is_set():
+            if time.monotonic() + backoff.pause > deadline or self._stop.is_set():
                 raise Unreachable(why)
-            # Spread, so that workers that lost the server together do not come back together.
-            self._stop.wait(pause * (0.5 + random.random()))
-            pause = min(2 * pause, 10.0)
+            self._stop.wait(backoff.next())
 
     def _post(self, path: str, body: Any) -> Any:
         return self.call("POST", path, body, **self._which())

@@ -7,14 +7,11 @@ arm. A value outside the bounds that were promised stops everything: the proof n
 
 from __future__ import annotations
 
-import contextlib
 import logging
 import threading
 import time
 import uuid
-from collections import Counter, deque
 from collections.abc import Callable, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -23,12 +20,13 @@ from bestgroup.analysis.certificate_card import certificate_parts, facts
 from bestgroup.analysis.certify import Certificate
 from bestgroup.analysis.deploy import Deployment, Guess
 from bestgroup.errors import BestGroupError, EvaluationFailed, InvalidInput, NoSuchStudy
-from bestgroup.problem.arrays import positive_int
+from bestgroup.problem.arrays import is_integer, positive_int
 from bestgroup.problem.goals import Goal, check_goal
 from bestgroup.problem.markup import card, folded
 from bestgroup.problem.problem import Problem
 from bestgroup.studies.catalog import Study, create_study, load_study
-from bestgroup.studies.evaluators import Evaluator, Pull, floor_rows, measure
+from bestgroup.studies.evaluators import Evaluator, Pull
+from bestgroup.studies.loop import Job, Loop, Pace, Reply
 from bestgroup.studies.report import Answer, Explanation, StudyStatus
 from bestgroup.studies.solve_progress import SolveProgress
 from bestgroup.studies.storage.memory import MemoryStore
@@ -38,8 +36,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _AHEAD = 4  # tickets held for each worker, so that a storage is asked less often
-_PAUSE = 0.2  # seconds between two questions to a study whose tickets others hold
-_FIRST_LOOK = 6  # observations; then at twice as many each time
+_FIRST_CHECK = 6  # observations; then at twice as many each time
 _MOST_SAID = 10  # warnings
 log = logging.getLogger("bestgroup")
 _LEASE = 60.0  # seconds; renewed while a ticket is held, so that a crash frees it soon
@@ -209,7 +206,7 @@ def solve(
     try:
         if known is not None and study.status(forecast=False).state == "running":
             study.import_observations(known)
-        _Loop(study, evaluator, settings).run()
+        _Solving(study, evaluator, settings).solve()
         seconds = time.monotonic() - begun
         why = {group: study.explain(group) for group in problem.groups}
         found = Solution(study.answer(), why, study.certificate(), study, seconds)
@@ -241,11 +238,7 @@ def _checked(settings: Options) -> Options:
         positive_int(settings.per_arm, "per_arm")
     if settings.budget is not None:
         positive_int(settings.budget, "budget")
-    if (
-        isinstance(settings.retries, bool)
-        or not isinstance(settings.retries, int)
-        or settings.retries < 0
-    ):
+    if not is_integer(settings.retries) or settings.retries < 0:
         raise InvalidInput(f"retries must be a whole number from 0; got {settings.retries!r}")
     if settings.rate is not None and not 0 < settings.rate < float("inf"):
         raise InvalidInput(f"rate must be a positive number; got {settings.rate!r}")
@@ -304,204 +297,131 @@ def _say_where(error: BaseException, study: Study, storage: str | None) -> None:
     error.add_note(f"the {told:,} rows that were measured are {where}")
 
 
-class _Loop:
-    """Keeps all workers busy until the study ends."""
+class _Here:
+    """A study in this process as a source of jobs."""
+
+    def __init__(self, study: Study, size: int) -> None:
+        self.study, self.problem, self._size = study, study.problem, size
+
+    def ask(self, n: int) -> Reply:
+        """Return up to `n` jobs."""
+        jobs = [_job(ticket) for ticket in self.study.ask(n, self._size, lease=_LEASE)]
+        return Reply(jobs, "running" if jobs else self.study.status(forecast=False).state)
+
+    def tell(self, results: Sequence[tuple[Job, Any]], n: int) -> Reply:
+        """Tell rows of values, and return up to `n` further jobs."""
+        told = self.study.tell_many([(job.ticket, rows) for job, rows in results])
+        return (self.ask(n) if n else Reply())._replace(told=told)
+
+    def fail(self, job: Job, reason: str) -> None:
+        """Give a job back that could not be evaluated."""
+        self.study.fail(job.ticket, reason)
+
+    def hold(self, jobs: Sequence[Job], lease: float) -> list[int]:
+        """Hold leases for some more seconds; returns the places of those that were lost."""
+        return self.study.hold([job.ticket for job in jobs], lease)[1]
+
+
+def _job(ticket: Ticket) -> Job:
+    items = ticket.items or (None,) * ticket.repeats
+    pulls = tuple(map(Pull, ticket.seeds, items))
+    return Job(ticket.group, ticket.arm, ticket.index, pulls, ticket)
+
+
+class _Solving(Loop):
+    """The loop with a budget, a rate, a bar, and a word about assumptions while it runs."""
 
     def __init__(self, study: Study, evaluator: Evaluator, settings: Options) -> None:
-        self.study, self.evaluator, self.settings = study, evaluator, settings
-        self.queue: deque[tuple[Ticket, int]] = deque()
-        self.ready: list[tuple[Ticket, Any]] = []
-        self.held: dict[Ticket, None] = {}
-        self.spent = study.status(forecast=False).told
-        self._gate = _Gate(settings.rate)
-        self._look = _FIRST_LOOK  # observations at which the assumptions are looked at next
+        pace = Pace(
+            threads=settings.workers if settings.workers > 1 else 0,
+            ahead=_AHEAD * settings.workers,
+            lease=_LEASE,
+            retries=settings.retries,
+            per_arm=settings.per_arm,
+        )
+        source = _Here(study, settings.together if evaluator.many else 1)
+        super().__init__(source, evaluator, pace)
+        self._study, self._settings = study, settings
+        self._before = study.status(forecast=False).told
+        self._rate = _RateLimit(settings.rate)
+        self._bar = SolveProgress(study, settings.progress, settings.budget)
+        self._check = _FIRST_CHECK  # observations at which the assumptions are checked next
         self._said: set[str] = set()
         self._decided = (0, 0, 0)
-        self._stopped = False  # by a callback
 
-    def run(self) -> None:
+    def solve(self) -> None:
         """Run until nothing is left to ask, or to spend."""
-        done = threading.Event()
-        threading.Thread(target=self._renew, args=(done,), daemon=True).start()
-        with SolveProgress(self.study, self.settings.progress, self.settings.budget) as bar:
+        with self._bar:
             try:
-                if self.settings.workers == 1:
-                    self._one_by_one(bar)
-                else:
-                    self._side_by_side(bar)
+                self.run()
             finally:
-                done.set()
-                self._flush()
-                self._give_back()
+                self.close()
 
-    def _renew(self, done: threading.Event) -> None:
-        """Keep the leases of all tickets that are held."""
-        while not done.wait(_LEASE / 3):
-            with contextlib.suppress(BestGroupError):  # tried again later
-                self.study.hold(list(self.held), _LEASE)
+    def wish(self) -> int:
+        """Return how many more jobs to ask for: no more than the budget has left."""
+        wanted = super().wish()
+        if self._settings.budget is None:
+            return wanted
+        under_way = len(self._queue) + len(self._running) + len(self._ready)
+        return min(wanted, self._settings.budget - self._before - self.done.told - under_way)
 
-    def _give_back(self) -> None:
-        """Let the leases of what was not evaluated end now."""
-        with contextlib.suppress(BestGroupError):
-            self.study.hold(list(self.held), 0.001)
+    def rows(self, job: Job) -> Any:
+        """Return the values of a job's pulls, begun no faster than the rate allows."""
+        self._rate.wait()
+        return super().rows(job)
 
-    def _fill(self, running: int) -> bool:
-        """Ask for tickets; returns whether there is work, here or with others."""
-        if self._stopped:
-            self.queue.clear()
-            return False
-        want = _AHEAD * self.settings.workers - len(self.queue) - running
-        if self.settings.budget is not None:
-            # What others tell counts, too.
-            want = min(want, self.settings.budget - self.spent - len(self.queue) - running)
-        if want > 0:
-            self._flush()
-            size = self.settings.together if self.evaluator.many else 1
-            tickets = self.study.ask(want, size, lease=_LEASE)
-            self.held.update(dict.fromkeys(tickets))
-            self.queue.extend((ticket, 0) for ticket in tickets)
-        if self.queue or running:
-            return True
-        if self.settings.budget is not None and self.spent >= self.settings.budget:
-            return False
-        state = self.study.status(forecast=False)
-        if state.state != "running":
-            return False
-        time.sleep(_PAUSE)  # other workers hold all tickets
-        return True
-
-    def _one_by_one(self, bar: SolveProgress) -> None:
-        told = time.monotonic()
-        while self._fill(0):
-            while self.queue:
-                ticket, tries = self.queue.popleft()
-                self._gate.pass_through()
-                try:
-                    value = self._measured(ticket)
-                except EvaluationFailed as error:
-                    self._again(ticket, tries, error)
-                    continue
-                self.ready.append((ticket, value))
-                if time.monotonic() - told > 1.0:
-                    self._flush()
-                    told = time.monotonic()
-            self._flush()
-            bar.update()
-
-    def _side_by_side(self, bar: SolveProgress) -> None:
-        running: dict[Future[Any], tuple[Ticket, int]] = {}
-        pool = ThreadPoolExecutor(self.settings.workers, "evaluator")
-        try:
-            while self._fill(len(running)) or running:
-                while len(running) < self.settings.workers:
-                    at = self._next(running)
-                    if at is None:
-                        break
-                    ticket, tries = self.queue[at]
-                    del self.queue[at]
-                    running[pool.submit(self._evaluate, ticket)] = (ticket, tries)
-                if not running:
-                    continue
-                finished, _ = wait(running, return_when=FIRST_COMPLETED)
-                for future in finished:
-                    ticket, tries = running.pop(future)
-                    try:
-                        self.ready.append((ticket, future.result()))
-                    except EvaluationFailed as error:
-                        self._again(ticket, tries, error)
-                self._flush()
-                bar.update()
-        finally:
-            pool.shutdown(wait=False, cancel_futures=True)
-
-    def _evaluate(self, ticket: Ticket) -> Any:
-        self._gate.pass_through()
-        return self._measured(ticket)
-
-    def _measured(self, ticket: Ticket) -> Any:
-        """Return the values of a ticket's pulls."""
-        seeds, items = ticket.seeds, ticket.items or (None,) * ticket.repeats
-        pulls = [Pull(seed, item) for seed, item in zip(seeds, items, strict=True)]
-        return measure(self.evaluator, self.study.problem, ticket.group, ticket.arm, pulls)
-
-    def _next(self, running: dict[Future[Any], tuple[Ticket, int]]) -> int | None:
-        """Return the place in the queue of a ticket that may start now."""
-        most = self.settings.per_arm
-        if most is None:
-            return 0 if self.queue else None
-        busy = Counter((ticket.group, ticket.arm) for ticket, _ in running.values())
-        for k, (ticket, _) in enumerate(self.queue):
-            if busy[ticket.group, ticket.arm] < most:
-                return k
-        return None
-
-    def _again(self, ticket: Ticket, tries: int, error: EvaluationFailed) -> None:
-        """Try the ticket again with its seed, or give up."""
-        if tries < self.settings.retries:
-            log.info("%r of %r failed and is tried again: %s", ticket.arm, ticket.group, error)
-            time.sleep(min(0.05 * 2**tries, 2.0))
-            self.queue.appendleft((ticket, tries + 1))
-            return
-        self._flush()
-        floor = floor_rows(self.study.problem, ticket.repeats)
-        if floor is not None:
-            self.ready.append((ticket, floor))
-            return
-        self.held.pop(ticket, None)
-        self.study.fail(ticket, str(error))
+    def give_up(self, job: Job, tries: int, error: EvaluationFailed) -> None:
+        """Pause the study, and name the arm."""
         times = "once" if tries == 0 else f"{tries + 1} times"
+        blocks = (
+            "" if job.pulls[0].item is None else ", which blocks the arm; a floor lets it go on"
+        )
         raise EvaluationFailed(
-            f"the evaluator failed {times} for the arm {ticket.arm!r} of {ticket.group!r} "
-            f"({_place(ticket)}): {error}; the study pauses: mend it and run again",
-            ticket.group,
-            ticket.arm,
-            ticket.seed,
-            ticket.item,
+            f"the evaluator failed {times} for the arm {job.arm!r} of {job.group!r} "
+            f"({job.where}{blocks}): {error}; the study pauses: fix it and run again",
+            job.group,
+            job.arm,
+            *job.pulls[0],
         )
 
-    def _flush(self) -> None:
-        """Tell what was evaluated."""
-        if self.ready:
-            pairs, self.ready = self.ready, []
-            self.spent += self.study.tell_many(pairs)
-            for ticket, _ in pairs:
-                self.held.pop(ticket, None)
-            self._call_back()
-        if self.spent >= self._look:
-            self._look = max(2 * self._look, self.spent + 1)
+    def try_again(self, job: Job, error: EvaluationFailed) -> None:
+        """Note that a job failed and will be tried again."""
+        log.info("%r of %r failed and is tried again: %s", job.arm, job.group, error)
+
+    def after_tell(self) -> None:
+        """Move the bar, call back, and say what speaks against the assumptions in time to stop."""
+        self._bar.update()
+        self._call_back()
+        spent = self._before + self.done.told
+        if spent >= self._check:
+            self._check = max(2 * self._check, spent + 1)
             self._say_doubts()
 
     def _call_back(self) -> None:
         """Let the callbacks and the log know where the study stands."""
         heard = log.isEnabledFor(logging.INFO)
-        if not heard and not self.settings.callbacks:
+        if not heard and not self._settings.callbacks:
             return
-        status = self.study.status(forecast=False)
+        status = self._study.status(forecast=False)
         decided = (status.groups_in, status.groups_out, status.not_needed)
         if heard and decided != self._decided:
             words = "after %s pulls: in %d, out %d, undecided %d"
             log.info(words, f"{status.pulls:,}", *decided[:2], status.undecided)
         self._decided = decided
-        for one in self.settings.callbacks:
-            self._stopped = one(self.study, status) is True or self._stopped
+        for one in self._settings.callbacks:
+            if one(self._study, status) is True:
+                self.stop.set()
 
     def _say_doubts(self) -> None:
-        """Say what speaks against the assumptions, once each, while there is time to stop."""
-        for doubt in self.study.doubts():
-            kind = " ".join(doubt.text.split()[:4])  # the numbers in it change from look to look
+        """Say what speaks against the assumptions, once each."""
+        for doubt in self._study.doubts():
+            kind = " ".join(doubt.text.split()[:4])  # its numbers change from check to check
             if kind not in self._said and len(self._said) < _MOST_SAID:
                 self._said.add(kind)
                 log.warning("%s", doubt.text)
 
 
-def _place(ticket: Ticket) -> str:
-    """Return where an evaluation failed; an arm that cannot do an item goes no further."""
-    if ticket.item is None:
-        return f"seed {ticket.seed}"
-    return f"item {ticket.item!r}, which blocks the arm; a floor lets it go on"
-
-
-class _Gate:
+class _RateLimit:
     """Lets evaluations start at no more than a given rate."""
 
     def __init__(self, rate: float | None) -> None:
@@ -509,7 +429,7 @@ class _Gate:
         self._next = 0.0
         self._lock = threading.Lock()
 
-    def pass_through(self) -> None:
+    def wait(self) -> None:
         """Wait for the next start."""
         if not self._gap:
             return

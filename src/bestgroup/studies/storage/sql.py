@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import os
-import random
 import time
 import weakref
 from collections.abc import Callable, Iterator, Sequence
@@ -18,6 +17,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError
 
 from bestgroup.errors import Damaged, InvalidInput, NoSuchStudy, StoreError
 from bestgroup.studies.storage import migrations
+from bestgroup.studies.storage.backoff import Backoff
 from bestgroup.studies.storage.base import Session, Store
 from bestgroup.studies.storage.checksums import head_checksum, new_identity, text_checksum
 from bestgroup.studies.storage.dialects import Dialect, Moved, Postgres, SQLite
@@ -248,7 +248,7 @@ class SqlStore(Store):
     ) -> T:
         """Run `work` in a transaction, again after a complaint that may pass."""
         deadline = time.monotonic() + self._patience
-        pause = 0.02
+        backoff = Backoff(0.02, 1.0)
         while True:
             try:
                 with self._turn(write), self._transaction(write, durable) as connection:
@@ -264,13 +264,11 @@ class SqlStore(Store):
                 raise StoreError(str(error)) from None
             except (DBAPIError, self._dialect.complaint) as error:
                 cause = _cause(error)
-                late = time.monotonic() + pause > deadline
+                late = time.monotonic() + backoff.pause > deadline
                 if late or not self._dialect.passing(cause):
                     raise StoreError(self._dialect.sentence(cause)) from error
                 self.close()  # connections to a server that went away are of no use
-            # Spread, so that workers that were refused together do not come back together.
-            time.sleep(pause * (0.5 + random.random()))
-            pause = min(2.0 * pause, 1.0)
+            time.sleep(backoff.next())
 
 
 def remove(connection: Connection, number: int) -> None:

@@ -20,7 +20,8 @@ extensions = [
     "sphinx.ext.mathjax",
     "numpydoc",
 ]
-exclude_patterns = ["_build", "_kernel", "jupyter_execute"]
+templates_path = ["_templates"]
+exclude_patterns = ["_build", "_templates", "_kernel", "jupyter_execute"]
 html_theme = "furo"
 html_title = f"bestgroup {version}"
 html_static_path = ["_static"]

@@ -13,6 +13,7 @@ from bestgroup.cli import output
 from bestgroup.cli.certify import show_arms
 from bestgroup.cli.problem import Delta, Json, ProblemFile
 from bestgroup.errors import EvaluationFailed, InvalidInput
+from bestgroup.files.replacing import check_writable
 
 if TYPE_CHECKING:
     from bestgroup.studies.catalog import Study
@@ -48,6 +49,12 @@ def command(
         Path | None,
         typer.Option(help="Write all observations to this file, also if stopped.", metavar="FILE"),
     ] = None,
+    proof: Annotated[
+        Path | None,
+        typer.Option(
+            help="Write a proof file; `verify` checks it with the file of --csv.", metavar="FILE"
+        ),
+    ] = None,
     json: Json = False,
 ) -> None:
     """Run the evaluator of a problem file until the answer is proven.
@@ -67,6 +74,8 @@ def command(
     label = name or spec.name
     if csv is not None:
         check_table_name(csv)
+    if proof is not None:
+        check_writable(proof)
     try:
         found = bg.solve(
             spec.problem,
@@ -91,6 +100,8 @@ def command(
     if csv is not None:
         rows = found.save(csv)
         typer.echo(f"{rows:,} rows in {csv}", err=True)
+    if proof is not None:
+        typer.echo(f"proof in {proof} (digest {found.save_proof(proof)})", err=True)
     if json:
         record = {
             **found.answer.to_dict(),

@@ -83,6 +83,24 @@ def export(
         )
 
 
+@app.command("proof", short_help="Write a proof file of what is decided.")
+def proof(
+    name: Name,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The proof file (JSON) to write.")],
+    key: Annotated[
+        Path | None, typer.Option(help="Sign it by the key in this file.", metavar="FILE")
+    ] = None,
+    storage: Storage = DEFAULT,
+    json: Json = False,
+) -> None:
+    """Write what is decided as a file that others can check with an export of the study."""
+    digest = load(name, storage).save_proof(file, key=key)
+    if json:
+        output.print_json({"digest": digest})
+    else:
+        print(f"proof in {file} (digest {digest}); `study export` writes its rows", file=sys.stderr)
+
+
 def _save_problem(study: Study, path: Path) -> None:
     from bestgroup.files.write import save_spec
 

@@ -53,7 +53,10 @@ def ask(
                 f"a proof file speaks of the values in the table: {dim.in_words()}, so write them to "
                 "the table as they are judged, and ask again"
             )
-    rows = read_observations(source, [dim.name for dim in problem.decided], columns)
+    if isinstance(source, Observations):
+        rows = source
+    else:
+        rows = read_observations(source, [dim.name for dim in problem.decided], columns)
     return Asked(problem, goal, delta, rows, columns, status)
 
 

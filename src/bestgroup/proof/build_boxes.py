@@ -12,13 +12,13 @@ from bestgroup.compile.kernel import kernel
 from bestgroup.errors import InvalidInput
 from bestgroup.inference.confidence_sequences.boxes import BoxRule, absorb, box
 from bestgroup.inference.evalues.normal import mixture_edge
-from bestgroup.inference.kinds import SUBGAUSSIAN
+from bestgroup.inference.kinds import BOUNDED, SUBGAUSSIAN
 from bestgroup.inference.radii import Radius, radius_at
 from bestgroup.problem.arrays import Floats
 from bestgroup.problem.goals import BestGroup
 from bestgroup.problem.status import Status
 from bestgroup.proof.build import Asked, document
-from bestgroup.proof.sequences import WIDE
+from bestgroup.proof.sequences import BETS, WIDE
 
 _ROOM = 1e-9  # of a bound's distance from the mean: what rounding may have done is far less
 _NAMES = {"bounded": "betting", "bernoulli": "jeffreys", "gaussian": "t-mixture"}
@@ -34,6 +34,8 @@ class BoxMethod(NamedTuple):
     radius: Radius | None = None  # of an elimination algorithm; else the boxes of the noise model
     history: bool = False  # whether bounds of earlier counts count, too
     came: list[tuple[int, int]] | None = None  # arms as they came, if they were not fixed
+    count: int | None = None  # of uniform sampling: the one count that was fixed
+    scaled: bool = False  # by the scale that a range gives, not by boxes of the noise model
 
 
 RADII = {
@@ -61,8 +63,10 @@ def box_document(asked: Asked, method: BoxMethod) -> dict[str, Any]:
 def _process(asked: Asked, method: BoxMethod, d: int) -> dict[str, Any]:
     if method.radius is not None:
         return dict(RADII[method.radius.kind])
+    if method.count is not None:
+        return {"name": "fixed", "count": method.count, "fixed_at": 0}
     rule = asked.problem.noise.boxes(asked.problem.shape, asked.delta)
-    if rule.kind[d] == SUBGAUSSIAN:
+    if rule.kind[d] == SUBGAUSSIAN or method.scaled:
         return {"name": "mixture", "precisions": list(WIDE), "fixed_at": 0}
     noise: Any = asked.problem.noise
     model = noise.models[d] if hasattr(noise, "models") else noise
@@ -100,10 +104,16 @@ def _bounds(
     """Return the best lower and upper bound of one dim of an arm."""
     rule = asked.problem.noise.boxes(asked.problem.shape, asked.delta)
     first = len(values) if not method.history else 1
-    if method.radius is not None or rule.kind[d] == SUBGAUSSIAN:
+    if method.count is not None:
+        values = values[: method.count]
+        first = method.count
+        if len(values) < first:
+            return [None, None]
+    known = method.radius is not None or method.count is not None or method.scaled
+    if known or rule.kind[d] == SUBGAUSSIAN:
         scale = float(rule.scale[d] if rule.kind[d] == SUBGAUSSIAN else rule.scale[d] / 2.0)
         alpha = float(asked.delta * shares[0])
-        reach = scale * _radii(method.radius, alpha, first, len(values))
+        reach = scale * _radii(method, alpha, first, len(values))
         start = values[0]
         counts = np.arange(first, len(values) + 1)
         means = start + np.cumsum(values - start)[first - 1 :] / counts
@@ -118,14 +128,35 @@ def _bounds(
         part = rule._replace(alpha=float(asked.delta * shares[side]))
         best = best_box.compiled if len(values) > 50 else best_box
         n, m = best(part, values, d, first, side)
+        if n and rule.kind[d] == BOUNDED:
+            m = _tightened(part, values[:n], d, side, float(m))
         mean = float(values[:n].mean()) if n else 0.0
         room = math.copysign(_ROOM * abs(mean - m) + 1e-15 * abs(m), 1 if side else -1)
         result.append((n, float(m) + room) if n and math.isfinite(m) else None)
     return result
 
 
-def _radii(radius: Radius | None, alpha: float, first: int, last: int) -> Floats:
+def _tightened(rule: BoxRule, values: Floats, d: int, side: int, m: float) -> float:
+    """Return a bound that is not wider than m: by the products themselves, not by bounds of them."""
+    u, v = ((x - rule.origin[d]) / rule.scale[d] for x in (values, m))
+    if side:
+        u, v = 1.0 - u, 1.0 - v
+    bets, level = np.array(BETS)[:, None], -math.log(rule.alpha)
+    low, high = float(v), float(u.mean())
+    for _ in range(40):
+        x = (low + high) / 2.0
+        with np.errstate(all="ignore"):
+            logs = np.log1p(bets * (u - x)).sum(axis=1)
+        logs = np.where(bets[:, 0] * x < 0.99, logs, -np.inf)
+        low, high = (x, high) if np.logaddexp.reduce(logs) - math.log(15) >= level else (low, x)
+    return float(rule.origin[d] + rule.scale[d] * (1.0 - low if side else low))
+
+
+def _radii(method: BoxMethod, alpha: float, first: int, last: int) -> Floats:
     """Return the radii of all counts, for scale 1."""
+    radius = method.radius
+    if method.count is not None:
+        return np.array([math.sqrt(-2.0 * math.log(alpha) / last)])
     if radius is None:
         edge = mixture_edge.compiled if last - first > 1000 else mixture_edge
         return np.array([edge(float(n), alpha) / n for n in range(first, last + 1)])

@@ -77,7 +77,7 @@ def read_claim(proof: Proof, row: list[Any]) -> Claim:
         raise ValueError("a claim must be [kind, i, m, j, k, d, n_a, n_b, g, value]")
     most = 10**15
     whole = integers(row, (3, N, most, N, most, D, most, most, most))
-    claim = Claim(*whole, number(row[9]))
+    claim = Claim._make([*whole, number(row[9])])
     if claim.m >= proof.sizes[claim.i] or claim.k >= proof.sizes[claim.j]:
         raise ValueError("there is no such arm")
     if (claim.i == claim.j) != (claim.kind == STALE) or (claim.i, claim.m) == (claim.j, claim.k):

@@ -104,6 +104,10 @@ class Solution:
         """Return the pairs of groups that are proven within epsilon (`Certificate.ties`)."""
         return self.certificate.ties(epsilon)
 
+    def save_proof(self, path: Any, *, key: Any = None) -> str:
+        """Write a proof file of the answer; returns its digest. `save` writes the rows it is about."""
+        return self.study.save_proof(path, key=key)
+
     @property
     def proven(self) -> bool:
         """Whether the answer is final, and its algorithm's answers are proven."""

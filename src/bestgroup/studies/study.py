@@ -26,6 +26,7 @@ from bestgroup.studies.doubts import Doubter
 from bestgroup.studies.integrity import Finding, examine, mend
 from bestgroup.studies.log import last_told, read_log
 from bestgroup.studies.observer import Observer
+from bestgroup.studies.proofs import save_study_proof
 from bestgroup.studies.reasons import Outlook, foresee, outlook
 from bestgroup.studies.report import (
     Answer,
@@ -367,6 +368,16 @@ class Study:
         from bestgroup.studies.table import write_table
 
         return write_table(self.spec, self.blocks(), path)
+
+    def save_proof(self, path: Any, *, key: Any = None) -> str:
+        """Write a proof file of what is decided (`bestgroup verify` checks it with an export).
+
+        Returns the digest of the file. `key` is a file with a key that whoever checks the proof has,
+        too: the proof is signed by it.
+        """
+        found = self.certificate()
+        status = found.verdict.status.tolist()
+        return save_study_proof(self.spec, self.blocks(), status, found.guarantee, path, key)
 
     def compile(self) -> None:
         """Step with compiled kernels from now on: the same bits, some seconds to begin with.

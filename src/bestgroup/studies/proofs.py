@@ -1,0 +1,91 @@
+"""Proof files of a study: which method an algorithm's decisions follow from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+from bestgroup.algorithms.adaptive.algorithm import Adaptive
+from bestgroup.algorithms.protocol import Algorithm, RadiusAlgorithm, Setting
+from bestgroup.algorithms.te_plus.algorithm import TePlus
+from bestgroup.algorithms.uniform import UniformCorrected
+from bestgroup.errors import InvalidInput
+from bestgroup.inference.radii import PAPER, make_radius
+from bestgroup.problem.goals import ParetoGroups
+from bestgroup.problem.guarantee import Guarantee
+from bestgroup.proof.build import Asked, ask
+from bestgroup.proof.build_boxes import BoxMethod, box_document
+from bestgroup.proof.build_differences import differences_document
+from bestgroup.proof.format import read_key, write_proof
+from bestgroup.proof.observations import INDEX, Observations, add_row, first_link
+from bestgroup.studies.spec import StudySpec
+from bestgroup.studies.storage.records import Block
+
+COLUMNS: dict[str, str | None] = {"group": "group", "arm": "arm", "item": None, "index": INDEX}
+
+
+def save_study_proof(
+    spec: StudySpec,
+    blocks: Sequence[Block],
+    status: Sequence[int],
+    worth: Guarantee,
+    path: Any,
+    key: Any = None,
+) -> str:
+    """Write the proof of an algorithm's decisions; refuses, with the reason, where there is none."""
+    if worth.level != "proven":
+        raise InvalidInput(f"nothing is proven, so there is no proof file: {worth.statement}")
+    secret = None if key is None else read_key(key)
+    asked = ask(spec.problem, spec.goal, spec.delta, rows_of(spec, blocks), COLUMNS, status)
+    return write_proof(study_document(asked, spec.make_algorithm(), spec.setting()), path, secret)
+
+
+def rows_of(spec: StudySpec, blocks: Sequence[Block]) -> Observations:
+    """Return the rows that an export of a study has, in its order: by group, arm and index."""
+    problem = spec.problem
+    dims = [dim.name for dim in problem.decided]
+    kept = [d for d, dim in enumerate(problem.dims) if dim.direction != "watch"]
+    found = Observations(tuple(dims), link=first_link(dims))
+    for block in sorted(blocks, key=lambda block: (block.group, block.arm, block.first)):
+        names = problem.groups[block.group], problem.arms[block.group][block.arm]
+        for k, row in enumerate(block.values[:, kept].tolist(), start=block.first):
+            add_row(found, names, [*row, float(k)])
+    for arm, index in found.index.items():
+        if index != list(range(len(index))):
+            raise InvalidInput(
+                f"observations of {arm[0]}, {arm[1]} are still missing; ask again when they are there"
+            )
+    return found
+
+
+def study_document(asked: Asked, algorithm: Algorithm, setting: Setting) -> dict[str, Any]:
+    """Return the proof document of what an algorithm has decided."""
+    if setting.items is not None:
+        raise InvalidInput("there is no proof file for runs on shared items yet")
+    method = box_method(algorithm, setting)
+    if method is not None:
+        return box_document(asked, method)
+    if isinstance(algorithm, TePlus):
+        return differences_document(asked, setting)
+    raise InvalidInput(f"there is no proof file for {algorithm.name!r} on this problem yet")
+
+
+def box_method(algorithm: Algorithm, setting: Setting) -> BoxMethod | None:
+    """Return how decisions follow from bounds of single arms; None if they rest on several."""
+    shape = setting.shape
+    both = Fraction(1, shape.dims * (shape.total + shape.groups))
+    each = Fraction(1, 2 * shape.dims * shape.total)
+    if isinstance(algorithm, UniformCorrected):
+        return BoxMethod(each, each, count=algorithm.rule(setting).pulls)
+    if isinstance(algorithm, RadiusAlgorithm):
+        radius = make_radius(algorithm.radius, shape, setting.delta, 1.0)
+        part = each if radius.kind == PAPER else both
+        return BoxMethod(part, part, radius, history=True)
+    if isinstance(algorithm, TePlus) and setting.noise.arms != "independent":
+        return BoxMethod(both, both, history=True, scaled=True)
+    if isinstance(algorithm, Adaptive) and not algorithm.by_pairs(setting):
+        if not isinstance(setting.goal, ParetoGroups):
+            both = Fraction(1, shape.dims * (shape.total - min(shape.sizes) + 1))
+        return BoxMethod(both, both, history=True)
+    return None

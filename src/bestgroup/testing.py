@@ -16,7 +16,7 @@ import numpy as np
 from bestgroup.algorithms.protocol import Algorithm, Setting
 from bestgroup.algorithms.registry import algorithm as make_algorithm
 from bestgroup.drivers.replay import Tape, Trace, check_plan, replay
-from bestgroup.drivers.session import Conductor
+from bestgroup.drivers.session import LiveSession
 from bestgroup.errors import BestGroupError, TapeTooShort
 from bestgroup.inference.tally import empty_tally
 from bestgroup.problem.arrays import Floats, positive_int, seed_of
@@ -189,7 +189,7 @@ def _check_compiled(algorithm: Algorithm, case: _Case, trace: Trace) -> None:
 def _live(algorithm: Algorithm, case: _Case, compiled: bool) -> tuple[frozenset[int], list[Any]]:
     """Return the answer and the pulls of a study that is told what its plans ask for."""
     tape = Tape(case.rewards)
-    session = Conductor(Setting(tape.shape, case.goal, SubGaussian(1.0), case.delta), algorithm)
+    session = LiveSession(Setting(tape.shape, case.goal, SubGaussian(1.0), case.delta), algorithm)
     if compiled:
         session.compile()
     while not (session.done or session.stuck):

@@ -12,7 +12,7 @@ from bestgroup.algorithms.equal_effect import EqualEffect
 from bestgroup.algorithms.protocol import Setting, bodies, kernels_of
 from bestgroup.algorithms.triple_elimination import TripleElimination
 from bestgroup.drivers.replay import Tape, replay
-from bestgroup.drivers.session import Conductor
+from bestgroup.drivers.session import LiveSession
 from bestgroup.testing import check_algorithm
 
 
@@ -61,7 +61,7 @@ CASES = [
 
 def live(algorithm, goal, tape, compiled):
     setting = Setting(tape.shape, goal, bg.SubGaussian(1.0), 0.1)
-    session = Conductor(setting, algorithm)
+    session = LiveSession(setting, algorithm)
     if compiled:
         session.compile()
     while not session.done:

@@ -96,7 +96,7 @@ def test_costs_are_reported():
     assert study.status().cost == 0.0
     for _ in _feed(study, np.random.default_rng(1)):
         pass
-    counts = study.moment().counts
+    counts = study.checkpoint().counts
     expected = float((counts * np.array([[5.0, 1.0], [1.0, 3.0], [1.0, 1.0]])).sum())
     assert study.answer().cost == expected == study.status().cost
     assert _study(bg.ParetoGroups(0.1), "te").status().cost is None

@@ -93,11 +93,13 @@ def test_a_study_goes_on_from_its_snapshot_with_the_pivots_it_had():
     for k in range(300):
         for ticket in study.ask(2):
             study.tell(ticket, [values[2 * k] + (ticket.group == "B") * 0.2])
-    moment = study.moment()
-    study._stage.forget()
-    again = study.moment()
-    assert (again.deviations == moment.deviations).all() and (again.pivots == moment.pivots).all()
-    assert np.abs(moment.deviations).max() < 1e3 < np.abs(moment.pivots).min()
+    checkpoint = study.checkpoint()
+    study._runner.forget()
+    again = study.checkpoint()
+    assert (again.deviations == checkpoint.deviations).all() and (
+        again.pivots == checkpoint.pivots
+    ).all()
+    assert np.abs(checkpoint.deviations).max() < 1e3 < np.abs(checkpoint.pivots).min()
 
 
 def test_near_values_are_summed_as_they_are():

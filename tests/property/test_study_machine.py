@@ -180,10 +180,10 @@ class Machine(RuleBasedStateMachine):
             answer, status = study.answer(), study.status()
             assert answer.final and status.pulls == trace.pulls <= status.told
             assert answer.groups == tuple(f"g{i}" for i in sorted(trace.answer))
-            counts = study._store.read(study._key, lambda s, t=study: t._stage.view(s).counts)
+            counts = study._store.read(study._key, lambda s, t=study: t._runner.view(s).counts)
             for one, other in zip(counts, trace.pulls_by_arm, strict=True):
                 assert np.array_equal(one, other)
-            record = study._stage._conductor.record()
+            record = study._runner._live.record()
             if trace.efficiency is not None and trace.pulls:
                 assert record["efficiency"].tobytes() == trace.efficiency.tobytes()
             for key in ("groups", "accepted", "rejected", "standing"):

@@ -118,4 +118,4 @@ def test_a_storage_in_memory_has_no_other_process(tmp_path):
     assert create_app("memory", None, apart=True).state.background is None
     app = create_app(f"sqlite:///{tmp_path}/x.db", None, apart=True)
     assert isinstance(app.state.background, Background)
-    app.state.board.close()
+    app.state.hub.close()

@@ -90,7 +90,7 @@ def test_the_course_is_read_from_the_log_and_goes_on(client, app):
     empty = course_of(client)
     assert empty["points"] == [] and empty["decisions"] == []
     finish(client, n=50)
-    app.state.board._open.clear()  # as a server that was started just now
+    app.state.hub._open.clear()  # as a server that was started just now
     found = course_of(client)
     pulls = [point["pulls"] for point in found["points"]]
     assert len(pulls) >= 10 and pulls == sorted(set(pulls))
@@ -116,7 +116,7 @@ def test_the_course_is_read_from_the_log_and_goes_on(client, app):
 
 def test_a_long_course_is_thinned(client, app):
     make(client)
-    watched = app.state.board.find("demo")
+    watched = app.state.hub.find("demo")
     proof, head = watched.proof(), watched.head()
     for k in range(1, 3 * MOST + 1):
         tally = proof.certificate.tally
@@ -132,7 +132,7 @@ def test_one_status_for_each_group_with_who_proved_it(client, app):
     make(client, horizon=200)
     finish(client)
     rows = {row["group"]: row for row in view_of(client)["rows"]}
-    decided = app.state.board.find("demo").decided()
+    decided = app.state.hub.find("demo").decided()
     for i, group in enumerate(GROUPS):
         assert rows[group]["by"] == "algorithm" and rows[group]["since"] == decided[i]
         why = get(client, "explain", group=group)
@@ -199,7 +199,7 @@ def test_the_demo_is_a_real_study_with_a_real_worker(client, app):
     while get(client, "demo/work", study=NAME)["working"]:
         assert time.monotonic() < deadline
         time.sleep(0.05)
-    watched = app.state.board.find(NAME)
+    watched = app.state.hub.find(NAME)
     before = watched.head().told
     while not watched.head().pulls:  # the first plan pulls every arm a few times
         assert work_once(watched)

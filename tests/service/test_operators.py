@@ -173,7 +173,7 @@ def test_creates_deletes_and_imports_leave_a_trail(client):
     got = client.post("/api/v1/import", content=table, params={"study": "one"})
     assert got.json()["new"] == 1
     client.delete("/api/v1/study", params={"study": "one"})
-    events = client.app.state.board.store.trail(9)
+    events = client.app.state.hub.store.trail(9)
     assert [event.what for event in events] == ["delete", "import", "create"]
     assert {event.identity for event in events} == {identity} and events[0].who == "writer"
 
@@ -246,7 +246,7 @@ def test_health_does_not_wait_for_work(client, monkeypatch):
             http.headers.update(bearer(WRITER))
             for name in ("slow", "quick"):
                 await http.post("/api/v1/studies", json=description(name))
-            slow = app.state.board.find("slow").study
+            slow = app.state.hub.find("slow").study
             monkeypatch.setattr(slow, "ask", lambda *a: time.sleep(0.5) or [])
             body = {"owner": "w"}
             crowd = [

@@ -14,7 +14,7 @@ from bestgroup.errors import InvalidInput
 from bestgroup.inference.certificate.judge import judge
 from bestgroup.service.app import FILES, create_app, listen
 from bestgroup.service.auth import Tokens, check_binding
-from bestgroup.service.gate import JsonLines
+from bestgroup.service.middleware import JsonLines
 from bestgroup.studies.storage.memory import MemoryStore
 from servers import storage
 from serving import GROUPS, MEANS, READER, WRITER, description, evaluate
@@ -131,7 +131,7 @@ def test_the_view_shows_what_certify_proves(client, app):
     make(client, horizon=200)
     finish(client)
     view = view_of(client)
-    study = app.state.board.find("demo").study
+    study = app.state.hub.find("demo").study
     rows = list(csv.DictReader(io.StringIO(client.get("/api/v1/export?study=demo").text)))
     assert len(rows) == view["observed"] == view["status"]["told"]
     from bestgroup.analysis.certify import certify
@@ -380,13 +380,13 @@ def test_tokens_are_checked_and_never_shown(app, caplog):
 
 
 def test_bodies_and_batches_have_limits(client, monkeypatch):
-    from bestgroup.service import gate
+    from bestgroup.service import middleware
 
     make(client)
     too_many = post(client, "ask", {"n": 10_001, "owner": "w"})
     assert too_many.status_code == 422
     assert post(client, "ask", {"n": 10_000, "repeats": 11, "owner": "w"}).status_code == 422
-    monkeypatch.setattr(gate, "MOST_BODY", 1000)
+    monkeypatch.setattr(middleware, "MOST_BODY", 1000)
     long = {"n": 1, "owner": "w", "x": "y" * 2000}
     assert post(client, "ask", long).status_code == 413
 
@@ -436,7 +436,7 @@ def test_a_study_that_others_delete_and_make_again(client, app):
 
     make(client)
     assert ask(client, 1)
-    delete_study("demo", app.state.board.store)
+    delete_study("demo", app.state.hub.store)
     for _ in range(2):
         response = post(client, "ask", {"owner": "w"})
         assert response.status_code == 404, response.text
@@ -552,7 +552,7 @@ def test_what_nobody_foresaw_is_logged_and_not_shown(client, app, monkeypatch, c
     def broken():
         raise RuntimeError("secret detail")
 
-    monkeypatch.setattr(app.state.board, "listed", broken)
+    monkeypatch.setattr(app.state.hub, "listed", broken)
     response = client.get("/metrics")
     assert response.status_code == 500 and "secret" not in response.text
     assert response.json()["type"] == "urn:bestgroup:error:Internal"

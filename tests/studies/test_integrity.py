@@ -347,16 +347,16 @@ def test_a_long_import_is_stepped_in_turns_and_others_go_on_with_it(kind, tmp_pa
     whole.import_observations(rows)
     place = storage(kind, tmp_path)
     cut = make(place)
-    plain, calls = runner.Stage.settle, []
+    plain, calls = runner.Runner.settle, []
 
-    def dies(stage, session):
-        plain(stage, session)
+    def dies(runner, session):
+        plain(runner, session)
         calls.append(session.head.plan)
         if len(calls) == 3:
             raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(runner.Stage, "settle", dies)
+        patch.setattr(runner.Runner, "settle", dies)
         with pytest.raises(KeyboardInterrupt):
             cut.import_observations(rows)
     assert calls == sorted(set(calls)) and cut.head().told == 450

@@ -121,7 +121,7 @@ def test_a_study_replays_exports_and_imports_to_the_bit(tmp_path):
     third = bg.create_study("three", problem(), GOAL, 0.1, url, seed=2)
     assert third.import_observations(tmp_path / "rows.csv") == straight.answer().told
     assert third.answer().groups == straight.answer().groups
-    assert third.moment().counts.tolist() == straight.moment().counts.tolist()
+    assert third.checkpoint().counts.tolist() == straight.checkpoint().counts.tolist()
     frame = third.to_frame()
     assert list(frame.columns[:4]) == ["group", "arm", "index", "item"]
 

@@ -12,7 +12,7 @@ import bestgroup as bg
 from bestgroup.inference.confidence_sequences.boxes import take_values
 from bestgroup.inference.tally import empty_tally
 from bestgroup.problem.problem import Problem
-from bestgroup.studies import runner as study_stage
+from bestgroup.studies import runner as study_runner
 from bestgroup.studies.storage.memory import MemoryStore
 from servers import KINDS, storage
 
@@ -206,7 +206,7 @@ def test_a_step_that_fails_loses_nothing(quick, monkeypatch):
         raise RuntimeError("bug")
 
     with monkeypatch.context() as patch:
-        patch.setattr(study_stage.Conductor, "advance", broken)
+        patch.setattr(study_runner.LiveSession, "advance", broken)
         with pytest.raises(RuntimeError):
             quick.tell(tickets[3], [1, 2, 3])
     assert quick.status().told == 3
@@ -263,7 +263,7 @@ def test_versions_are_pinned(place, monkeypatch):
 
 
 def test_snapshots_are_a_cache(place, monkeypatch):
-    monkeypatch.setattr(study_stage, "SNAPSHOT_AFTER", 0.0)
+    monkeypatch.setattr(study_runner, "SNAPSHOT_AFTER", 0.0)
     made = bg.create_study("one", PROBLEM, GOAL, 0.1, place, algorithm="te")
     for _ in range(5):
         for ticket in made.ask(4):
@@ -364,7 +364,7 @@ def test_a_stuck_study_says_so(monkeypatch):
 
 @pytest.mark.parametrize("horizon", [0, 5])
 def test_noise_models_that_keep_more_than_sums(horizon, monkeypatch):
-    monkeypatch.setattr(study_stage, "SNAPSHOT_AFTER", 0.0)
+    monkeypatch.setattr(study_runner, "SNAPSHOT_AFTER", 0.0)
     problem = Problem({"A": ["a", "c"], "B": ["b"]}, {"x": "max", "y": "min"}, bg.Bounded(0, 1))
     store = MemoryStore()
     options = {"algorithm": "adaptive", "horizon": horizon, "batch": 4}
@@ -379,7 +379,7 @@ def test_noise_models_that_keep_more_than_sums(horizon, monkeypatch):
             told |= {(t.group, t.arm, t.index + n): row for n, row in enumerate(rows)}
             bg.load_study("bounded", store).tell(t, rows)
     assert made.answer().final
-    last = store.read(made._key, lambda s: made._stage.view(s).moment())
+    last = store.read(made._key, lambda s: made._runner.view(s).checkpoint())
     rule = made.spec.make_algorithm().statistics(made.spec.setting())
     tally = empty_tally(2, 2, 2, rule.start)
     for (group, arm, _), row in sorted(told.items()):

@@ -38,7 +38,7 @@ def test_a_study_turns_to_compiled_kernels_by_itself(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(runner, "WARM_AFTER", 0.0)
 
     def compiled(study: Any) -> bool:
-        return study._stage._compiled
+        return study._runner._compiled
 
     story, study = walk("warm", 240.0, compiled)
     assert compiled(study)

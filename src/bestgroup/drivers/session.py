@@ -1,4 +1,4 @@
-"""The conductor: runs an algorithm on observations that arrive in any order, in any portions.
+"""The live session: runs an algorithm on observations that arrive in any order, in any portions.
 
 Pure: no clock, no storage, no draws. Its state is a function of the set of observations told, not
 of when or in which order they were told: observations have an identity (group, arm, index) and are
@@ -36,8 +36,8 @@ class Decision:
     evidence: dict[str, Any]
 
 
-class Moment(NamedTuple):
-    """All that a conductor is between two tells, apart from what was told ahead."""
+class Checkpoint(NamedTuple):
+    """All that a live session is between two tells, apart from what was told ahead."""
 
     state: Any
     counts: Ints  # [N, K]
@@ -52,7 +52,7 @@ class Moment(NamedTuple):
     deviations: Floats  # [N, K, D]  their sums
 
 
-class Conductor:
+class LiveSession:
     """An algorithm in the middle of a study.
 
     `horizon` is how many pulls of each planned arm are asked for beyond the plan, so that workers
@@ -66,7 +66,7 @@ class Conductor:
     ) -> None:
         algorithm.check(setting)
         self.setting, self.algorithm, self.horizon = setting, algorithm, horizon
-        self.decisions: list[Decision] = []  # since the start, or since the moment of `resume`
+        self.decisions: list[Decision] = []  # since the start, or since the checkpoint of `resume`
         shape = setting.shape
         self._keep = keep
         self.rule = algorithm.rule(setting)
@@ -137,25 +137,25 @@ class Conductor:
         """Return the comparisons of arms that decided a group, where the algorithm keeps them."""
         return self.algorithm.proof(self._state, self.rule, group)
 
-    def moment(self) -> Moment:
-        """Return where the algorithm stands; the arrays are the conductor's own."""
+    def checkpoint(self) -> Checkpoint:
+        """Return where the algorithm stands; the arrays are the live session's own."""
         number, status = self.plan_number, self._status
         about = self._origin, self._pivots, self._deviations
-        return Moment(self._state, *self._tally, self._plan, number, status, self.stuck, *about)
+        return Checkpoint(self._state, *self._tally, self._plan, number, status, self.stuck, *about)
 
-    def resume(self, moment: Moment) -> None:
-        """Go to a moment that an equal conductor was in; what was told ahead is fed again."""
-        self._state = moment.state
-        tally = Tally(moment.counts.copy(), moment.sums.copy(), moment.extra.copy())
+    def resume(self, checkpoint: Checkpoint) -> None:
+        """Go to a checkpoint that an equal live session was in; what was told ahead is fed again."""
+        self._state = checkpoint.state
+        tally = Tally(checkpoint.counts.copy(), checkpoint.sums.copy(), checkpoint.extra.copy())
         self._tally = tally
-        self._set_plan(moment.plan.copy())
-        self.plan_number = moment.plan_number
-        self._status, self.stuck = moment.status.copy(), moment.stuck
+        self._set_plan(checkpoint.plan.copy())
+        self.plan_number = checkpoint.plan_number
+        self._status, self.stuck = checkpoint.status.copy(), checkpoint.stuck
         self._ready = tally.counts.copy()
         self._told = int(tally.counts.sum())
         self.decisions = []
-        self._origin, self._pivots = moment.origin.copy(), moment.pivots.copy()
-        self._deviations = moment.deviations.copy()
+        self._origin, self._pivots = checkpoint.origin.copy(), checkpoint.pivots.copy()
+        self._deviations = checkpoint.deviations.copy()
         for i, row in enumerate(self._stacks):
             for j, stack in enumerate(row):
                 stack.start(int(tally.counts[i, j]), self._deviations[i, j], self._pivots[i, j])

@@ -20,15 +20,15 @@ from bestgroup.errors import InvalidInput
 from bestgroup.files.json_values import plain
 from bestgroup.service import events, schemas, views
 from bestgroup.service.auth import SCHEMES
-from bestgroup.service.board import IMPORTER, Board, Watched
+from bestgroup.service.hub import IMPORTER, Hub, Watched
 from bestgroup.service.problems import NotFound, described
 
 router = APIRouter(prefix="/api/v1", tags=["studies"], dependencies=SCHEMES, responses=described())
 
 
-def board_of(request: Request) -> Board:
+def hub_of(request: Request) -> Hub:
     """Return the studies that a request may be about."""
-    return request.app.state.board
+    return request.app.state.hub
 
 
 def _watched(
@@ -37,11 +37,11 @@ def _watched(
     identity: Annotated[str, Query(max_length=64)] = "",
 ) -> Watched:
     """Return the study of a name; with an identity it must be that one, not a later one."""
-    board = board_of(request)
-    found = board.find(study)
+    hub = hub_of(request)
+    found = hub.find(study)
     if identity and found.study.identity != identity:
-        board.refresh()
-        found = board.find(study)
+        hub.refresh()
+        found = hub.find(study)
         if found.study.identity != identity:
             raise NotFound(
                 f"the study {study!r} of that identity was deleted; another has its name"
@@ -62,9 +62,9 @@ def session(request: Request) -> schemas.SessionOut:
 @router.get("/studies", summary="All studies")
 def studies(request: Request) -> schemas.Studies:
     """Return name, state and numbers of every study."""
-    board = board_of(request)
-    board.refresh()
-    return schemas.Studies(studies=[schemas.Listed(**r._asdict()) for r in board.listed()])
+    hub = hub_of(request)
+    hub.refresh()
+    return schemas.Studies(studies=[schemas.Listed(**r._asdict()) for r in hub.listed()])
 
 
 def study_out(watched: Watched) -> schemas.StudyOut:

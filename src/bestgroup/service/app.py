@@ -22,12 +22,12 @@ from bestgroup._version import __version__
 from bestgroup.errors import BestGroupError, InvalidInput
 from bestgroup.service import api, auth, looking, making, pages, problems
 from bestgroup.service.background import LAG, Background
-from bestgroup.service.board import Board
 from bestgroup.service.connections import Connection, make_room
 from bestgroup.service.demo import DemoWorkers
-from bestgroup.service.gate import Gate, log_to_stderr
+from bestgroup.service.hub import Hub
 from bestgroup.service.lanes import THREADS
 from bestgroup.service.metrics import CONTENT_TYPE, Metrics
+from bestgroup.service.middleware import Middleware, log_to_stderr
 from bestgroup.service.pages import STATIC
 from bestgroup.service.pulse import Pulse
 from bestgroup.service.schemas import Health
@@ -42,11 +42,11 @@ def create_app(storage: Any, tokens: auth.Tokens | None, apart: bool = False) ->
 
     With `apart` what may take long is done in a process of its own, unless the storage is in memory.
     """
-    board, metrics = Board(storage), Metrics()
-    named = None if tokens is None else NamedTokens(board.store)
-    kept = board.store.as_kept()
+    hub, metrics = Hub(storage), Metrics()
+    named = None if tokens is None else NamedTokens(hub.store)
+    kept = hub.store.as_kept()
     background = Background(kept) if apart and isinstance(kept, str) and kept != "memory" else None
-    board.turns = None if background is None else 1
+    hub.turns = None if background is None else 1
 
     @asynccontextmanager
     async def life(app: FastAPI) -> AsyncIterator[None]:
@@ -57,16 +57,16 @@ def create_app(storage: Any, tokens: auth.Tokens | None, apart: bool = False) ->
         app.state.closing.set()
         if background is not None:
             await background.stop()
-        board.close()
+        hub.close()
 
-    app = _routed(board, metrics, life)
-    app.state.tokens, app.state.named, app.state.pulse = tokens, named, Pulse(board.ping)
+    app = _routed(hub, metrics, life)
+    app.state.tokens, app.state.named, app.state.pulse = tokens, named, Pulse(hub.ping)
     app.state.background = background
     _add_operations(app)
     _add_page(app)
     _describe(app)
     rest: dict[str, Any] = {"tokens": tokens, "named": named, "background": background}
-    app.add_middleware(Gate, metrics=metrics, board=board, **rest)
+    app.add_middleware(Middleware, metrics=metrics, hub=hub, **rest)
     return app
 
 
@@ -75,20 +75,20 @@ def create_part(storage: str, rest: float) -> FastAPI:
 
     After a second of writing it lets others write for `rest` seconds.
     """
-    board = Board(storage)
-    board.store.rest = rest
-    app = _routed(board, Metrics())
+    hub = Hub(storage)
+    hub.store.rest = rest
+    app = _routed(hub, Metrics())
     app.add_exception_handler(Exception, lambda _, error: problems.unexpected(error))
 
     @app.get(LAG)
     def lag() -> int:
-        return board.lag()
+        return hub.lag()
 
     return app
 
 
-def _routed(board: Board, metrics: Metrics, life: Any = None) -> FastAPI:
-    """Return the routes of studies over a board."""
+def _routed(hub: Hub, metrics: Metrics, life: Any = None) -> FastAPI:
+    """Return the routes of studies over a hub."""
     app = FastAPI(
         title="bestgroup",
         version=__version__,
@@ -99,7 +99,7 @@ def _routed(board: Board, metrics: Metrics, life: Any = None) -> FastAPI:
         openapi_url=None,
         generate_unique_id_function=lambda route: route.name,  # the names that clients get
     )
-    app.state.board, app.state.metrics = board, metrics
+    app.state.hub, app.state.metrics = hub, metrics
     app.state.closing, app.state.streams = threading.Event(), 0
     app.state.demos = DemoWorkers(app.state.closing)
     problems.install(app)
@@ -111,7 +111,7 @@ def _routed(board: Board, metrics: Metrics, life: Any = None) -> FastAPI:
 
 
 def _add_operations(app: FastAPI) -> None:
-    board, metrics = app.state.board, app.state.metrics
+    hub, metrics = app.state.hub, app.state.metrics
 
     @app.head("/healthz", include_in_schema=False)
     @app.get("/healthz", tags=["operations"], responses={503: problems.described()[503]})
@@ -130,9 +130,9 @@ def _add_operations(app: FastAPI) -> None:
     async def metrics_text() -> Response:
         """Return numbers for operators, in the text format of Prometheus."""
         background: Background | None = app.state.background
-        await run_in_threadpool(board.measure, metrics)
+        await run_in_threadpool(hub.measure, metrics)
         if background is None:
-            metrics.lag.set(await run_in_threadpool(board.lag))
+            metrics.lag.set(await run_in_threadpool(hub.lag))
         else:  # certificates are made there
             metrics.memory.set(background.memory())
             with suppress(BestGroupError, TimeoutError):  # else the last number stays

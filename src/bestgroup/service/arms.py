@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
-from bestgroup.service.board import Watched
+from bestgroup.service.hub import Watched
 from bestgroup.service.items import ItemsOut, items_out
 from bestgroup.service.numbers import short_ends
 from bestgroup.service.plane import ORDER

@@ -18,7 +18,7 @@ from starlette.types import Message
 
 from bestgroup.service.app import create_part
 from bestgroup.service.background import get, put
-from bestgroup.service.gate import log_to_stderr
+from bestgroup.service.middleware import log_to_stderr
 
 NOTES = ("study", "noted")  # of a route, which the server writes down
 REST = 2.0  # seconds that others may write for each second that this process wrote

@@ -18,7 +18,7 @@ from bestgroup.errors import BestGroupError, InvalidInput
 from bestgroup.problem.goals import ParetoGroups
 from bestgroup.problem.instance import Instance
 from bestgroup.problem.problem import Problem
-from bestgroup.service.board import Board, Watched
+from bestgroup.service.hub import Hub, Watched
 from bestgroup.studies.catalog import create_study
 
 log = logging.getLogger("bestgroup.service")
@@ -43,17 +43,17 @@ def demo_problem() -> Problem:
     return Problem(groups, dict.fromkeys(known.dims, "max"), noise=known.noise)
 
 
-def make_demo(board: Board) -> str:
+def make_demo(hub: Hub) -> str:
     """Create a demo study and return its name, which is new."""
-    taken = {row.name for row in board.listed()}
+    taken = {row.name for row in hub.listed()}
     names = [NAME, *(f"{NAME} {k}" for k in range(2, MOST + 1))]
     name = next((name for name in names if name not in taken), None)
     if name is None:
         raise InvalidInput(f"there are {MOST} demo studies already; remove one first")
     goal = ParetoGroups(EPSILON)
     rest = {"algorithm": "adaptive", "batch": PULLS, "seed": len(taken)}
-    create_study(name, demo_problem(), goal, DELTA, board.store, **rest)
-    board.refresh()
+    create_study(name, demo_problem(), goal, DELTA, hub.store, **rest)
+    hub.refresh()
     return name
 
 

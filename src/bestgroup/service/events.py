@@ -12,7 +12,7 @@ from fastapi.responses import StreamingResponse
 from starlette.concurrency import run_in_threadpool
 
 from bestgroup.errors import BestGroupError
-from bestgroup.service.board import Watched
+from bestgroup.service.hub import Watched
 from bestgroup.service.problems import Busy
 
 MOST = 200  # streams at a time

@@ -8,7 +8,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from bestgroup.problem.goals import BestGroup
-from bestgroup.service.board import Board
+from bestgroup.service.hub import Hub
 from bestgroup.service.schemas import STATUSES, GroupStatus, State
 from bestgroup.studies.report import statuses
 from bestgroup.studies.storage.base import Listed
@@ -50,9 +50,9 @@ class ListOut(BaseModel):
     page: int
 
 
-def listing(board: Board, query: ListQuery) -> ListOut:
+def listing(hub: Hub, query: ListQuery) -> ListOut:
     """Return a page of the studies that match a query."""
-    rows, text = board.listed(), query.search.casefold()
+    rows, text = hub.listed(), query.search.casefold()
     found = [
         row
         for row in rows
@@ -66,7 +66,7 @@ def listing(board: Board, query: ListQuery) -> ListOut:
     }
     found.sort(key=keys[query.sort], reverse=query.down)
     first = query.page * query.size
-    shown = [_shown(board, row) for row in found[first : first + query.size]]
+    shown = [_shown(hub, row) for row in found[first : first + query.size]]
     return ListOut(
         studies=[row for row in shown if row is not None],
         matching=len(found),
@@ -75,9 +75,9 @@ def listing(board: Board, query: ListQuery) -> ListOut:
     )
 
 
-def _shown(board: Board, row: Listed) -> Shown | None:
+def _shown(hub: Hub, row: Listed) -> Shown | None:
     """Return what the list says of a study; None if it was deleted meanwhile."""
-    glance = board.glance(row.name)
+    glance = hub.glance(row.name)
     if glance is None:
         return None
     spec, head, last = glance

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse
 
 from bestgroup.service import schemas
-from bestgroup.service.api import AStudy, board_of
+from bestgroup.service.api import AStudy, hub_of
 from bestgroup.service.arms import ArmsOut, ArmsQuery, arms
 from bestgroup.service.auth import SCHEMES
 from bestgroup.service.course import CourseOut
@@ -23,7 +23,7 @@ router = APIRouter(prefix="/api/v1", tags=["page"], dependencies=SCHEMES, respon
 @router.get("/listing", summary="The list of studies, a page of it")
 def listed(request: Request, query: Annotated[ListQuery, Query()]) -> ListOut:
     """Return the question, the progress and the last activity of studies that match."""
-    return listing(board_of(request), query)
+    return listing(hub_of(request), query)
 
 
 @router.get("/course", summary="How a study came to where it stands")
@@ -58,9 +58,9 @@ def arm_rows(watched: AStudy, query: Annotated[ArmsQuery, Query()]) -> ArmsOut:
 @router.post("/demo", status_code=201, summary="Make a demo study")
 def demo(request: Request) -> schemas.DemoOut:
     """Create a study of the COV-BOOST trial and have the server's own worker measure for it."""
-    board = board_of(request)
-    name = make_demo(board)
-    request.app.state.demos.start(board.find(name))
+    hub = hub_of(request)
+    name = make_demo(hub)
+    request.app.state.demos.start(hub.find(name))
     return schemas.DemoOut(name=name, working=True)
 
 

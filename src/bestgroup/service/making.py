@@ -13,7 +13,7 @@ from bestgroup.files.problem_file import Spec, load_spec
 from bestgroup.problem.goals import Goal, goal_from_dict
 from bestgroup.problem.problem import Problem
 from bestgroup.service import schemas
-from bestgroup.service.api import AStudy, board_of, scratch, study_out, without_path
+from bestgroup.service.api import AStudy, hub_of, scratch, study_out, without_path
 from bestgroup.service.auth import SCHEMES
 from bestgroup.service.problems import described
 from bestgroup.studies.catalog import create_study
@@ -58,17 +58,17 @@ def create_from_file(request: Request, body: schemas.FileBody) -> schemas.StudyO
 def remove(request: Request, watched: AStudy) -> schemas.Done:
     """Remove a study and all that was told it, for good; leases on it end with it."""
     study = watched.study
-    board_of(request).remove(study.name, study.identity, request.state.who)
+    hub_of(request).remove(study.name, study.identity, request.state.who)
     return schemas.Done()
 
 
 def _created(
     request: Request, name: str, problem: Problem, goal: Goal, delta: float, rest: dict[str, Any]
 ) -> schemas.StudyOut:
-    board = board_of(request)
-    create_study(name, problem, goal, delta, board.store, who=request.state.who, **rest)
-    board.refresh()  # another process may have deleted one of that name
-    return study_out(board.find(name))
+    hub = hub_of(request)
+    create_study(name, problem, goal, delta, hub.store, who=request.state.who, **rest)
+    hub.refresh()  # another process may have deleted one of that name
+    return study_out(hub.find(name))
 
 
 def _read(text: str) -> Spec:

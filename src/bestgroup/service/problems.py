@@ -78,7 +78,7 @@ def _known(request: Request, error: Exception) -> JSONResponse:
     if isinstance(error, StoreError) and name is not None:
         # Another process may have deleted the study, and made it anew.
         with suppress(StoreError):
-            if name not in request.app.state.board.refresh():
+            if name not in request.app.state.hub.refresh():
                 error = NotFound(f"there is no study named {name!r}")
     return refusal(error)
 

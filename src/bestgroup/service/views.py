@@ -10,7 +10,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 from bestgroup.files.json_values import plain
-from bestgroup.service.board import Seen, Watched
+from bestgroup.service.hub import Seen, Watched
 from bestgroup.service.numbers import LABEL, short, short_ends
 from bestgroup.service.plane import ORDER, Plane, make_plane
 from bestgroup.service.proof import By, Proof, Standing

@@ -21,7 +21,7 @@ from bestgroup.problem.arrays import probability, seed_of
 from bestgroup.problem.goals import Goal, check_goal
 from bestgroup.problem.problem import Problem
 from bestgroup.studies.log import last_told
-from bestgroup.studies.runner import Stage
+from bestgroup.studies.runner import Runner
 from bestgroup.studies.spec import StudySpec, choose
 from bestgroup.studies.storage import backup, open_store, restore
 from bestgroup.studies.storage.records import Head
@@ -99,7 +99,7 @@ def create_study(
         library=__version__,
         guarantee=asdict(chosen.guarantee(Setting.of(problem, goal, level))),
     )
-    head, slots, entries = Stage(spec).first()
+    head, slots, entries = Runner(spec).first()
     store = open_store(storage, create=True)
     key = store.create(name, spec.to_json(), head, slots, entries)
     note(store, who, "create", (name, key), f"{problem.shape.groups} groups, {chosen}")

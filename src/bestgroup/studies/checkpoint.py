@@ -1,4 +1,4 @@
-"""A conductor's moment as bytes and back: a cache, which may be deleted or out of date.
+"""A live session's checkpoint as bytes and back: a cache, which may be deleted or out of date.
 
 A checksum, a JSON header with the shapes, then the arrays' bytes. The structure of an algorithm's
 state is not stored: a fresh state of the same algorithm is the template that the arrays are put into.
@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bestgroup.drivers.session import Moment
+from bestgroup.drivers.session import Checkpoint
 
 FORMAT = 3
 _MARK = 16  # bytes of the checksum
@@ -21,7 +21,7 @@ _MARK = 16  # bytes of the checksum
 class Saved(NamedTuple):
     """What a snapshot holds."""
 
-    moment: Moment
+    checkpoint: Checkpoint
     seen: int  # number of the last block that was looked at
     ahead: list[int]  # numbers of earlier blocks with pulls that are not consumed
     chain: bytes  # checksum of the log as far as it was looked at
@@ -31,11 +31,11 @@ class _Unfit(Exception):
     """A state that is no nest of tuples, lists, arrays and plain values."""
 
 
-def pack(moment: Moment, seen: int, ahead: list[int], chain: bytes) -> bytes | None:
+def pack(checkpoint: Checkpoint, seen: int, ahead: list[int], chain: bytes) -> bytes | None:
     """Return a snapshot, or None if the algorithm's state is of a kind that cannot be stored."""
     leaves: list[Any] = []
     try:
-        _flatten(tuple(moment), leaves)
+        _flatten(tuple(checkpoint), leaves)
     except _Unfit:
         return None
     arrays = [leaf for leaf in leaves if isinstance(leaf, np.ndarray)]
@@ -60,7 +60,7 @@ def is_whole(data: bytes) -> bool:
     return blake2b(data[_MARK:], digest_size=_MARK).digest() == data[:_MARK]
 
 
-def unpack(data: bytes, template: Moment) -> Saved | None:
+def unpack(data: bytes, template: Checkpoint) -> Saved | None:
     """Return what `pack` stored, in the structure of `template`; None if it does not fit."""
     if not is_whole(data):
         return None
@@ -83,11 +83,11 @@ def unpack(data: bytes, template: Moment) -> Saved | None:
         if at != len(data):
             return None
         rest = iter(leaves)
-        moment = Moment(*_rebuild(tuple(template), rest))
+        checkpoint = Checkpoint(*_rebuild(tuple(template), rest))
         if next(rest, None) is not None:
             return None
         ahead, chain = [int(n) for n in header["ahead"]], bytes.fromhex(header["chain"])
-        return Saved(moment, int(header["seen"]), ahead, chain)
+        return Saved(checkpoint, int(header["seen"]), ahead, chain)
     except (ValueError, KeyError, TypeError, StopIteration, _Unfit):
         return None
 

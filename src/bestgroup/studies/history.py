@@ -11,7 +11,7 @@ from bestgroup.problem.status import Status
 from bestgroup.studies.certificate import make_certificate
 from bestgroup.studies.observer import Observer
 from bestgroup.studies.reasons import Outlook, outlook
-from bestgroup.studies.runner import Stage
+from bestgroup.studies.runner import Runner
 from bestgroup.studies.storage.base import Session
 from bestgroup.studies.storage.records import Entry, Head
 from bestgroup.studies.study import Study
@@ -22,7 +22,7 @@ class History:
 
     def __init__(self, study: Study, decisions: list[Entry]) -> None:
         self._study, self._spec, self._decisions = study, study.spec, decisions
-        self._stage, self._observer = Stage(study.spec), Observer(study.spec)
+        self._runner, self._observer = Runner(study.spec), Observer(study.spec)
 
     def until(self, end: int) -> tuple[Certificate, float, Head]:
         """Return the certificate after block `end`, when that was told, and the head."""
@@ -34,10 +34,10 @@ class History:
 
     def _look(self, session: Session, end: int) -> tuple[Outlook | None, int | None]:
         try:
-            conductor = self._stage.view(session, end)
+            live = self._runner.view(session, end)
         except WrongVersion:  # such a study can be looked at, not stepped
             return None, None
-        return outlook(self._spec, conductor), conductor.pulls
+        return outlook(self._spec, live), live.pulls
 
     def _head(self, pulls: int) -> Head:
         """Return the head as it was after so many pulls, as far as a certificate needs it."""

@@ -17,7 +17,7 @@ from bestgroup.drivers.session import Decision
 from bestgroup.errors import BestGroupError, Damaged, WrongVersion
 from bestgroup.problem.status import Status
 from bestgroup.studies.checkpoint import is_whole
-from bestgroup.studies.runner import Stage
+from bestgroup.studies.runner import Runner
 from bestgroup.studies.spec import StudySpec
 from bestgroup.studies.storage.base import Session
 from bestgroup.studies.storage.checksums import chain_bytes
@@ -125,22 +125,22 @@ def _place(spec: StudySpec, row: Stored) -> str:
 
 def _replayed(session: Session, spec: StudySpec) -> tuple[int, list[Finding]]:
     """Replay the whole log and compare decisions, numbers and tickets with what is stored."""
-    stage = Stage(spec)
+    runner = Runner(spec)
     try:
-        conductor = stage.sync(session, cache=False)
+        live = runner.sync(session, cache=False)
     except WrongVersion:
         return session.head.pulls, []  # the log is whole; who can step it can say more
     except Damaged as error:
         return session.head.pulls, [Finding(str(error), "goes by the log")]
-    stage.catch_up(session, conductor)
-    again = [_decided(decision) for decision in conductor.decisions]
+    runner.catch_up(session, live)
+    again = [_decided(decision) for decision in live.decisions]
     stored = [_decided(entry) for entry in session.decisions()]
     findings: list[Finding] = []
     if again != stored:
         what = f"the log gives {len(again)} decisions that are not the {len(stored)} stored ones"
         findings.append(Finding(what, "stores those of the log"))
     head = session.head
-    now = conductor.plan_number, conductor.pulls, conductor.told
+    now = live.plan_number, live.pulls, live.told
     if now != (head.plan, head.pulls, head.told):
         what = (
             f"the log gives plan, pulls and told {now}, the head says {head[0], head[2], head[1]}"
@@ -149,14 +149,14 @@ def _replayed(session: Session, spec: StudySpec) -> tuple[int, list[Finding]]:
     slots = {(s.group, s.arm, k) for s in session.slots() for k in (s.first, s.stop - 1)}
     lacking = [
         (i, j, a)
-        for i, j, first, end, _ in conductor.wanted()
-        for a, _ in conductor.missing(i, j, first, end)
+        for i, j, first, end, _ in live.wanted()
+        for a, _ in live.missing(i, j, first, end)
         if (i, j, a) not in slots
     ]
     if lacking:
         what = f"{len(lacking)} stretches of pulls that the plan waits for have no ticket"
         findings.append(Finding(what, "writes the tickets"))
-    return conductor.pulls, findings
+    return live.pulls, findings
 
 
 def _decided(decision: Decision | Entry) -> tuple[int, int, str, int]:
@@ -174,13 +174,13 @@ def mend(session: Session, spec: StudySpec) -> list[Finding]:
     session.set_snapshot(None)
     session.rewrite(examined.good)
     session.forget_decisions()
-    stage = Stage(spec)
-    head, _, entries = stage.first()
+    runner = Runner(spec)
+    head, _, entries = runner.first()
     session.decide(entries)
     log = session.head
     session.set_head(head._replace(told=log.told, blocks=log.blocks, chain=log.chain))
     try:
-        stage.move(session, always=True)
+        runner.move(session, always=True)
     except BestGroupError as error:
         raise Damaged(f"the study cannot be mended ({error}); restore a backup") from None
     return examined.findings

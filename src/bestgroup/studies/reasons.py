@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bestgroup.algorithms.protocol import kernels_of
-from bestgroup.drivers.session import Conductor
+from bestgroup.drivers.session import LiveSession
 from bestgroup.inference.certificate.deviations import deviations
 from bestgroup.inference.certificate.explain import Explainer, pair_reach
 from bestgroup.inference.certificate.forecast import arms_needed
@@ -39,12 +39,12 @@ class Outlook(NamedTuple):
         return cls(None, np.full(groups, -1), pairs, None)
 
 
-def outlook(spec: StudySpec, conductor: Conductor, forecast: bool = True) -> Outlook:
-    """Return what the conductor's state says; without the forecast, which takes longest, if asked."""
-    rivals = _proven_rivals(conductor)
-    pairs = conductor.algorithm.by_pairs(conductor.setting) and not _has_radius(conductor)
-    more = foresee(spec, conductor) if forecast else None
-    return Outlook(_reach(spec, conductor), rivals, pairs, more)
+def outlook(spec: StudySpec, live: LiveSession, forecast: bool = True) -> Outlook:
+    """Return what the live session's state says; without the forecast, which takes longest, if asked."""
+    rivals = _proven_rivals(live)
+    pairs = live.algorithm.by_pairs(live.setting) and not _has_radius(live)
+    more = foresee(spec, live) if forecast else None
+    return Outlook(_reach(spec, live), rivals, pairs, more)
 
 
 def decided_verdict(
@@ -66,26 +66,26 @@ def decided_verdict(
     return bare._replace(beats=beats, holds=holds)
 
 
-def foresee(spec: StudySpec, conductor: Conductor) -> float | None:
+def foresee(spec: StudySpec, live: LiveSession) -> float | None:
     """Return about how many more pulls the algorithm takes; None if no one can say yet."""
-    if conductor.done:
+    if live.done:
         return 0.0
-    moment, shape = conductor.moment(), spec.problem.shape
-    if conductor.setting.items is not None:
-        return conductor.algorithm.remaining(moment.state, conductor.rule)
-    if not (moment.counts[shape.exists] > 0).all():
+    checkpoint, shape = live.checkpoint(), spec.problem.shape
+    if live.setting.items is not None:
+        return live.algorithm.remaining(checkpoint.state, live.rule)
+    if not (checkpoint.counts[shape.exists] > 0).all():
         return None
-    tally = Tally(moment.counts, moment.sums, moment.extra)
-    look = outlook(spec, conductor, forecast=False)
+    tally = Tally(checkpoint.counts, checkpoint.sums, checkpoint.extra)
+    look = outlook(spec, live, forecast=False)
     ends = _ends(spec, tally, look)
-    verdict = decided_verdict(spec, tally, conductor.status, look, ends)
+    verdict = decided_verdict(spec, tally, live.status, look, ends)
     explainer = Explainer(spec.problem, spec.goal, spec.delta, tally, verdict, look.reach)
     need = arms_needed(explainer)
-    active = _lockstep(conductor)
+    active = _lockstep(live)
     if active is not None:
         # Lockstep: the active arms of a group are pulled as often as the hardest of them.
         need = np.where(active, need.max(axis=1)[:, None], need)
-    total = float(np.maximum(need - moment.counts, 0.0)[shape.exists].sum())
+    total = float(np.maximum(need - checkpoint.counts, 0.0)[shape.exists].sum())
     return max(total, 1.0) if math.isfinite(total) else None
 
 
@@ -98,44 +98,44 @@ def _ends(spec: StudySpec, tally: Tally, look: Outlook) -> tuple[Floats, Floats]
     return -wide, np.where(shape.exists[:, :, None], wide, -np.inf)
 
 
-def _lockstep(conductor: Conductor) -> Bools | None:
+def _lockstep(live: LiveSession) -> Bools | None:
     """Return the arms that an algorithm in rounds still pulls, [N, K]; None for the others."""
-    active = conductor.record().get("arms")
-    kernels = kernels_of(conductor.algorithm, conductor.rule)
+    active = live.record().get("arms")
+    kernels = kernels_of(live.algorithm, live.rule)
     if kernels is not None and kernels.lockstep is not None and active is not None:
         return np.any(np.asarray(active, np.bool_), axis=2)
     return None
 
 
-def _has_radius(conductor: Conductor) -> bool:
-    return getattr(conductor.rule, "radius", None) is not None
+def _has_radius(live: LiveSession) -> bool:
+    return getattr(live.rule, "radius", None) is not None
 
 
-def _reach(spec: StudySpec, conductor: Conductor) -> Floats | None:
+def _reach(spec: StudySpec, live: LiveSession) -> Floats | None:
     """Return half-widths times the root of the count, [N, K, D]; None where boxes tell.
 
     For algorithms with a radius, and for evidence on pairs of arms.
     """
-    setting = conductor.setting
-    if not _has_radius(conductor):  # before a scale is asked for, which a noise model need not have
-        if not conductor.algorithm.by_pairs(setting):
+    setting = live.setting
+    if not _has_radius(live):  # before a scale is asked for, which a noise model need not have
+        if not live.algorithm.by_pairs(setting):
             return None
-        moment = conductor.moment()
-        tally = Tally(moment.counts, moment.sums, moment.extra)
-        spread = deviations(tally, conductor.algorithm.statistics(setting))
+        checkpoint = live.checkpoint()
+        tally = Tally(checkpoint.counts, checkpoint.sums, checkpoint.extra)
+        spread = deviations(tally, live.algorithm.statistics(setting))
         return pair_reach(setting.shape, spec.delta, spread)
-    radius = conductor.rule.radius
-    counts = np.maximum(conductor.moment().counts, 1)
-    scales = conductor.setting.noise.scales(conductor.setting.shape.dims)
+    radius = live.rule.radius
+    counts = np.maximum(live.checkpoint().counts, 1)
+    scales = live.setting.noise.scales(live.setting.shape.dims)
     beta = np.array([[radius_at(radius, int(n)) for n in row] for row in counts])
     return (beta * np.sqrt(counts))[:, :, None] * scales
 
 
-def _proven_rivals(conductor: Conductor) -> Ints:
+def _proven_rivals(live: LiveSession) -> Ints:
     """Return, for each group, the one whose proof has put it out; -1 where the state does not tell."""
-    state, rule = conductor.moment().state, conductor.rule
-    rivals = np.full(len(conductor.status), -1)
-    for i in np.flatnonzero(conductor.status == Status.OUT).tolist():
-        by = conductor.algorithm.rival(state, rule, i)
+    state, rule = live.checkpoint().state, live.rule
+    rivals = np.full(len(live.status), -1)
+    for i in np.flatnonzero(live.status == Status.OUT).tolist():
+        by = live.algorithm.rival(state, rule, i)
         rivals[i] = -1 if by is None else by
     return rivals

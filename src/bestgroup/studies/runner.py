@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from bestgroup.drivers.session import Conductor, Decision
+from bestgroup.drivers.session import Decision, LiveSession
 from bestgroup.errors import Damaged
 from bestgroup.problem.arrays import Floats
 from bestgroup.problem.status import Status
@@ -28,12 +28,12 @@ COMPILE_AFTER = 5.0  # seconds of plain Python beyond which compiling pays
 WARM_AFTER = 1.0  # seconds of plain Python after which another process compiles
 
 
-class Stage:
-    """The conductor of a study, as far as this process has read the log."""
+class Runner:
+    """The live session of a study, as far as this process has read the log."""
 
     def __init__(self, spec: StudySpec) -> None:
         self.spec = spec
-        self._conductor: Conductor | None = None
+        self._live: LiveSession | None = None
         self._seen, self._chain = 0, b""  # the last block that was read, and its checksum
         self._loose: list[tuple[int, int, int, int]] = []  # blocks with pulls not consumed
         self._spent = self._cost = 0.0
@@ -42,56 +42,56 @@ class Stage:
 
     def forget(self) -> None:
         """Drop everything: after a failed transaction it may be ahead of what is stored."""
-        self._conductor = None
+        self._live = None
 
     def compile(self) -> None:
         """Step with compiled kernels from now on."""
         self._compiled = True
-        if self._conductor is not None:
-            self._conductor.compile()
+        if self._live is not None:
+            self._live.compile()
 
     def first(self) -> tuple[Head, list[Slot], list[Entry]]:
         """Return the head, the slots and the decisions of a study without observations."""
-        conductor, _ = self._start(None)
-        made = conductor.decisions
-        entries = _entries(made, int((conductor.status > 0).sum()))
-        return self._head(Head(), conductor, made), _slots(conductor, []), entries
+        live, _ = self._start(None)
+        made = live.decisions
+        entries = _entries(made, int((live.status > 0).sum()))
+        return self._head(Head(), live, made), _slots(live, []), entries
 
-    def sync(self, session: Session, cache: bool = True) -> Conductor:
-        """Return the conductor, fed with every block of the log and not stepped."""
-        if self._conductor is not None:
+    def sync(self, session: Session, cache: bool = True) -> LiveSession:
+        """Return the live session, fed with every block of the log and not stepped."""
+        if self._live is not None:
             try:
-                return self._read(session, self._conductor, ())
+                return self._read(session, self._live, ())
             except Damaged:
                 # What this process has read is not what is stored: a backup may have been restored.
-                self._conductor = None
+                self._live = None
         if cache and (snapshot := session.snapshot()) is not None:
             try:
-                conductor, numbers = self._start(snapshot)
-                return self._read(session, conductor, numbers)
+                live, numbers = self._start(snapshot)
+                return self._read(session, live, numbers)
             except Damaged:
                 pass  # a snapshot of another log is no use; the log itself decides
         try:
             return self._read(session, *self._start(None))
         except Damaged:
-            self._conductor = None
+            self._live = None
             raise
 
-    def _read(self, session: Session, conductor: Conductor, ahead: Sequence[int]) -> Conductor:
+    def _read(self, session: Session, live: LiveSession, ahead: Sequence[int]) -> LiveSession:
         """Feed what was not read yet, as far as its checksums fit; Damaged if they do not."""
         if ahead:
             before = {number - 1 for number in ahead} - set(ahead) - {0}
             found = {b.number: b for b in session.blocks(2**62, [*before, *ahead])}
             for number in ahead:
                 check_block(found[number], b"" if number == 1 else found[number - 1].chain)
-            self._feed(conductor, [found[number] for number in ahead])
-        self._feed_log(session, conductor, session.head.blocks)
+            self._feed(live, [found[number] for number in ahead])
+        self._feed_log(session, live, session.head.blocks)
         if self._chain.hex() != session.head.chain or self._seen != session.head.blocks:
             raise Damaged(
                 "the log of this study is not the one that its head speaks of; `bestgroup study "
                 "check` says what is wrong"
             )
-        return conductor
+        return live
 
     def oriented(self, values: Floats) -> Floats:
         """Return values [n, all dims] as the algorithm sees them."""
@@ -99,28 +99,28 @@ class Stage:
 
     def check_differences(self, session: Session, tells: Sequence[Tell]) -> None:
         """Refuse values that are further from another arm's on the same item than declared."""
-        conductor = self.sync(session)
+        live = self.sync(session)
         for tell in tells:
             rows = self.oriented(tell.values)
-            conductor.check_differences(tell.group, tell.arm, tell.first, rows)
+            live.check_differences(tell.group, tell.arm, tell.first, rows)
 
-    def _feed_log(self, session: Session, conductor: Conductor, end: int) -> None:
+    def _feed_log(self, session: Session, live: LiveSession, end: int) -> None:
         while self._seen < end:
             blocks = read_log(session, self._seen, min(CHUNK, end - self._seen), self._chain)
-            self._feed(conductor, blocks)
+            self._feed(live, blocks)
             self._seen, self._chain = blocks[-1].number, blocks[-1].chain
 
-    def view(self, session: Session, until: int | None = None) -> Conductor:
-        """Return the conductor as the log has it, or had it after block `until`, for readers."""
+    def view(self, session: Session, until: int | None = None) -> LiveSession:
+        """Return the live session as the log has it, or had it after block `until`, for readers."""
         if until is None:
-            conductor = self.sync(session)
-            self.catch_up(session, conductor)
+            live = self.sync(session)
+            self.catch_up(session, live)
         else:
-            conductor = self._conductor or self._start(None)[0]
-            self._feed_log(session, conductor, until)
-            self._step(conductor)
-        conductor.decisions = []  # stored by whoever completed their plans
-        return conductor
+            live = self._live or self._start(None)[0]
+            self._feed_log(session, live, until)
+            self._step(live)
+        live.decisions = []  # stored by whoever completed their plans
+        return live
 
     def move(self, session: Session, always: bool = False, seconds: float | None = None) -> None:
         """Step as far as the log allows and write the next tickets, decisions and the head.
@@ -129,69 +129,69 @@ class Stage:
         stops after about so long, at some plan whose pulls are told already: nothing waits then, and
         whoever comes next goes on from there.
         """
-        conductor = self.sync(session)
-        before = conductor.plan_number, conductor.stuck, conductor.done
-        self._step(conductor, seconds=seconds)
-        if (conductor.plan_number, conductor.stuck, conductor.done) == before:
-            if session.head.plan == conductor.plan_number and not always:
+        live = self.sync(session)
+        before = live.plan_number, live.stuck, live.done
+        self._step(live, seconds=seconds)
+        if (live.plan_number, live.stuck, live.done) == before:
+            if session.head.plan == live.plan_number and not always:
                 return
-        self._put(session, conductor)
+        self._put(session, live)
 
     def is_quick(self, session: Session) -> bool:
         """Return whether a plan is completed so soon that others may wait for it."""
-        unread = session.head.blocks - (0 if self._conductor is None else self._seen)
+        unread = session.head.blocks - (0 if self._live is None else self._seen)
         return unread <= FEW and self._pace < QUICK
 
     def step_ahead(self, seconds: float) -> None:
         """Step for about so long beyond what is stored: nobody has to wait for that."""
-        if self._conductor is not None:
-            self._step(self._conductor, seconds=seconds)
+        if self._live is not None:
+            self._step(self._live, seconds=seconds)
 
     def settle(self, session: Session) -> None:
         """Write what was stepped ahead, unless another process has come as far."""
-        conductor = self.sync(session)
-        self.catch_up(session, conductor)
-        if (conductor.plan_number, _state(conductor)) != (session.head.plan, session.head.state):
-            self._put(session, conductor)
+        live = self.sync(session)
+        self.catch_up(session, live)
+        if (live.plan_number, _state(live)) != (session.head.plan, session.head.state):
+            self._put(session, live)
 
-    def _put(self, session: Session, conductor: Conductor) -> None:
+    def _put(self, session: Session, live: LiveSession) -> None:
         """Write the next tickets, the decisions, the head and sometimes a snapshot."""
         old = session.slots()
-        session.swap(old, _slots(conductor, old))
-        made = conductor.decisions
-        conductor.decisions = []
+        session.swap(old, _slots(live, old))
+        made = live.decisions
+        live.decisions = []
         # Plans that others have completed are stepped here too; their decisions are stored.
         stored = sum(letter != "?" for letter in json.loads(session.head.report)["groups"])
-        entries = _entries(made, int((conductor.status > 0).sum()))
+        entries = _entries(made, int((live.status > 0).sum()))
         session.decide([entry for entry in entries if entry.number > stored])
-        head = self._head(session.head, conductor, made)
+        head = self._head(session.head, live, made)
         session.set_head(head)
         # A large state takes long to store; then it is stored less often.
         if self._spent > max(SNAPSHOT_AFTER, 10 * self._cost) or head.state != "running":
             begun = time.perf_counter()
             ahead = sorted(n for n, *_ in self._loose)
-            data = pack(conductor.moment(), self._seen, ahead, self._chain)
+            data = pack(live.checkpoint(), self._seen, ahead, self._chain)
             if data is not None:
                 session.set_snapshot(data)
             self._spent, self._cost = 0.0, time.perf_counter() - begun
 
-    def _start(self, snapshot: bytes | None) -> tuple[Conductor, Sequence[int]]:
+    def _start(self, snapshot: bytes | None) -> tuple[LiveSession, Sequence[int]]:
         spec = self.spec
         algorithm = spec.make_algorithm()
-        conductor = Conductor(spec.setting(), algorithm, spec.horizon, keep=False)
-        self._conductor, self._seen, self._loose, self._spent = conductor, 0, [], 0.0
+        live = LiveSession(spec.setting(), algorithm, spec.horizon, keep=False)
+        self._live, self._seen, self._loose, self._spent = live, 0, [], 0.0
         self._chain = b""
         if self._compiled:
-            conductor.compile()
-        saved = None if snapshot is None else unpack(snapshot, conductor.moment())
+            live.compile()
+        saved = None if snapshot is None else unpack(snapshot, live.checkpoint())
         if saved is None:
-            return conductor, ()
-        conductor.resume(saved.moment)
+            return live, ()
+        live.resume(saved.checkpoint)
         self._seen, self._chain = saved.seen, saved.chain
-        return conductor, saved.ahead
+        return live, saved.ahead
 
     def _step(
-        self, conductor: Conductor, most: int | None = None, seconds: float | None = None
+        self, live: LiveSession, most: int | None = None, seconds: float | None = None
     ) -> None:
         """Step as far as the log allows, at most so often and for about so long."""
         if not self._compiled and self._plain > WARM_AFTER and is_ready(self.spec):
@@ -199,14 +199,14 @@ class Stage:
         begun, steps, portion = time.perf_counter(), 0, 4
         while most is None or steps < most:
             wanted = portion if most is None else min(portion, most - steps)
-            taken = conductor.advance(wanted)
+            taken = live.advance(wanted)
             steps += taken
             spent = time.perf_counter() - begun
             if taken != wanted or (seconds is not None and spent >= seconds):
                 break
             # A few steps tell whether compiling pays: with hundreds of groups one takes a second.
             # Somebody who has only so long must not wait for it.
-            ahead = spent / steps * conductor.backlog()
+            ahead = spent / steps * live.backlog()
             if not self._compiled and seconds is None and ahead > COMPILE_AFTER:
                 self.compile()
             portion = (
@@ -217,15 +217,15 @@ class Stage:
         self._plain += 0.0 if self._compiled else spent
         if steps:
             self._pace = spent / steps
-            counts = conductor.moment().counts
+            counts = live.checkpoint().counts
             self._loose = [entry for entry in self._loose if entry[3] > counts[entry[1:3]]]
 
-    def catch_up(self, session: Session, conductor: Conductor) -> None:
+    def catch_up(self, session: Session, live: LiveSession) -> None:
         """Step to where the head stands: plans beyond it are for whoever writes to complete."""
         ended = session.head.state != "running"
-        self._step(conductor, None if ended else session.head.plan - conductor.plan_number)
+        self._step(live, None if ended else session.head.plan - live.plan_number)
 
-    def _feed(self, conductor: Conductor, blocks: list[Block]) -> None:
+    def _feed(self, live: LiveSession, blocks: list[Block]) -> None:
         values = np.concatenate([block.values for block in blocks])
         oriented = self.spec.problem.to_internal(values)
         self._loose += [(b.number, b.group, b.arm, b.stop) for b in blocks]
@@ -233,13 +233,13 @@ class Stage:
             at = 0
             for block in blocks:
                 size = len(block.values)
-                conductor.feed(block.group, block.arm, block.first, oriented[at : at + size])
+                live.feed(block.group, block.arm, block.first, oriented[at : at + size])
                 at += size
             return
         for group, arm, first, rows in _runs(blocks, oriented):
-            conductor.feed(group, arm, first, rows)
+            live.feed(group, arm, first, rows)
 
-    def _head(self, head: Head, conductor: Conductor, made: list[Decision]) -> Head:
+    def _head(self, head: Head, live: LiveSession, made: list[Decision]) -> Head:
         names = self.spec.problem.groups
         report = json.loads(head.report)
         letters = list(report.get("groups", Status.UNDECIDED.letter * len(names)))
@@ -250,18 +250,18 @@ class Stage:
                 letters[decision.group] = Status.read(decision.kind).letter
         report["groups"], report["not_needed"] = "".join(letters), True  # has a letter for it
         if self.spec.problem.costs is not None:
-            rows = zip(self.spec.problem.costs, conductor.counts, strict=True)
+            rows = zip(self.spec.problem.costs, live.counts, strict=True)
             report["cost"] = float(sum(np.dot(costs, counts) for costs, counts in rows))
         return head._replace(
-            plan=conductor.plan_number,
-            pulls=conductor.pulls,
-            state=_state(conductor),
+            plan=live.plan_number,
+            pulls=live.pulls,
+            state=_state(live),
             report=json.dumps(report),
         )
 
 
-def _state(conductor: Conductor) -> str:
-    return "done" if conductor.done else "stuck" if conductor.stuck else "running"
+def _state(live: LiveSession) -> str:
+    return "done" if live.done else "stuck" if live.stuck else "running"
 
 
 def _entries(made: list[Decision], settled: int) -> list[Entry]:
@@ -273,16 +273,16 @@ def _entries(made: list[Decision], settled: int) -> list[Entry]:
     ]
 
 
-def _slots(conductor: Conductor, old: Sequence[Slot]) -> list[Slot]:
+def _slots(live: LiveSession, old: Sequence[Slot]) -> list[Slot]:
     """Return the slots for what is wanted now; leased and failed ones keep owner and story."""
     kept: dict[tuple[int, int], list[Slot]] = {}
     for slot in old:
         if slot.owner or slot.failures:
             kept.setdefault(slot[:2], []).append(slot)
     new: list[Slot] = []
-    for i, j, first, end, stop in conductor.wanted():
+    for i, j, first, end, stop in live.wanted():
         own = sorted(kept.pop((i, j), []), key=lambda slot: slot.first)
-        for a, b in conductor.missing(i, j, first, stop):
+        for a, b in live.missing(i, j, first, stop):
             at = a
             for slot in own:
                 start, halt = max(slot.first, at), min(slot.stop, b)

@@ -14,7 +14,7 @@ import numpy as np
 
 from bestgroup.algorithms.protocol import Comparison
 from bestgroup.analysis.certify import Certificate
-from bestgroup.drivers.session import Moment
+from bestgroup.drivers.session import Checkpoint
 from bestgroup.errors import BestGroupError, Damaged, InvalidInput, TicketError, WrongVersion
 from bestgroup.inference.certificate.data_checks import Doubt, in_words
 from bestgroup.plots.study import status_view
@@ -37,7 +37,7 @@ from bestgroup.studies.report import (
     make_explanation,
     make_status,
 )
-from bestgroup.studies.runner import Stage
+from bestgroup.studies.runner import Runner
 from bestgroup.studies.showing import study_html, without_password
 from bestgroup.studies.spec import StudySpec
 from bestgroup.studies.storage import open_store
@@ -72,7 +72,7 @@ class Study:
 
     def __init__(self, store: Store, key: str, spec: StudySpec) -> None:
         self._store, self._key, self.spec = store, key, spec
-        self._stage = Stage(spec)
+        self._runner = Runner(spec)
         self._lock = threading.RLock()
         self._watch = threading.Lock()
         self._observer = Observer(spec)
@@ -203,7 +203,7 @@ class Study:
             if status.state != "running":
                 return replace(status, forecast=0.0 if status.state == "done" else None)
             try:
-                return replace(status, forecast=foresee(self.spec, self._stage.view(session)))
+                return replace(status, forecast=foresee(self.spec, self._runner.view(session)))
             except (WrongVersion, Damaged):  # such a study can be looked at, not stepped
                 return status
 
@@ -240,7 +240,7 @@ class Study:
 
     def _look(self, session: Session) -> tuple[Head, Outlook | None]:
         try:
-            return session.head, outlook(self.spec, self._stage.view(session))
+            return session.head, outlook(self.spec, self._runner.view(session))
         except WrongVersion:  # such a study can be looked at, not stepped
             return session.head, None
 
@@ -252,7 +252,7 @@ class Study:
 
         def work(session: Session) -> tuple[dict[str, Any], list[Entry], list[Comparison]]:
             try:
-                view = self._stage.view(session)
+                view = self._runner.view(session)
                 return view.record(), session.decisions(), view.proof(number)
             except WrongVersion:  # what is stored can be read for ever
                 return {}, session.decisions(), []
@@ -261,10 +261,12 @@ class Study:
             record, decisions, proof = self._store.read(self._key, work)
         return make_explanation(self.spec, found, record, decisions, number, proof)
 
-    def moment(self) -> Moment:
+    def checkpoint(self) -> Checkpoint:
         """Return where the algorithm stands: its state and the statistics of consumed pulls."""
         with self._lock:
-            return self._store.read(self._key, lambda session: self._stage.view(session).moment())
+            return self._store.read(
+                self._key, lambda session: self._runner.view(session).checkpoint()
+            )
 
     def decisions(self) -> list[dict[str, Any]]:
         """Return the decisions in the order in which they were made; none is ever taken back."""
@@ -302,7 +304,7 @@ class Study:
         from the log.
         """
         with self._lock:
-            self._stage.forget()
+            self._runner.forget()
             return self._store.write(self._key, lambda s: mend(s, self.spec), trust=True)
 
     def leases(self) -> list[Lease]:
@@ -351,8 +353,8 @@ class Study:
 
         with self._lock:
             # The log is read before others have to wait for the transaction.
-            self._store.read(self._key, self._stage.sync)
-            fresh = self._write(lambda session: import_rows(session, self._stage, table))
+            self._store.read(self._key, self._runner.sync)
+            fresh = self._write(lambda session: import_rows(session, self._runner, table))
         self._go_on()
         note(self._store, who, "import", (self.name, self._key), f"{fresh} rows")
         return fresh
@@ -385,7 +387,7 @@ class Study:
         Pays in a process that tells tens of thousands of observations, such as a server.
         """
         with self._lock:
-            self._stage.compile()
+            self._runner.compile()
 
     def close(self) -> None:
         """Let go of the storage."""
@@ -421,11 +423,11 @@ class Study:
 
         def work(session: Session) -> tuple[int, bool]:
             if getattr(self.problem.noise, "difference", None) is not None:
-                self._stage.check_differences(session, tells)
+                self._runner.check_differences(session, tells)
             fresh = session.record(tells)
             if fresh and _is_stalled(session):
-                if self._stage.is_quick(session):
-                    self._stage.move(session, seconds=A_MOMENT)
+                if self._runner.is_quick(session):
+                    self._runner.move(session, seconds=A_MOMENT)
                 return fresh, _is_stalled(session)
             return fresh, False
 
@@ -446,7 +448,7 @@ class Study:
         def ready(session: Session) -> bool:
             if not _is_stalled(session):
                 return False
-            self._stage.catch_up(session, self._stage.sync(session))
+            self._runner.catch_up(session, self._runner.sync(session))
             return True
 
         def turn(seconds: float) -> bool:
@@ -454,11 +456,11 @@ class Study:
                 try:
                     if not self._store.read(self._key, ready):
                         return False
-                    self._stage.step_ahead(seconds)
+                    self._runner.step_ahead(seconds)
                 except BaseException:
-                    self._stage.forget()
+                    self._runner.forget()
                     raise
-                self._write(self._stage.settle)
+                self._write(self._runner.settle)
                 return True
 
         done = 0
@@ -467,13 +469,13 @@ class Study:
         return done > 0
 
     def _write(self, work: Callable[[Session], T]) -> T:
-        """Run `work`; after a failure the stage, which may be ahead of the storage, starts anew."""
+        """Run `work`; after a failure the runner, which may be ahead of the storage, starts anew."""
         with self._lock:
             self._tries = 0
 
             def once_more(session: Session) -> T:
                 if self._tries:
-                    self._stage.forget()
+                    self._runner.forget()
                 self._tries += 1
                 return work(session)
 
@@ -482,7 +484,7 @@ class Study:
             except TicketError:  # refused before anything was stepped
                 raise
             except BaseException:
-                self._stage.forget()
+                self._runner.forget()
                 raise
 
     def _named(self, error: TicketError) -> TicketError:

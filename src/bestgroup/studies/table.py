@@ -12,14 +12,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bestgroup.drivers.session import Conductor
+from bestgroup.drivers.session import LiveSession
 from bestgroup.errors import InvalidInput
 from bestgroup.files.formulas import guarded
 from bestgroup.files.observations import Table
 from bestgroup.files.replacing import check_writable, replacing
 from bestgroup.problem.arrays import Floats, Ints
 from bestgroup.problem.problem import Problem
-from bestgroup.studies.runner import Stage
+from bestgroup.studies.runner import Runner
 from bestgroup.studies.spec import StudySpec
 from bestgroup.studies.storage.base import Session
 from bestgroup.studies.storage.records import Block, Slot, Tell
@@ -93,7 +93,7 @@ def _checked_places(problem: Problem, arm: tuple[int, int], parts: Sequence[Floa
     return found
 
 
-def import_rows(session: Session, stage: Stage, table: Rows) -> int:
+def import_rows(session: Session, runner: Runner, table: Rows) -> int:
     """Give the rows of a table the next indices of their arms that nobody holds a lease on.
 
     Plans that they complete are left for whoever comes next.
@@ -102,23 +102,23 @@ def import_rows(session: Session, stage: Stage, table: Rows) -> int:
         return 0
     if session.head.state != "running":
         raise InvalidInput("this study has ended; import the table into a new one")
-    conductor = stage.sync(session)
+    live = runner.sync(session)
     tells: list[Tell] = []
     old: list[Slot] = []
     new: list[Slot] = []
     for (i, j), values in table.values.items():
         slots = session.slots(i, j)
         if table.items or table.places:
-            parts, values = _given_places(stage, conductor, (i, j), table)
+            parts, values = _given_places(runner, live, (i, j), table)
             _write_parts(tells, (i, j), parts, values)
             _cut_slots(slots, parts, old, new)
             continue
         held = sorted((s.first, s.stop) for s in slots if s.owner and s.expires > session.now)
-        parts = _places(conductor.missing(i, j, 0, 2**62), held, len(values))
+        parts = _places(live.missing(i, j, 0, 2**62), held, len(values))
         _write_parts(tells, (i, j), parts, values)
         _cut_slots(slots, parts, old, new)
-    if getattr(stage.spec.problem.noise, "difference", None) is not None:
-        stage.check_differences(session, tells)
+    if getattr(runner.spec.problem.noise, "difference", None) is not None:
+        runner.check_differences(session, tells)
     session.swap(old, new)
     session.append(tells)
     session.add_import(table.digest, table.size)
@@ -153,14 +153,14 @@ def _cut_slots(
 
 
 def _given_places(
-    stage: Stage, conductor: Conductor, arm: tuple[int, int], table: Rows
+    runner: Runner, live: LiveSession, arm: tuple[int, int], table: Rows
 ) -> tuple[list[tuple[int, int]], Floats]:
     """Return where an arm's rows stand among its pulls, and their values in that order.
 
     Rows of pulls that are told already are left out; with other values they are refused.
     """
-    problem, values = stage.spec.problem, table.values[arm]
-    own = _by_item(stage, arm, table) if table.items else table.places[arm].astype(np.int64)
+    problem, values = runner.spec.problem, table.values[arm]
+    own = _by_item(runner, arm, table) if table.items else table.places[arm].astype(np.int64)
     if table.items and table.places and (own != table.places[arm]).any():
         raise InvalidInput(
             "the items of this table come in another order than the study's seed draws; give the seed "
@@ -169,10 +169,10 @@ def _given_places(
     fresh = []
     for row in np.argsort(own, kind="stable").tolist():
         place = int(own[row])
-        told = conductor.value_on(*arm, place)
+        told = live.value_on(*arm, place)
         if told is None:
             fresh.append((place, row))
-        elif (stage.oriented(values[row : row + 1])[0] != told).any():
+        elif (runner.oriented(values[row : row + 1])[0] != told).any():
             where = repr(table.items[arm][row]) if table.items else f"pull {place}"
             raise InvalidInput(
                 f"the arm {problem.arms[arm[0]][arm[1]]!r} was told other values on {where}"
@@ -186,9 +186,9 @@ def _given_places(
     return parts, values[[row for _, row in fresh]]
 
 
-def _by_item(stage: Stage, arm: tuple[int, int], table: Rows) -> Ints:
+def _by_item(runner: Runner, arm: tuple[int, int], table: Rows) -> Ints:
     """Return where an arm's rows stand in the order of the items."""
-    spec, problem = stage.spec, stage.spec.problem
+    spec, problem = runner.spec, runner.spec.problem
     assert problem.items is not None
     names = table.items[arm]
     numbers = [problem.items.index(name) for name in names]

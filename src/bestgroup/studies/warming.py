@@ -28,7 +28,7 @@ from typing import Literal
 import numpy as np
 
 from bestgroup.compile.kernel import cache_folder
-from bestgroup.drivers.session import Conductor
+from bestgroup.drivers.session import LiveSession
 from bestgroup.inference.confidence_sequences.boxes import take_values
 from bestgroup.problem.items import Items
 from bestgroup.problem.problem import Problem, value_ends
@@ -94,16 +94,16 @@ def mark(spec: StudySpec) -> Path:
 def warm(spec: StudySpec) -> None:
     """Run the algorithm of a small study for a few plans with compiled kernels."""
     problem = spec.problem
-    conductor = Conductor(spec.setting(), spec.make_algorithm(), keep=False)
-    conductor.compile()
+    live = LiveSession(spec.setting(), spec.make_algorithm(), keep=False)
+    live.compile()
     rng = np.random.default_rng(0)
     low, high = value_ends(problem)
     step = high - low if problem.shared is None else np.array(problem.shared.reach)
     for _ in range(_PLANS):
-        for i, j, first, end, _stop in list(conductor.wanted()):
+        for i, j, first, end, _stop in list(live.wanted()):
             ones = rng.integers(0, 2, (end - first, problem.shape.dims))
-            conductor.feed(i, j, first, low + step * ones)
-        if not conductor.advance(1):
+            live.feed(i, j, first, low + step * ones)
+        if not live.advance(1):
             return
 
 

@@ -18,7 +18,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from bestgroup.errors import BestGroupError
 from bestgroup.service import auth, pages, problems
 from bestgroup.service.background import Background, takes
-from bestgroup.service.board import IMPORTER, Board
+from bestgroup.service.hub import IMPORTER, Hub
 from bestgroup.service.lanes import Attempts, Lanes
 from bestgroup.service.metrics import Metrics
 from bestgroup.service.problems import TooMany
@@ -44,20 +44,20 @@ SAFETY = [
 ]
 
 
-class Gate:
+class Middleware:
     """The outermost layer of the app."""
 
     def __init__(
         self,
         app: ASGIApp,
         metrics: Metrics,
-        board: Board,
+        hub: Hub,
         tokens: auth.Tokens | None,
         named: NamedTokens | None = None,
         background: Background | None = None,
     ) -> None:
         self._app, self._metrics, self._tokens, self._named = app, metrics, tokens, named
-        self._board, self._background = board, background
+        self._hub, self._background = hub, background
         self._lanes, self._attempts = Lanes(), Attempts()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -130,7 +130,7 @@ class Gate:
             await self._app(scope, counted, send)
             return
         study = Request(scope).query_params.get("study", "")
-        scope.setdefault("state", {})["seen"] = self._board.seen(study)
+        scope.setdefault("state", {})["seen"] = self._hub.seen(study)
         try:
             await self._background(scope, counted, send, partial(self._catch_up, scope, study))
         except HTTPException as error:  # the body was too long
@@ -141,12 +141,12 @@ class Gate:
         state = scope["state"]
         if new := state.get("noted", 0):
             self._metrics.told.inc(new)
-            self._board.note(study, IMPORTER, new)
+            self._hub.note(study, IMPORTER, new)
         if scope["method"] == "DELETE":
-            self._board.forget(study)
+            self._hub.forget(study)
         elif scope["method"] == "POST" and not study:
             with suppress(BestGroupError):  # a name may stand for another study now
-                await run_in_threadpool(self._board.refresh)
+                await run_in_threadpool(self._hub.refresh)
 
     def _note(self, scope: Scope, status: int, seconds: float) -> None:
         route: Any = scope.get("route")

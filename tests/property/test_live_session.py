@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 import bestgroup as bg
 from bestgroup.algorithms.protocol import Setting
 from bestgroup.drivers.replay import Tape
-from bestgroup.drivers.session import Conductor
+from bestgroup.drivers.session import LiveSession
 from bestgroup.errors import TicketError
 
 ALGORITHMS = {
@@ -27,12 +27,12 @@ def make_tape(seed):
     return Tape([m + 0.3 * rng.standard_normal((1500, *m.shape)) for m in means])
 
 
-def requests(conductor, size=1):
+def requests(live, size=1):
     """Return (group, arm, index, repeats) of all that is wanted and not told: the plan's pulls first."""
     found = []
     for ahead in (False, True):
-        for i, j, first, end, stop in conductor.wanted():
-            for a, b in conductor.missing(i, j, *((end, stop) if ahead else (first, end))):
+        for i, j, first, end, stop in live.wanted():
+            for a, b in live.missing(i, j, *((end, stop) if ahead else (first, end))):
                 found += [(i, j, start, min(size, b - start)) for start in range(a, b, size)]
     return found
 
@@ -53,33 +53,33 @@ def test_state_is_a_function_of_what_was_told(name, data):
     rng = np.random.default_rng(data.draw(st.integers(0, 2**20), label="order"))
     horizon = data.draw(st.sampled_from([0, 1, 7]), label="horizon")
     setting = Setting(tape.shape, goal, bg.SubGaussian(1.0), 0.1)
-    conductor = Conductor(setting, algorithm, horizon)
-    while not conductor.done:
-        tickets = requests(conductor, int(rng.integers(1, 6)))
+    live = LiveSession(setting, algorithm, horizon)
+    while not live.done:
+        tickets = requests(live, int(rng.integers(1, 6)))
         assert tickets and len(set(tickets)) == len(tickets)
         for k in rng.permutation(len(tickets))[: max(1, len(tickets) - int(rng.integers(0, 3)))]:
             i, j, index, repeats = tickets[k]
             block = values[index : index + repeats, i, j]
-            first = conductor.tell(i, j, index, block)
+            first = live.tell(i, j, index, block)
             if rng.random() < 0.2:
-                told = conductor.told
-                assert conductor.tell(i, j, index, block) == 0 and conductor.told == told
+                told = live.told
+                assert live.tell(i, j, index, block) == 0 and live.told == told
             assert first <= repeats
-    assert conductor.answer() == trace.answer
-    assert conductor.pulls == trace.pulls <= conductor.told
-    for one, other in zip(conductor.counts, trace.pulls_by_arm, strict=True):
+    assert live.answer() == trace.answer
+    assert live.pulls == trace.pulls <= live.told
+    for one, other in zip(live.counts, trace.pulls_by_arm, strict=True):
         assert np.array_equal(one, other)
     if trace.efficiency is not None:
-        assert np.array_equal(conductor.record()["efficiency"], trace.efficiency)
+        assert np.array_equal(live.record()["efficiency"], trace.efficiency)
     if horizon == 0:
-        assert conductor.told == conductor.pulls
+        assert live.told == live.pulls
 
 
 def test_refused_tells_change_nothing():
     setting = Setting(make_tape(0).shape, bg.ParetoGroups(0.5), bg.SubGaussian(1.0), 0.1)
-    conductor = Conductor(setting, bg.algorithm("te"), horizon=3)
-    conductor.tell(0, 0, 1, [1.0, 2.0])
-    before = requests(conductor)
+    live = LiveSession(setting, bg.algorithm("te"), horizon=3)
+    live.tell(0, 0, 1, [1.0, 2.0])
+    before = requests(live)
     for arguments, error in (
         ((0, 0, 1, [1.0, 3.0]), TicketError),
         ((0, 0, 0, [[1.0, 2.0], [9.0, 9.0]]), TicketError),
@@ -89,6 +89,6 @@ def test_refused_tells_change_nothing():
         ((0, 0, -1, [1.0, 2.0]), bg.InvalidInput),
     ):
         with pytest.raises(error):
-            conductor.tell(*arguments)
-        assert requests(conductor) == before and conductor.told == 1
-    assert conductor.tell(0, 0, 1, [1.0, 2.0]) == 0
+            live.tell(*arguments)
+        assert requests(live) == before and live.told == 1
+    assert live.tell(0, 0, 1, [1.0, 2.0]) == 0

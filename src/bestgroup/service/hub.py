@@ -166,7 +166,7 @@ class Watched:
             made.set()
 
 
-class Board:
+class Hub:
     """All studies of a storage."""
 
     def __init__(self, storage: Any) -> None:

@@ -12,12 +12,13 @@ from bestgroup.studies.storage.memory import MemoryStore
 OFFSET = 7657519671075.258
 
 
-def rows(seed, offset, n, gap=0.5):
+def rows(seed, offset, n, more, gap=0.5):
+    """The sizes differ: plain sums of values go wrong by what each size rounds to."""
     rng = np.random.default_rng(seed)
     return {
-        "group": ["A"] * n + ["B"] * n,
-        "arm": ["a"] * n + ["b"] * n,
-        "x": np.concatenate([rng.normal(offset, 1, n), rng.normal(offset + gap, 1, n)]),
+        "group": ["A"] * n + ["B"] * more,
+        "arm": ["a"] * n + ["b"] * more,
+        "x": np.concatenate([rng.normal(offset, 1, n), rng.normal(offset + gap, 1, more)]),
     }
 
 
@@ -25,19 +26,20 @@ def rows(seed, offset, n, gap=0.5):
 @pytest.mark.parametrize("arms", ["independent", "arbitrary"])
 @pytest.mark.parametrize("offset", [OFFSET, -OFFSET, 1e13])
 def test_certify_proves_the_right_group_at_any_offset(goal, arms, offset):
-    for seed in range(5):
-        found = bg.certify(rows(seed, offset, 2_000), goal, noise=bg.SubGaussian(1.0, arms=arms))
+    for sizes in ((300, 20_000), (20_000, 300), (2_000, 2_000)):
+        table = rows(5, offset, *sizes)
+        found = bg.certify(table, goal, noise=bg.SubGaussian(1.0, arms=arms))
         assert found.accepted == ("B",) and found.rejected == ("A",)
         low, high = found.intervals
-        assert (low[:, 0] - offset < [0.02, 0.52]).all() and (high[:, 0] - offset > [0, 0.5]).all()
+        assert (low[:, 0] - offset < [0.1, 0.6]).all() and (high[:, 0] - offset > [-0.1, 0.4]).all()
 
 
 def test_unknown_variance_and_ranges_keep_their_estimates_at_any_offset():
     for noise in (bg.Gaussian(), bg.Bounded(OFFSET - 8, OFFSET + 8)):
-        found = bg.certify(rows(1, OFFSET, 3_000), bg.BestGroup([1]), noise=noise)
+        found = bg.certify(rows(1, OFFSET, 300, 20_000), bg.BestGroup([1]), noise=noise)
         assert found.accepted == ("B",)
         means = found.tally.sums[:, 0, 0] / found.tally.counts[:, 0] - OFFSET
-        assert np.abs(means - [0.0, 0.5]).max() < 0.1
+        assert np.abs(means - [0.0, 0.5]).max() < 0.2
 
 
 def test_offsets_that_differ_from_arm_to_arm():
@@ -63,7 +65,7 @@ def test_studies_decide_at_an_offset_as_they_do_without(algorithm, goal):
     noise = bg.SubGaussian(1.0)
     problem = bg.Problem({"A": ["a", "c"], "B": ["b"]}, {"x": "max"}, noise)
     answers = []
-    for offset in (0.0, 2.0**42):
+    for offset in (0.0, 2.0**44):
         study = bg.create_study("far", problem, goal, 0.05, MemoryStore(), algorithm=algorithm)
         rng = np.random.default_rng(7)
         while tickets := study.ask(64):
@@ -71,18 +73,18 @@ def test_studies_decide_at_an_offset_as_they_do_without(algorithm, goal):
             draws = np.round(rng.standard_normal(len(tickets)) * 256) / 256
             study.tell_many(
                 [
-                    (t, [offset + z + (1.5 if t.group == "B" else 0.0)])
+                    (t, [offset + z + (0.25 if t.group == "B" else 0.0)])
                     for t, z in zip(tickets, draws, strict=True)
                 ]
             )
         answers.append(study.answer())
         assert study.verify() == study.answer().pulls
         why = study.explain("B")
-        assert abs(why.efficiency["x"] - offset - 1.5) < 0.5
-        assert abs(why.arms[0]["mean"]["x"] - offset - 1.5) < 0.5
-        assert abs(why.decision["evidence"]["efficiency"]["x"] - offset - 1.5) < 0.5
+        assert abs(why.efficiency["x"] - offset - 0.25) < 0.25
+        assert abs(why.arms[0]["mean"]["x"] - offset - 0.25) < 0.25
+        assert abs(why.decision["evidence"]["efficiency"]["x"] - offset - 0.25) < 0.25
         low, high = study.certificate().intervals
-        assert low[1, 0] - offset < 1.5 < high[1, 0] - offset
+        assert low[1, 0] - offset < 0.25 < high[1, 0] - offset
     assert answers[0] == answers[1] and answers[0].groups == ("B",)
 
 

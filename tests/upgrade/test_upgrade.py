@@ -3,11 +3,14 @@
 import json
 import shutil
 import sqlite3
+from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
 import bestgroup as bg
+from bestgroup.studies.storage import migrations
 from bestgroup.studies.storage.checksums import text_checksum
 from bestgroup.studies.storage.migrations import NEWEST
 
@@ -69,6 +72,73 @@ def test_studies_of_every_algorithm_open_untouched_and_go_on(number, tmp_path):
             study.tell(ticket, [6.0 * (ticket.group == "A"), 0.0, 0.0])
         assert study.verify() >= pulls and len(study.to_frame()) == study.status().told
         study.close()
+
+
+def test_a_new_database_gets_the_newest_tables_and_the_stamp_but_no_step(tmp_path, monkeypatch):
+    """Steps are for upgrades: they alter tables that a new database never had."""
+
+    def never(_connection):
+        raise AssertionError("a step on a new database")
+
+    monkeypatch.setattr(migrations, "STEPS", dict.fromkeys(migrations.STEPS, never))
+    problem = bg.Problem({"A": ["a"], "B": ["b"]}, {"x": "max"}, bg.SubGaussian(1.0))
+    bg.create_study("new", problem, bg.ParetoGroups(0.1), storage=f"sqlite:///{tmp_path}/n.db")
+    with sqlite3.connect(tmp_path / "n.db") as connection:
+        (stamp,) = connection.execute("SELECT version FROM bestgroup_schema").fetchall()
+    connection.close()
+    assert stamp == (NEWEST,)
+    assert bg.load_study("new", f"sqlite:///{tmp_path}/n.db").status().told == 0
+
+
+@dataclass(frozen=True)
+class First(bg.Algorithm):
+    """Asks every arm twice and then names the first group."""
+
+    name: ClassVar[str] = "of-two-versions"
+    goals: ClassVar[tuple[type, ...]] = (bg.ParetoGroups,)
+    rounds: ClassVar[int] = 2
+
+    def init(self, rule):
+        return {"rounds": 0}
+
+    def plan(self, state, tally, rule):
+        return rule.shape.exists.astype(int)
+
+    def step(self, state, tally, rule):
+        return {"rounds": state["rounds"] + 1}
+
+    def is_done(self, state, rule):
+        return state["rounds"] >= self.rounds
+
+    def answer(self, state, rule):
+        return frozenset({self.rounds - 2})
+
+
+@dataclass(frozen=True)
+class Second(First):
+    """Asks three times and names the second group."""
+
+    version: ClassVar[int] = 2
+    rounds: ClassVar[int] = 3
+
+
+def test_when_an_algorithm_changes_its_old_version_goes_on_with_its_open_studies(tmp_path):
+    url = f"sqlite:///{tmp_path}/v.db"
+    problem = bg.Problem({"A": ["a"], "B": ["b"]}, {"x": "max"}, bg.SubGaussian(1.0))
+    bg.register(First)
+    given = problem, bg.ParetoGroups(0.1), 0.05, url
+    old = bg.create_study("old", *given, algorithm="of-two-versions")
+    for ticket in old.ask(2):
+        old.tell(ticket, [1.0])
+    bg.register(Second)
+    new = bg.create_study("new", *given, algorithm="of-two-versions")
+    old = bg.load_study("old", url)
+    for study in (old, new):
+        while tickets := study.ask(2):
+            study.tell_many([(ticket, [1.0]) for ticket in tickets])
+    assert (old.spec.algorithm_version, old.answer().groups, old.status().pulls) == (1, ("A",), 4)
+    assert (new.spec.algorithm_version, new.answer().groups, new.status().pulls) == (2, ("B",), 6)
+    assert old.verify() == 4 and new.verify() == 6
 
 
 def test_another_library_version_alone_is_no_error(kept):

@@ -429,3 +429,23 @@ def test_a_million_observations_of_a_thousand_groups(story, served, open_page):
     print(f"the plane is drawn in {page.evaluate(draw):.0f} ms")
     assert paint < 2000 and size < 200_000
     story.shot(page, "million")
+
+
+def test_characters_that_turn_the_text_around_are_shown(story, open_page):
+    name, group = "turned \u202e study", "alpha\u202eahpla"
+    groups = {group: ["\u2066arm\u2069"], "beta": ["b1"], "gamma": ["c1"]}
+    story.create(name=name, groups=groups)
+    story.tell(name, lambda t: [0.5, 0.25])
+    page = open_page()
+    story.enter(page)
+    page.locator("#studies tbody tr").first.wait_for()
+    assert r"turned \u202e study" in page.locator("#studies").inner_text()
+    for view in ("overview", "groups", "arms", "course", "workers", "data"):
+        story.go(page, name, view=view)
+        page.wait_for_timeout(300)
+        text = page.evaluate("document.body.innerText + document.title")
+        assert not re.search("[\u202a-\u202e\u2066-\u2069]", text), view
+        assert r"turned \u202e study" in text, view
+    story.go(page, name, why=group)  # names are still what they are
+    page.locator("#why").wait_for()
+    assert page.locator("#why-head").inner_text() == r"alpha\u202eahpla"

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from bestgroup.files.json_values import plain
+from bestgroup.problem.visible import visible
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -50,21 +51,6 @@ def escape(value: Any) -> str:
     from rich.markup import escape as rich_escape
 
     return rich_escape(visible(str(value)))
-
-
-def visible(text: str) -> str:
-    r"""Return a text with its control characters, those of writing direction too, shown as such.
-
-    >>> print(visible("a\u202eb\x1b[0m"))
-    a\u202eb\x1b[0m
-    """
-    if text.isprintable():
-        return text
-    return "".join(c if c.isprintable() or c in "\n\t" else _code(c) for c in text)
-
-
-def _code(character: str) -> str:
-    return character.encode("unicode_escape").decode()
 
 
 def count(value: float) -> str:

@@ -16,6 +16,7 @@ from bestgroup.errors import InvalidInput
 from bestgroup.problem.arrays import Floats
 
 GROUP, ARM, ITEM = "group", "arm", "item"
+MOST_COLUMNS = 2_000
 _MISSING = ("", "nan", "NaN", "NAN", "None", "<NA>", "NA", "N/A", "n/a", "null", "NULL", "-")
 _TRUTH = {"true": 1.0, "false": 0.0, "True": 1.0, "False": 0.0, "TRUE": 1.0, "FALSE": 0.0}
 _CLOCKS = ("timestamp", "ts", "date", "datetime", "when", "created", "created_at", "updated_at")
@@ -72,9 +73,13 @@ class Roles:
 
 def find_roles(columns: Sequence[str], wanted: Columns, dims: Sequence[str] | None) -> Roles:
     """Return which column is what; a column that was asked for must be there."""
-    twice = [name for k, name in enumerate(columns) if name in columns[:k]]
-    if twice:
-        raise InvalidInput(f"there are two columns {twice[0]!r}")
+    if len(columns) > MOST_COLUMNS:
+        raise InvalidInput(f"a table may have up to {MOST_COLUMNS:,} columns; got {len(columns):,}")
+    seen: set[str] = set()
+    for name in columns:
+        if name in seen:
+            raise InvalidInput(f"there are two columns {name!r}")
+        seen.add(name)
     notes: list[str] = []
     group, arm, item = (
         _find(columns, own, standard)

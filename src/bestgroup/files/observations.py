@@ -143,9 +143,8 @@ class Table:
         """Return the names in a column; a refusal names the first line without one."""
         found = cells.columns[key]
         if all(type(cell) is str and cell for cell in found):
-            return (
-                [unguarded(cell) for cell in found] if any(c[0] == "'" for c in found) else [*found]
-            )
+            marked = any(c[0] == "'" or "\\" in c for c in found)
+            return [unguarded(cell) for cell in found] if marked else [*found]
         for k, cell in enumerate(found):
             if cell is None or cell != cell or not str(cell).strip():
                 raise InvalidInput(f"{self.name}: line {cells.first + k}: the {word} is missing")

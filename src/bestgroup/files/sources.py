@@ -22,6 +22,7 @@ from bestgroup.errors import InvalidInput
 from bestgroup.files.formulas import unguarded
 
 ROWS = 16_384  # in one portion
+LONGEST_LINE = 2_000_000  # characters
 SEPARATORS = (",", ";", "\t", "|")
 _DECIMAL_COMMA = re.compile(r"\s*[-+]?\d+,\d+([eE][-+]?\d+)?\s*")
 KINDS = "a CSV, TSV, JSON lines or Parquet file, a data frame, a dict of columns or a list of dicts"
@@ -84,10 +85,10 @@ class TextSource(Source):
     def __init__(self, path: Path) -> None:
         self.path, self.name = path, str(path)
         with self._reading() as file:
-            head = file.readline()
+            head = next(self._lines(file), "")
             self.separator = max(SEPARATORS, key=lambda s: (head.count(s), -SEPARATORS.index(s)))
         with self._reading() as file:
-            first = next(csv.reader(file, delimiter=self.separator), [])
+            first = next(csv.reader(self._lines(file), delimiter=self.separator), [])
             self._columns = [unguarded(name.strip()) for name in first]
 
     def columns(self) -> list[str]:
@@ -137,15 +138,15 @@ class TextSource(Source):
     def _slow(self, keys: Sequence[str], dims: Sequence[str], skip: int) -> Iterator[Cells]:
         """Yield the rows after the first `skip`, with a sentence for what is wrong."""
         with self._reading() as file:
-            reader = csv.reader(file, delimiter=self.separator)
+            reader = csv.reader(self._lines(file), delimiter=self.separator)
             try:
                 width = len(next(reader, []))
                 at = {name: self._columns.index(name) for name in (*keys, *dims)}
                 first = 2 + skip
                 for _ in islice(reader, skip):
                     pass
-                while rows := list(islice(reader, ROWS)):
-                    self._check_width(rows, width, first)
+                checked = self._checked(reader, width, first)
+                while rows := list(islice(checked, ROWS)):
                     table = list(zip(*rows, strict=True))
                     columns = {name: table[k] for name, k in at.items()}
                     numbers = {name: self._decimal(columns[name]) for name in dims}
@@ -154,12 +155,24 @@ class TextSource(Source):
             except csv.Error as error:
                 raise InvalidInput(f"{self.name}: line {reader.line_num}: {error}") from None
 
-    def _check_width(self, rows: list[list[str]], width: int, first: int) -> None:
-        for k, row in enumerate(rows if set(map(len, rows)) != {width} else ()):
+    def _lines(self, file: io.TextIOWrapper) -> Iterator[str]:
+        """Yield lines; one that is too long is refused before it is all in memory."""
+        number = 0
+        while line := file.readline(LONGEST_LINE):
+            number += 1
+            if len(line) == LONGEST_LINE:
+                raise InvalidInput(
+                    f"{self.name}: line {number} must have less than {LONGEST_LINE:,} characters"
+                )
+            yield line
+
+    def _checked(self, reader: Iterator[list[str]], width: int, first: int) -> Iterator[list[str]]:
+        for k, row in enumerate(reader):
             if len(row) != width:
                 raise InvalidInput(
                     f"{self.name}: line {first + k} must have {width} cells; got {len(row)}"
                 )
+            yield row
 
     def _decimal(self, cells: Sequence[str]) -> Sequence[str]:
         """Return cells with decimal points, where commas can be nothing else."""

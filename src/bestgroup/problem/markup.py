@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from html import escape
 
 from bestgroup.problem.status import Status
+from bestgroup.problem.visible import visible
 
 _MOST_ROWS = 20
 _CARD = (
@@ -33,7 +34,7 @@ def tag(name: str, *children: object, **attributes: object) -> Markup:
     '<p class="x">1 &lt; 2<b>&amp;</b></p>'
     """
     parts = "".join(
-        f' {key.rstrip("_").replace("_", "-")}="{escape(_text(value))}"'
+        f' {key.rstrip("_").replace("_", "-")}="{escape(visible(_text(value)))}"'
         for key, value in attributes.items()
         if value is not None
     )
@@ -44,7 +45,7 @@ def joined(children: Iterable[object]) -> Markup:
     """Return children one after another; whatever is no markup yet is escaped."""
     return Markup(
         "".join(
-            child if isinstance(child, Markup) else escape(str(child), quote=False)
+            child if isinstance(child, Markup) else escape(visible(str(child)), quote=False)
             for child in children
             if child is not None
         )

@@ -22,6 +22,7 @@ class History:
 
     def __init__(self, study: Study, decisions: list[Entry]) -> None:
         self._study, self._spec, self._decisions = study, study.spec, decisions
+        self._imported = bool(json.loads(study.head().report).get("imported"))
         self._runner, self._observer = Runner(study.spec), Observer(study.spec)
 
     def until(self, end: int) -> tuple[Certificate, float, Head]:
@@ -43,6 +44,8 @@ class History:
         """Return the head as it was after so many pulls, as far as a certificate needs it."""
         letters = [Status.UNDECIDED.letter] * len(self._spec.problem.groups)
         report: dict[str, Any] = {"not_needed": True}
+        if self._imported:  # what an import assumes is told of the time before it, too
+            report["imported"] = True
         for entry in self._decisions:
             if entry.pulls > pulls:
                 break

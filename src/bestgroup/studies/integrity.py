@@ -87,7 +87,7 @@ def _fault(spec: StudySpec, row: Stored, before: bytes, number: int) -> str | No
     """Return what is wrong with a block, if anything."""
     shape, dims = spec.problem.shape, len(spec.problem.dims)
     if row.number != number:
-        return f"follows a gap: block {number} is missing"
+        return f"follows a gap: block {number}, which its checksum builds on, is missing"
     if not (0 <= row.group < shape.groups and 0 <= row.arm < shape.sizes[row.group]):
         return "is of an arm that the problem does not have"
     if row.size < 1 or row.first < 0:

@@ -1,6 +1,6 @@
 // The arms as a table: pulls, estimates with intervals, and in which dims each one leads its group.
 
-import { $, count, el, fillBody, name, number, pager, replace } from "./dom.js";
+import { $, count, el, fillBody, name, number, pager, replace, say, visible } from "./dom.js";
 import { columnScale, interval, pullBar, sortable } from "./cells.js";
 import { here, set } from "./place.js";
 import { call } from "./service.js";
@@ -21,7 +21,7 @@ export async function showArms(signal) {
   const { search = "", sort = "pulls", down = "", page = "" } = here();
   const found = await call("arms", { signal }, { search, sort, down, page, size: SIZE });
   if (here().view !== "arms") return false;
-  document.title = `Arms of ${$("crumb-name").textContent} – bestgroup`;
+  document.title = visible(`Arms of ${$("crumb-name").textContent} – bestgroup`);
   if (document.activeElement !== $("arms-search")) $("arms-search").value = search;
   $("arms-count").textContent = `${count(found.matching, "arm")}, ${count(found.pulls, "pull")} of all arms${found.unpulled ? `; ${count(found.unpulled, "arm")} never pulled` : ""}`;
   const dims = Object.keys(found.rows[0]?.mean ?? {});
@@ -41,14 +41,14 @@ export async function showArms(signal) {
 // Shared items: what was saved, and which of them tell the contenders apart.
 function showItems(items) {
   if (!items) {
-    $("items-text").textContent = "This study has no shared items: every pull of an arm is a measurement of its own.";
+    say($("items-text"), "This study has no shared items: every pull of an arm is a measurement of its own.");
     replace($("items-some"), []);
     return;
   }
   const percent = (share) => `${number(Math.round(1000 * share) / 10)} %`;
   const saved = items.share === null ? `${number(items.deepest)} items of an endless stream so far`
     : `${percent(items.share)} of the full table was evaluated, ${percent(Math.max(0, 1 - items.share))} was saved; ${count(items.complete, "arm")} did all ${number(items.count)} items`;
-  $("items-text").textContent = `${saved}. Here ${items.question}.`;
+  say($("items-text"), `${saved}. Here ${items.question}.`);
   const dims = Object.keys(items.apart[0]?.spread ?? {});
   const table = el("table", { id: "items-table" }, el("thead", {}, el("tr", {}, ["Item", ...dims.flatMap((d) => [`Spread in ${d}`, "Best there"])].map((text) => el("th", { scope: "col" }, text)))),
     el("tbody", {}, items.apart.map((row) => el("tr", {}, el("th", { scope: "row" }, name(row.item)), dims.flatMap((d) => [el("td", { class: "number" }, number(row.spread[d])), el("td", {}, whyLink(row.best[d]))])))));

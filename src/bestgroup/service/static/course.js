@@ -1,6 +1,6 @@
 // How the study came to where it stands: statuses, forecast and widths, against pulls or time; and the decisions.
 
-import { $, count, el, fillBody, head, moment, number, replace, svg, switcher, ago } from "./dom.js";
+import { $, count, el, fillBody, head, moment, number, replace, svg, switcher, ago, visible } from "./dom.js";
 import { draw, frame, hideTip, pointerAt, put, showTip, tickText, timeText } from "./chart.js";
 import { here, set } from "./place.js";
 import { call } from "./service.js";
@@ -12,7 +12,7 @@ const STACK = ["in", "not needed", "out", "undecided"]; // from the ground up
 export async function showCourse(signal) {
   const course = await call("course", { signal });
   if (here().view !== "course") return false;
-  document.title = `Course of ${$("crumb-name").textContent} – bestgroup`;
+  document.title = visible(`Course of ${$("crumb-name").textContent} – bestgroup`);
   const against = here().against === "time" ? "time" : "pulls", points = course.points;
   switcher($("against"), [["pulls", "Against pulls"], ["time", "Against time"]], against, (value) => set({ against: value === "pulls" ? "" : value }));
   $("course-said").textContent = course.complete ? "" : "The log is being read …";

@@ -1,6 +1,6 @@
 // What the study is pinned to, its data to take away, and tables to bring.
 
-import { $, el, number, replace } from "./dom.js";
+import { $, el, number, replace, visible } from "./dom.js";
 import { attempt, said } from "./notice.js";
 import { here } from "./place.js";
 import { address, call } from "./service.js";
@@ -16,7 +16,7 @@ export function startData(refresh) {
 }
 
 export async function showData(signal) {
-  document.title = `Data of ${$("crumb-name").textContent} – bestgroup`;
+  document.title = visible(`Data of ${$("crumb-name").textContent} – bestgroup`);
   const { notes } = await call("view", { signal }, { size: 1 });
   $("checks").hidden = !notes.length;
   replace($("checks-list"), notes.map((note) => el("li", {}, note)));

@@ -1,8 +1,15 @@
-// Elements of the page. Names of users only ever become text nodes.
+// Elements of the page. Names of users only ever become text nodes, with nothing hidden in them.
 
 const SVG = "http://www.w3.org/2000/svg";
 export const $ = (id) => document.getElementById(id);
 export const replace = (node, children) => node.replaceChildren(...children.filter((child) => child !== null));
+
+// Control characters, those of writing direction too, are shown by their codes.
+export const visible = (text) => String(text).replace(/[\p{C}\p{Zl}\p{Zp}]/gu, (c) => ("\n\t".includes(c) ? c : coded(c.codePointAt(0))));
+const coded = (code) => (code < 256 ? `\\x${code.toString(16).padStart(2, "0")}` : code < 65536 ? `\\u${code.toString(16).padStart(4, "0")}` : `\\U${code.toString(16).padStart(8, "0")}`);
+const SPOKEN = ["title", "aria-label", "placeholder"];
+
+export const say = (node, text) => { node.textContent = visible(text); };
 
 export function el(tag, attributes = {}, ...children) {
   return fill(document.createElement(tag), attributes, children);
@@ -16,9 +23,9 @@ function fill(node, attributes, children) {
   for (const [name, value] of Object.entries(attributes)) {
     if (typeof value === "function") node.addEventListener(name, value);
     else if (value !== null && value !== undefined && value !== false)
-      node.setAttribute(name, value === true ? "" : value);
+      node.setAttribute(name, value === true ? "" : SPOKEN.includes(name) ? visible(value) : value);
   }
-  for (const child of children.flat()) if (child !== null && child !== undefined) node.append(child);
+  for (const child of children.flat()) if (child !== null && child !== undefined) node.append(child instanceof Node ? child : visible(child));
   return node;
 }
 
@@ -55,8 +62,8 @@ export function pager(holder, page, size, shown, all, go) {
 
 // A line to copy.
 export function copyable(pre, text) {
-  if (pre.textContent === text) return;
-  pre.textContent = text;
+  if (pre.textContent === visible(text)) return;
+  say(pre, text);
   pre.tabIndex = 0;
   pre.nextElementSibling?.remove();
   const button = el("button", { type: "button", class: "icon", click: async () => {

@@ -1,6 +1,6 @@
 // All groups as a table: headings sort, intervals are drawn in the cells.
 
-import { $, about, count, el, fillBody, number, pager, switcher, titled } from "./dom.js";
+import { $, about, count, el, fillBody, number, pager, switcher, titled, visible } from "./dom.js";
 import { columnScale, interval, sortable } from "./cells.js";
 import { decided } from "./overview.js";
 import { here, set } from "./place.js";
@@ -22,7 +22,7 @@ export async function showGroups(signal) {
   const { search = "", only = "", sort = "status", down = "", page = "" } = here();
   const view = await call("view", { signal }, { search, only, sort, down, page, size: SIZE });
   if (here().view !== "groups") return false;
-  document.title = `Groups of ${view.name} – bestgroup`;
+  document.title = visible(`Groups of ${view.name} – bestgroup`);
   if (document.activeElement !== $("groups-search")) $("groups-search").value = search;
   $("groups-count").textContent = `${count(view.matching, "group")}${view.matching < view.groups ? ` of ${number(view.groups)}` : ""}`;
   const choices = [["", "All"], ...STATUSES.map((s) => [s, `${s[0].toUpperCase()}${s.slice(1)} ${number(view.counts[s])}`])];

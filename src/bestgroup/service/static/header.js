@@ -1,6 +1,6 @@
 // The head of the page: where one is, who one is, and whether the server is there.
 
-import { $, el, replace } from "./dom.js";
+import { $, el, replace, say } from "./dom.js";
 import { here, to, VIEWS } from "./place.js";
 
 let lostAt = 0;
@@ -15,7 +15,7 @@ export function showSession({ role, version }) {
 
 export function showTabs(study) {
   $("crumb").hidden = false;
-  $("crumb-name").textContent = study;
+  say($("crumb-name"), study);
   $("tabs").hidden = false;
   const { view } = here();
   replace($("tabs"), VIEWS.map(([key, label]) => el("a", { href: to(key), "aria-current": key === view ? "page" : null }, label)));

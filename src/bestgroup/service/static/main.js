@@ -1,6 +1,6 @@
 // The page: asks the service for what the present view shows, again whenever something changes.
 
-import { $ } from "./dom.js";
+import { $, say, visible } from "./dom.js";
 import { connected, lost, showSession, showTabs, signedOut } from "./header.js";
 import { startList } from "./listing.js";
 import { listenToRemoving } from "./making.js";
@@ -55,9 +55,9 @@ function showGone(title, text) {
   $("study").hidden = true;
   for (const id of ["tabs", "live", "lost"]) $(id).hidden = true;
   $("gone").hidden = false;
-  $("gone-head").textContent = title;
-  $("gone-text").textContent = text;
-  document.title = `${title} – bestgroup`;
+  say($("gone-head"), title);
+  say($("gone-text"), text);
+  document.title = visible(`${title} – bestgroup`);
 }
 
 function follow() {

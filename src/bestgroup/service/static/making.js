@@ -1,6 +1,6 @@
 // Making studies and removing them.
 
-import { $ } from "./dom.js";
+import { $, say } from "./dom.js";
 import { attempt, said } from "./notice.js";
 import { call, pageOf, post, Refused, study } from "./service.js";
 
@@ -41,7 +41,7 @@ const remove = (hush, goOn) => attempt("remove-said", async () => {
 export function listenToRemoving(hush, goOn) {
   const same = () => $("remove-name").value.trim() === study.trim();
   $("remove").addEventListener("click", () => {
-    $("remove-which").textContent = study;
+    say($("remove-which"), study);
     $("remove-name").value = "";
     $("remove-sure").disabled = true;
     said("remove-said", "");

@@ -1,14 +1,14 @@
 // What the page says of its own doings: above everything, or beside a form.
 
-import { $ } from "./dom.js";
+import { $, say } from "./dom.js";
 
 export function notice(text) {
   $("notice").hidden = !text;
-  $("notice").textContent = text;
+  say($("notice"), text);
 }
 
 export function said(id, text, bad = false) {
-  $(id).textContent = text;
+  say($(id), text);
   $(id).classList.toggle("bad", bad);
 }
 

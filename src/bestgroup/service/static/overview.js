@@ -1,6 +1,6 @@
 // The first screen: the answer in words, how far it is, the groups in a chart and as a list, and what blocks.
 
-import { $, about, ago, copyable, count, duration, el, fillBody, head, listed, name, number, replace, switcher, titled } from "./dom.js";
+import { $, about, ago, copyable, count, duration, el, fillBody, head, listed, name, number, replace, switcher, titled, say, visible } from "./dom.js";
 import { columnScale, interval } from "./cells.js";
 import { showPlane } from "./plane.js";
 import { go, here, set, to } from "./place.js";
@@ -23,7 +23,7 @@ export async function showOverview(signal) {
   const { x, y } = here();
   const view = await call("view", { signal }, { x, y, size: 50 });
   if (here().view !== "overview") return false;
-  document.title = `${view.name} – bestgroup`;
+  document.title = visible(`${view.name} – bestgroup`);
   showVerdict(view);
   showProgress(view);
   const some = view.observed > 0;
@@ -57,10 +57,10 @@ function headline(view) {
 
 function showVerdict(view) {
   const dims = view.dims.map((d) => `${d.name} (${d.direction}${d.unit ? `, ${d.unit}` : ""})`).join(", ");
-  $("question").textContent = `${asks(view)} ${count(view.groups, "group")}, ${count(view.arms, "arm")}; ${dims}`;
+  say($("question"), `${asks(view)} ${count(view.groups, "group")}, ${count(view.arms, "arm")}; ${dims}`);
   $("state").textContent = view.status.state;
   $("state").className = `chip ${view.status.state}`;
-  $("headline").textContent = headline(view);
+  say($("headline"), headline(view));
   replace($("bar"), [bar(view.counts)]);
   replace($("counts"), STATUSES.map((s) => el("li", {}, el("a", { href: to("groups", { only: s }), class: `status ${cls(s)}` }, icon(s), el("b", {}, number(view.counts[s])), s))));
   if (view.ahead) $("counts").append(el("li", { class: "hint" }, `${number(view.ahead)} of them by the observations alone, ahead of ${view.algorithm}`));
@@ -83,8 +83,8 @@ function showProgress(view) {
 
 function showGuarantee({ guarantee, delta, ahead, algorithm, goal }) {
   const proven = guarantee.level === "proven", risk = number(ahead && proven ? 2 * delta : delta);
-  $("worth-of-it").textContent = proven ? `Error probability at most ${risk}, by ${algorithm}${ahead ? " and the observations" : ""}; slack ${[goal.epsilon].flat().join(", ")}.` : "This carries no guarantee; see below.";
-  $("guarantee-text").textContent = `${proven ? "Proven" : "No guarantee"}: ${guarantee.statement}.`;
+  say($("worth-of-it"), proven ? `Error probability at most ${risk}, by ${algorithm}${ahead ? " and the observations" : ""}; slack ${[goal.epsilon].flat().join(", ")}.` : "This carries no guarantee; see below.");
+  say($("guarantee-text"), `${proven ? "Proven" : "No guarantee"}: ${guarantee.statement}.`);
   replace($("assumptions"), guarantee.assumptions.map((text) => el("li", {}, text)));
 }
 
@@ -95,7 +95,7 @@ function showFigure(view) {
   const figure = flat || (best && here().figure !== "plane") ? "worth" : "plane";
   $("figure-switch").hidden = flat || !best;
   if (best) switcher($("figure-switch"), [["worth", "Weighted worth"], ["plane", "Two dims"]], figure, (value) => set({ figure: value === "worth" ? "" : value }));
-  $("figure-head").textContent = figure === "plane" ? "Two dims" : best ? "Weighted worth" : titled(dims[0]);
+  say($("figure-head"), figure === "plane" ? "Two dims" : best ? "Weighted worth" : titled(dims[0]));
   for (const id of ["plane", "plane-key", "axes"]) $(id).hidden = figure !== "plane";
   for (const id of ["worth", "worth-key"]) $(id).hidden = figure !== "worth";
   const open = (number, label) => go(whyAddress(label, number));
@@ -132,7 +132,7 @@ function showBlockers(view) {
   const none = view.final ? "" : !view.status.told ? "Nothing is measured yet." : view.blockers.length ? "" : `Nothing that the observations leave open; ${view.algorithm} goes on until its own rule stops.`;
   $("blocking").hidden = view.final || !view.observed;
   $("blocking-none").hidden = !none;
-  $("blocking-none").textContent = none;
+  say($("blocking-none"), none);
   $("blockers").hidden = !view.blockers.length;
   head($("blockers"), ["Group", "What is missing", "Hardest rival", "In", "Difference", "Needs about"], [4, 5]);
   fillBody($("blockers"), view.blockers.map((b) => el("tr", {},

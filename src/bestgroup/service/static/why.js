@@ -1,6 +1,6 @@
 // Why a group has its status: a dialog with an address of its own.
 
-import { $, about, el, name, number, replace, span } from "./dom.js";
+import { $, about, el, name, number, replace, span, say } from "./dom.js";
 import { addressOf, go, here, set } from "./place.js";
 import { notice } from "./notice.js";
 import { call } from "./service.js";
@@ -45,11 +45,11 @@ const table = (names, rows, right = []) => el("table", {},
   el("tbody", {}, rows.map((row) => el("tr", {}, row.map((cell, k) => el("td", { class: right.includes(k) ? "number" : null }, cell))))));
 
 function fill(found) {
-  $("why-head").textContent = found.group;
+  say($("why-head"), found.group);
   const by = found.by === "algorithm" ? ` – decided by the algorithm` : found.by === "observations" ? " – by the observations alone" : "";
   replace($("why-status"), [badge(found.status), by]);
-  $("why-text").textContent = found.text;
-  $("why-sentence").textContent = found.sentence;
+  say($("why-text"), found.text);
+  say($("why-sentence"), found.sentence);
   const dims = Object.keys(found.intervals);
   replace($("why-intervals"), [table(["Dim", "Estimate", "Interval", "Best arm"], dims.map((d) => {
     const [low, middle, high] = found.intervals[d], [arm, sure] = found.best_arms[d] ?? ["–", false];

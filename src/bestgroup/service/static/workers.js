@@ -1,6 +1,6 @@
 // Who measures: leases, workers, failures, and telling by hand.
 
-import { $, copyable, count, duration, el, fillBody, head, name, number, replace } from "./dom.js";
+import { $, copyable, count, duration, el, fillBody, head, name, number, replace, visible } from "./dom.js";
 import { attempt } from "./notice.js";
 import { here } from "./place.js";
 import { call, post, Refused, study } from "./service.js";
@@ -14,7 +14,7 @@ export const workLine = (which = study) => `bestgroup work '${location.origin}/?
 export async function showWorkers(signal) {
   const view = await call("view", { signal }, { size: 1 });
   if (here().view !== "workers") return false;
-  document.title = `Workers of ${view.name} – bestgroup`;
+  document.title = visible(`Workers of ${view.name} – bestgroup`);
   dims = view.dims;
   const s = view.status, tile = (value, label, title) => el("div", { class: "card", title }, el("p", { class: "big-number" }, value), el("p", { class: "hint" }, label));
   replace($("leases"), [tile(number(s.leased), "being measured", "leased to a worker"), tile(number(s.free), "wait for a worker", "wanted by the plan, and free"),

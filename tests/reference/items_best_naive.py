@@ -37,6 +37,7 @@ class NaiveBest:
         self.since = dict.fromkeys(range(len(groups)), 0)
         self.proven = set()  # (group or None, selection)
         self.depth = [0] * table.shape[1]
+        self.known = {}
 
     def step(self, depth):
         """Take up the depths after a plan."""
@@ -133,14 +134,18 @@ class NaiveBest:
                 else:
                     return
 
-    def numbers(self, front, s, n):
-        return [
-            sum(
-                w * (self.table[t, front[d], d] - self.table[t, s[d], d])
+    def numbers(self, front, s):
+        """Return the difference of two selections on every item, asked for or not, and sums."""
+        if (front, s) not in self.known:
+            parts = [
+                w * (self.table[:, front[d], d] - self.table[:, s[d], d])
                 for d, w in enumerate(self.weights)
-            )
-            for t in range(n)
-        ]
+            ]
+            values = [sum(column) for column in zip(*(part.tolist() for part in parts), strict=True)]
+            sums = [0.0, *itertools.accumulate(values)]
+            squares = [0.0, *itertools.accumulate(v * v for v in values)]
+            self.known[front, s] = values, sums, squares
+        return self.known[front, s]
 
     def wealth_reaches(self, group, which):
         """Return whether the wealth of a selection ever reaches its level."""
@@ -157,8 +162,9 @@ class NaiveBest:
         for t, front in self.opponents(group, which, self.front_depth(s)):
             if front is None:
                 continue
-            *past, value = self.numbers(front, s, t + 1)
-            mean = (-n * shift - math.fsum(past)) / (n - t) if n else -shift
+            values, sums, squares = self.numbers(front, s)
+            value, past, square = values[t], sums[t], squares[t]
+            mean = (-n * shift - past) / (n - t) if n else -shift
             if mean < -r:
                 return True
             if mean >= r:
@@ -169,9 +175,9 @@ class NaiveBest:
                 p * (1 + min(b * stretch / r, cap) * (value - mean))
                 for p, b in zip(products, bets, strict=True)
             ]
-            gap = (math.fsum(past) - DRAWN * shift) / (t + DRAWN) - mean
+            gap = (past - DRAWN * shift) / (t + DRAWN) - mean
             if gap > 0:
-                spread = sum(v * v for v in past) - sum(past) ** 2 / max(1, t)
+                spread = square - past**2 / max(1, t)
                 variance = (DRAWN * UNSEEN * r * r + max(0.0, spread)) / (t + DRAWN)
                 follower *= 1 + min(gap / (variance + gap * gap), cap) * (value - mean)
             fixed = sum(w * p for w, p in zip(share, products, strict=True))
@@ -183,7 +189,7 @@ class NaiveBest:
         """Put a selection out that cannot come above the leader's any more."""
         front = self.terms[-1][3][self.leader]
         n = min(self.front_depth(s), self.front_depth(front))
-        total = math.fsum(self.numbers(front, s, n)) + self.pool * self.slack
+        total = self.numbers(front, s)[1][n] + self.pool * self.slack
         worst = total - self.reach * (self.pool - n)
         if worst >= -1e-9 if n == self.pool else worst > 1e-9:
             self.proven.add((self.leader, which))

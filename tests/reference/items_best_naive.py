@@ -141,7 +141,9 @@ class NaiveBest:
                 w * (self.table[:, front[d], d] - self.table[:, s[d], d])
                 for d, w in enumerate(self.weights)
             ]
-            values = [sum(column) for column in zip(*(part.tolist() for part in parts), strict=True)]
+            values = [
+                sum(column) for column in zip(*(part.tolist() for part in parts), strict=True)
+            ]
             sums = [0.0, *itertools.accumulate(values)]
             squares = [0.0, *itertools.accumulate(v * v for v in values)]
             self.known[front, s] = values, sums, squares

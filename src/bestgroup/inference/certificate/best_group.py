@@ -1,6 +1,6 @@
 """What a tally proves of the best group by evidence on several arms at once.
 
-For sub-Gaussian noise with independent arms. A witness is a group i with a selection s of it, an arm
+For noise with a known scale and independent arms. A witness is a group i with a selection s of it, an arm
 for each dim; for a rival k, a selection s' of k and a precision q let E_q be the product of
 half-normal mixtures (`evidence_linear`), one for each arm that s or s' uses, of all its pulls. Z(i, s,
 k, s') is the log of sum_q p_q inf E_q, p a fixed prior, each infimum over all means with
@@ -19,6 +19,11 @@ it, k* and s*. So for one of at most m fixed pairs (i, s) a process that is at m
 that starts at 1 has reached m / delta: Ville's inequality and the sum over pairs give delta. For
 epsilon > 0 there are two slacks, and m doubles. The witness may be chosen in any way, since the sum is
 over all of them.
+
+**Values in a range** are sub-Gaussian with scale (high - low) / 2 (Hoeffding's lemma), so all this holds
+for them; where every dim has a range, half of the evidence is that of bets (`best_by_bets`), which know
+a small variance when they see one. An average of the two is at least half of each: the level rises by
+log 2, and either may reach it.
 """
 
 from __future__ import annotations
@@ -28,6 +33,7 @@ import math
 import numpy as np
 
 from bestgroup.compile.kernel import kernel
+from bestgroup.inference.certificate.best_by_bets import find_behind_by_bets
 from bestgroup.inference.evalues.linear import PRECISIONS, PRIOR, coefficients
 from bestgroup.inference.evalues.prove import PROVEN, prove
 from bestgroup.inference.evalues.search import (
@@ -39,10 +45,11 @@ from bestgroup.inference.evalues.search import (
     make_duel,
     make_work,
 )
+from bestgroup.inference.kinds import BERNOULLI, BOUNDED, POWERS
 from bestgroup.inference.tally import Tally
 from bestgroup.problem.arrays import Bools, Floats, Ints
 from bestgroup.problem.goals import BestGroup
-from bestgroup.problem.noise import SubGaussian
+from bestgroup.problem.noise import Noise
 from bestgroup.problem.shape import Shape
 
 MOST_DIMS = 8  # the bound over selections takes 2^D K values of psi*
@@ -51,7 +58,7 @@ ROUNDING = 1e-6  # far more than floating point could add to the evidence
 
 
 def behind_witness(
-    tally: Tally, shape: Shape, goal: BestGroup, noise: SubGaussian, delta: float, low: Floats
+    tally: Tally, shape: Shape, goal: BestGroup, noise: Noise, delta: float, low: Floats
 ) -> tuple[int, Bools, Bools]:
     """Return a witness, and the groups that are behind it by nothing and by up to epsilon, [N] each.
 
@@ -66,15 +73,20 @@ def behind_witness(
         return i, sure, near
     slack = goal.epsilon * float(weights.sum())
     pairs = sum(float(size) ** shape.dims for size in shape.sizes) * (2 if slack else 1)
-    level = math.log(pairs / delta) + ROUNDING
-    size = coefficients(weights * noise.scales(shape.dims), noise.dependence == "independent")
+    rule, independent = noise.boxes(shape, delta), noise.dependence == "independent"
+    by_bets = bool(np.isin(rule.kind, (BERNOULLI, BOUNDED, POWERS)).all())
+    level = math.log(pairs * (2.0 if by_bets else 1.0) / delta) + ROUNDING
+    size = coefficients(weights * noise.scales(shape.dims), independent)
     sizes = np.array(shape.sizes, np.int64)
     work = shape.total * shape.dims << shape.dims
     body = find_behind.compiled if work > 500 else find_behind
-    body(tally, sizes, weights, size, i, lead, 0.0, level, sure)
-    near[:] = sure
-    if slack:
-        body(tally, sizes, weights, size, i, lead, slack, level, near)
+    for found, room in ((sure, 0.0), (near, slack)):
+        found |= sure
+        body(tally, sizes, weights, size, i, lead, room, level, found)
+        if by_bets:
+            find_behind_by_bets.compiled(
+                tally, rule, sizes, weights, independent, i, lead, room, level, found
+            )
     return i, sure, near
 
 

@@ -106,7 +106,7 @@ def judge(tally: Tally, shape: Shape, goal: Goal, noise: Noise, delta: float) ->
         return judge_boxes(low, high, goal)
     N, D = shape.groups, shape.dims
     if isinstance(goal, BestGroup):
-        if D > MOST_DIMS or not isinstance(noise, SubGaussian):
+        if D > MOST_DIMS or not noise.has_scale:
             return judge_boxes(low, high, goal)
         first, sure, near = behind_witness(tally, shape, goal, noise, delta, low)
         status = settle_best(sure, first if near.sum() == N - 1 else -1, goal)

@@ -77,13 +77,10 @@ def test_groups_added_until_one_is_better():
 
 
 def table(rng, means, sizes, offset=0.0):
-    """Return a problem of single arms and the rows of a table of them."""
-    rows = [
-        {"group": f"g{i}", "arm": "a", "x": value}
-        for i, (mean, n) in enumerate(zip(means, sizes, strict=True))
-        for value in rng.normal(offset + mean, 1.0, n)
-    ]
-    return rows
+    """Return a table of groups of one arm, by columns."""
+    names = [f"g{i}" for i, n in enumerate(sizes) for _ in range(n)]
+    drawn = [rng.normal(offset + mean, 1.0, n) for mean, n in zip(means, sizes, strict=True)]
+    return {"group": names, "arm": ["a"] * len(names), "x": np.concatenate(drawn)}
 
 
 @pytest.mark.parametrize("arms", ["independent", "arbitrary"])

@@ -98,7 +98,7 @@ def count(label, noise, law, goal, means, delta):
         f"{interval.low:.5f} to {interval.high:.5f}, delta {delta}), something decided in "
         f"{decided}, ended in {int(sim.finished.sum())}, mean pulls {sim.pulls.mean():,.0f}"
     )
-    assert decided > RUNS / 10, "hardly anything is decided, so hardly anything can be wrong"
+    assert decided > RUNS / 50, "hardly anything is decided, so hardly anything can be wrong"
     return interval.low
 
 

@@ -11,6 +11,7 @@ from bestgroup.cli.study import proof_text
 from bestgroup.plots.certificate import intervals_view, pareto_view, pulls_view
 from bestgroup.plots.study import status_view
 from bestgroup.problem.status import Status
+from bestgroup.studies.html_report.page import report_html
 from bestgroup.studies.storage.memory import MemoryStore
 from stories.walk import look
 
@@ -75,6 +76,11 @@ def test_what_the_data_prove_beyond_the_decisions_is_marked_with_what_both_hold_
     words = [text.get_text() for text in drawn.legends[0].get_texts()]
     assert "in, by the observations alone" in words and "in" not in words
     assert status_view(study).axes[0].get_title() == "slow: 0 in, 0 out"
+    # Whatever shows both says what both hold with.
+    both = "error at most 0.05, with what the observations prove beyond at most 0.1"
+    card = proof._repr_html_()
+    assert both in title(drawn) and both in card and "added up" in card
+    assert "at least 0.9 " in report_html(study)
 
 
 def test_a_decision_that_the_data_contradict_is_a_sign_that_an_assumption_fails():
@@ -156,7 +162,8 @@ def test_two_proofs_at_a_large_delta_guarantee_nothing_together():
     study = bg.create_study("wide", problem, goal, 0.6, MemoryStore(), algorithm="te")
     while not study.certificate().beyond.any():
         study.tell_many([(t, [1.0, 1.0] if t.group == "A" else [0.0, 0.0]) for t in study.ask(8)])
-    assert study.certificate().together.level == "none"
+    found = study.certificate()
+    assert found.together.level == "none" and "1.2" not in title(pareto_view(found))
 
 
 def test_imported_rows_add_the_assumption_that_they_were_not_seen():

@@ -25,8 +25,7 @@ def certificate_html(certificate: Certificate) -> Markup:
 
 def facts(certificate: Certificate) -> str:
     """Return the line below the title."""
-    worth = "proven" if certificate.guarantee.level == "proven" else "no guarantee"
-    return f"{certificate.pulls:,} observations, error at most {certificate.delta:g}, {worth}"
+    return f"{certificate.pulls:,} observations, {certificate.risk_words()}"
 
 
 def certificate_parts(certificate: Certificate) -> list[Markup | None]:
@@ -44,10 +43,11 @@ def certificate_parts(certificate: Certificate) -> list[Markup | None]:
         for i, name in enumerate(certificate.problem.groups)
     ]
     order = sorted(range(len(rows)), key=lambda i: (int(status[i]) - 1) % len(Status))
+    worths = (certificate.guarantee, certificate.together)
     heads = ["group", "status", ">pulls", *(f">{dim.name}" for dim in certificate.problem.decided)]
     return [
         rows_table(heads, [rows[i] for i in order]),
-        folded("What this rests on", [str(certificate.guarantee)]),
+        folded("What this rests on", [str(worth) for worth in worths if worth is not None]),
         folded("Notes", certificate.notes),
     ]
 

@@ -380,6 +380,16 @@ class Certificate:
             return ""
         return f" The observations by themselves {self._prove()} {'; '.join(parts)}."
 
+    def risk_words(self) -> str:
+        """Return how likely an error is at most, in a few words; a void proof bounds nothing."""
+        both = self.together
+        added = both is not None and both.level == "proven"
+        if self.guarantee.level == "none":
+            alone = f"; of what the observations prove, error at most {self.delta:g}"
+            return f"decisions without proof{alone if added else ''}"
+        more = f", with what the observations prove beyond at most {2 * self.delta:g}"
+        return f"error at most {self.delta:g}{more if added else ''}"
+
     def _prove(self) -> str:
         """Return what the observations do by themselves: signs against the assumptions void a proof."""
         both = self.together

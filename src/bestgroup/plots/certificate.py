@@ -196,14 +196,12 @@ def _legend(result: Any, certificate: Certificate) -> None:
 
 
 def _title(certificate: Certificate) -> str:
-    first = f"{certificate.pulls:,} observations, error at most {certificate.delta:g}"
+    first = f"{certificate.pulls:,} observations, {certificate.risk_words()}"
     how = "boxes of single arms"
     if certificate.verdict.pairs:
         how = "boxes of single arms; what is proven comes from pairs, which is sharper"
     if certificate.data is not None:
         how = "statuses: the study's own; boxes: intervals, by a proof of their own"
-    if certificate.guarantee.level == "none":
-        first = f"{certificate.pulls:,} observations, decisions without proof"
     return f"{first}\n({how})"
 
 

@@ -89,6 +89,19 @@ def test_adaptive_by_boxes(goal, noise, tmp_path):
     checked(solved(goal, "adaptive", noise, scale=0.5, batch=4), tmp_path)
 
 
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(
+    "noise",
+    [bg.SubGaussian(0.5), bg.Bounded(-3, 3), bg.Bernoulli(), bg.Gaussian()],
+    ids=lambda noise: noise.kind,
+)
+def test_adaptive_by_pairs(noise, seed, tmp_path):
+    way = "min" if seed == 1 else "max"
+    found = solved(PARETO, "adaptive", noise, seed, {"u": "max", "v": way}, scale=0.5)
+    document = checked(found, tmp_path)
+    assert document["method"]["budget"] == "scouted"
+
+
 @pytest.mark.parametrize(
     ("name", "options", "why"),
     [

@@ -100,6 +100,11 @@ class LiveSession:
         return self.algorithm.is_done(self._state, self.rule)
 
     @property
+    def state(self) -> Any:
+        """The state of the algorithm, to look at only."""
+        return self._state
+
+    @property
     def pulls(self) -> int:
         """Observations that the algorithm has consumed."""
         return int(self._tally.counts.sum())

@@ -34,7 +34,7 @@ class BoxMethod(NamedTuple):
     radius: Radius | None = None  # of an elimination algorithm; else the boxes of the noise model
     history: bool = False  # whether bounds of earlier counts count, too
     came: list[tuple[int, int]] | None = None  # arms as they came, if they were not fixed
-    count: int | None = None  # of uniform sampling: the one count that was fixed
+    once: int | None = None  # of uniform sampling: the one count that was fixed
     scaled: bool = False  # by the scale that a range gives, not by boxes of the noise model
 
 
@@ -63,8 +63,8 @@ def box_document(asked: Asked, method: BoxMethod) -> dict[str, Any]:
 def _process(asked: Asked, method: BoxMethod, d: int) -> dict[str, Any]:
     if method.radius is not None:
         return dict(RADII[method.radius.kind])
-    if method.count is not None:
-        return {"name": "fixed", "count": method.count, "fixed_at": 0}
+    if method.once is not None:
+        return {"name": "fixed", "count": method.once, "fixed_at": 0}
     rule = asked.problem.noise.boxes(asked.problem.shape, asked.delta)
     if rule.kind[d] == SUBGAUSSIAN or method.scaled:
         return {"name": "mixture", "precisions": list(WIDE), "fixed_at": 0}
@@ -104,12 +104,12 @@ def _bounds(
     """Return the best lower and upper bound of one dim of an arm."""
     rule = asked.problem.noise.boxes(asked.problem.shape, asked.delta)
     first = len(values) if not method.history else 1
-    if method.count is not None:
-        values = values[: method.count]
-        first = method.count
+    if method.once is not None:
+        values = values[: method.once]
+        first = method.once
         if len(values) < first:
             return [None, None]
-    known = method.radius is not None or method.count is not None or method.scaled
+    known = method.radius is not None or method.once is not None or method.scaled
     if known or rule.kind[d] == SUBGAUSSIAN:
         scale = float(rule.scale[d] if rule.kind[d] == SUBGAUSSIAN else rule.scale[d] / 2.0)
         alpha = float(asked.delta * shares[0])
@@ -155,7 +155,7 @@ def _tightened(rule: BoxRule, values: Floats, d: int, side: int, m: float) -> fl
 def _radii(method: BoxMethod, alpha: float, first: int, last: int) -> Floats:
     """Return the radii of all counts, for scale 1."""
     radius = method.radius
-    if method.count is not None:
+    if method.once is not None:
         return np.array([math.sqrt(-2.0 * math.log(alpha) / last)])
     if radius is None:
         edge = mixture_edge.compiled if last - first > 1000 else mixture_edge

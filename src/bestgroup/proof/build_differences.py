@@ -25,7 +25,7 @@ Key = tuple[int, int, int, int, int, int]  # kind, i, m, j, k, d
 class Found(NamedTuple):
     """The first count at which a claim has reached its level, and the log that it has there."""
 
-    count: int
+    n: int
     value: float
 
 
@@ -152,5 +152,5 @@ class _Search:
             found = self.kept[key]
             assert found is not None
             value = math.floor(1e3 * (found.value - 1e-6)) / 1e3
-            rows.append([*key, found.count, found.count, 0, value])
+            rows.append([*key, found.n, found.n, 0, value])
         return rows

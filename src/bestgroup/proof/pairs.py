@@ -23,6 +23,7 @@ from bestgroup.proof.format import Proof, Refused, fraction, integers, number
 from bestgroup.proof.intervals import Interval, interval, log, sqrt
 from bestgroup.proof.normal_pairs import difference_value, pair_value
 from bestgroup.proof.observations import Observations, exact_sum
+from bestgroup.proof.scouted import Scouting, largest_bet, level_left
 from bestgroup.proof.wealth_pairs import Bets, Pair, Values
 
 OVER, WON, STALE = 0, 1, 2
@@ -53,14 +54,21 @@ def check(proof: Proof, rows: Observations, tick: Tick) -> Status:
     """Return what the claims of a proof from pairs say, once each of them is checked."""
     if not proof.pareto or not proof.independent_arms:
         raise Refused("format", "pairs of arms are for Pareto groups and independent arms")
-    shares = _shares(proof)
-    _processes(proof)
+    scouting, shares = None, ((), (), ())
+    if proof.method.get("budget") == "scouted":
+        scouting = _scouting(proof, rows)
+    else:
+        shares = _shares(proof)
+        _processes(proof)
     covered: tuple[set[tuple[int, ...]], ...] = (set(), set(), set())
     for number_, row in enumerate(proof.claims):
         try:
             claim = read_claim(proof, row)
-            alpha = proof.delta * shares[claim.kind][claim.i if claim.kind == WON else claim.j]
-            good = alpha > 0 and _reaches(proof, rows, claim, alpha)
+            if scouting is not None:
+                good = _reaches_after(proof, rows, claim, scouting)
+            else:
+                part = shares[claim.kind][claim.i if claim.kind == WON else claim.j]
+                good = part > 0 and _reaches(proof, rows, claim, proof.delta * part)
         except (ValueError, ZeroDivisionError) as error:
             raise Refused("claims", str(error), number_) from None
         if not good:
@@ -121,6 +129,63 @@ def _processes(proof: Proof) -> None:
                 raise ValueError("its parameters must be positive")
     except (KeyError, TypeError, ValueError) as error:
         raise Refused("parameters", f"a process cannot be used: {error}") from None
+
+
+def _scouting(proof: Proof, rows: Observations) -> Scouting:
+    """Return what the warm-up fixed; refuses if the shares of groups exceed 1 together."""
+    try:
+        names = [process["name"] for process in proof.method["process"]]
+        if names != ["scouted"] * len(proof.dims):
+            raise ValueError("the processes are not those of a warm-up")
+        found = Scouting(proof, rows, proof.method["before"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise Refused("parameters", f"the warm-up cannot be read ({error})") from None
+    used = sum((Fraction(part.low) for part in found.group_shares), Fraction(0))
+    if used > 1:
+        raise Refused("shares", f"the shares of the groups add up to {used}")
+    return found
+
+
+def _reaches_after(proof: Proof, rows: Observations, claim: Claim, scouting: Scouting) -> bool:
+    """Return whether evidence from the values after the warm-up has reached its level."""
+    if claim.kind == STALE:
+        raise ValueError("the warm-up has no share for stale arms")
+    d, noise = claim.d, proof.noise[claim.d]
+    columns, seen = [], []
+    for g, a, n in ((claim.i, claim.m, claim.n_a), (claim.j, claim.k, claim.n_b)):
+        column = rows.values[proof.groups[g], proof.arms[g][a]][d]
+        if not scouting.before[g][a] < n <= len(column):
+            raise ValueError("a claim counts values after the warm-up, that are in the table")
+        columns.append(column[scouting.before[g][a] : n])
+        seen.append(scouting.seen[g, a, d])
+    alpha = proof.delta * scouting.share(claim.kind, claim.i, claim.m, claim.j, d)
+    level = max(log(interval(1 / alpha)).high, claim.value)
+    exact = Fraction(proof.epsilon[d]) if claim.kind == WON else Fraction(0)
+    shift = interval(exact / scouting.unit(d))
+    counts = len(columns[0]), len(columns[1])
+    if noise.kind != "gaussian":
+        means = [exact_sum(column) / len(column) for column in columns]
+        gap = interval((proof.signs[d] * (means[0] - means[1]) + exact) / scouting.unit(d))
+        scale = 1.0 if noise.kind == "subgaussian" else 0.5
+        q = scouting.precision(seen[0], seen[1], shift, scale)
+        known = pair_value(gap / scale, counts, (q, q))
+        if noise.kind == "subgaussian":
+            return known >= level
+        level = level_left(level, known)
+        if level <= 0.0:
+            return True
+    arms = []
+    for side, column in enumerate(columns):
+        sign = proof.signs[d] * (-1 if side else 1)
+        turned = shift if side == 0 else -shift
+        scale = scouting.bet(seen[side], seen[1 - side], turned)
+        if noise.kind == "gaussian":
+            arms.append(Values("gaussian", [sign * x for x in column], Bets(scale)))
+        else:
+            most = largest_bet(seen[side], side == 1)
+            values = shares_of(noise.low, noise.high, sign, column)
+            arms.append(Values(noise.kind, values, Bets(scale, most)))
+    return Pair(arms[0], arms[1], shift).reaches(level)
 
 
 def _reaches(proof: Proof, rows: Observations, claim: Claim, alpha: Fraction) -> bool:

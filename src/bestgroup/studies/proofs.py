@@ -17,6 +17,7 @@ from bestgroup.problem.guarantee import Guarantee
 from bestgroup.proof.build import Asked, ask
 from bestgroup.proof.build_boxes import BoxMethod, box_document
 from bestgroup.proof.build_differences import differences_document
+from bestgroup.proof.build_scouted import scouted_document
 from bestgroup.proof.format import read_key, write_proof
 from bestgroup.proof.observations import INDEX, Observations, add_row, first_link
 from bestgroup.studies.spec import StudySpec
@@ -68,6 +69,8 @@ def study_document(asked: Asked, algorithm: Algorithm, setting: Setting) -> dict
         return box_document(asked, method)
     if isinstance(algorithm, TePlus):
         return differences_document(asked, setting)
+    if isinstance(algorithm, Adaptive) and isinstance(setting.goal, ParetoGroups):
+        return scouted_document(asked, algorithm, setting)
     raise InvalidInput(f"there is no proof file for {algorithm.name!r} on this problem yet")
 
 
@@ -77,7 +80,7 @@ def box_method(algorithm: Algorithm, setting: Setting) -> BoxMethod | None:
     both = Fraction(1, shape.dims * (shape.total + shape.groups))
     each = Fraction(1, 2 * shape.dims * shape.total)
     if isinstance(algorithm, UniformCorrected):
-        return BoxMethod(each, each, count=algorithm.rule(setting).pulls)
+        return BoxMethod(each, each, once=algorithm.rule(setting).pulls)
     if isinstance(algorithm, RadiusAlgorithm):
         radius = make_radius(algorithm.radius, shape, setting.delta, 1.0)
         part = each if radius.kind == PAPER else both

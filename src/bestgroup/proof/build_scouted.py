@@ -1,0 +1,99 @@
+"""Proof documents of `adaptive` for Pareto groups: its run again, to see when what was proven."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from bestgroup.algorithms.protocol import Algorithm, Setting
+from bestgroup.drivers.session import LiveSession
+from bestgroup.errors import InvalidInput
+from bestgroup.problem.arrays import Bools, Ints
+from bestgroup.problem.status import Status
+from bestgroup.proof.build import Asked, document
+from bestgroup.proof.pairs import OVER, WON
+
+_LONG = 3000  # pulls from which a compilation pays
+
+Counts = dict[tuple[int, int, int, int], tuple[int, int, int]]  # (i, j, k, d): m, n_a, n_b
+
+
+def scouted_document(asked: Asked, algorithm: Algorithm, setting: Setting) -> dict[str, Any]:
+    """Return the proof document of a run of `adaptive` with independent arms."""
+    if setting.costs is not None:
+        raise InvalidInput("there is no proof file for runs with costs yet")
+    session = _fed(asked, algorithm, setting)
+    shape = setting.shape
+    seen: tuple[Counts, Counts] = ({}, {})
+    before: tuple[Bools, Bools] | None = None
+    while session.advance(1):
+        duties = session.state.duties
+        now = duties.over, duties.won
+        for kind, by in ((OVER, session.state.ledger.over_by), (WON, session.state.ledger.won_by)):
+            fresh = now[kind] if before is None else now[kind] & ~before[kind]
+            if fresh.any():
+                _note(seen[kind], fresh, by, session.counts)
+        before = now[0].copy(), now[1].copy()
+    ledger = session.state.ledger
+    rows = [
+        [int(ledger.base_counts[i, j]) for j in range(size)] for i, size in enumerate(shape.sizes)
+    ]
+    entry = {
+        "kind": "pairs",
+        "budget": "scouted",
+        "before": rows,
+        "process": [{"name": "scouted"}] * shape.dims,
+    }
+    return document(asked, entry, _claims(asked, setting, seen, session.state))
+
+
+def _fed(asked: Asked, algorithm: Algorithm, setting: Setting) -> LiveSession:
+    """Return a session that has all rows and has not stepped."""
+    session = LiveSession(setting, algorithm)
+    if asked.rows.rows > _LONG:
+        session.compile()
+    for i, size in enumerate(setting.shape.sizes):
+        for j in range(size):
+            columns = asked.columns_of(i, j)
+            if columns is not None:
+                values = asked.problem.mirror(np.array(columns).T)
+                session.feed(i, j, 0, np.ascontiguousarray(values))
+    return session
+
+
+def _note(kept: Counts, fresh: Bools, by: Ints, counts: list[Ints]) -> None:
+    for i, j, k, d in np.argwhere(fresh).tolist():
+        m = int(by[i, j, k, d])
+        kept[i, j, k, d] = m, int(counts[i][m]), int(counts[j][k])
+
+
+def _claims(
+    asked: Asked, setting: Setting, seen: tuple[Counts, Counts], state: Any
+) -> list[list[Any]]:
+    """Return the claims that the decisions were made by."""
+    shape, status = setting.shape, np.asarray(asked.status)
+    made: list[list[Any]] = []
+
+    def add(kind: int, i: int, j: int, d: int) -> None:
+        for k in range(shape.sizes[j]):
+            m, n_a, n_b = seen[kind][i, j, k, d]
+            split = state.split
+            parts = split.group[j] + split.rival[j, i] if kind == OVER else (
+                split.group[i] + split.dim[i, j, d]
+            )  # fmt: skip
+            level = -math.log(asked.delta) + parts + split.arm[i, m, d]
+            made.append([kind, i, m, j, k, d, n_a, n_b, 0, math.floor(1e3 * level) / 1e3])
+
+    for k in np.flatnonzero(status == Status.OUT).tolist():
+        for d in range(shape.dims):
+            add(OVER, int(state.ledger.beaten_by[k]), k, d)
+    rest = np.flatnonzero(status != Status.OUT).tolist()
+    for i in np.flatnonzero(status == Status.IN).tolist():
+        for j in rest:
+            if i != j:
+                dims = np.flatnonzero(state.ledger.missing[i, j] == 0)
+                if len(dims):
+                    add(WON, i, j, int(dims[0]))
+    return made

@@ -169,8 +169,8 @@ IN_PYTHON = {
         "algorithm 'te' answers ParetoGroups; the goal is BestGroup",
     ),
     "runs 0": (simulate(runs=0), "runs must be at least 1; got 0"),
-    "runs not whole": (simulate(runs=1.5), "runs must be a whole number; got 1.5"),
-    "seed negative": (simulate(seed=-1), "seed must be a whole number from 0 to 2**63 - 1; got -1"),
+    "runs not whole": (simulate(runs=1.5), "runs must be an integer; got 1.5"),
+    "seed negative": (simulate(seed=-1), "seed must be an integer from 0 to 2**63 - 1; got -1"),
     "workers 0": (simulate(workers=0), "workers must be at least 1; got 0"),
     "max_pulls 0": (simulate(max_pulls=0), "max_pulls must be at least 1; got 0"),
     "engine": (simulate(engine="warp"), "engine must be"),
@@ -328,7 +328,7 @@ ON_THE_COMMAND_LINE = {
     ),
     "runs 0": (problem(), ["--runs", "0"], "runs must be at least 1; got 0"),
     "runs a text": (problem(), ["--runs", "many"], "Invalid value for '--runs'"),
-    "seed negative": (problem(), ["--seed", "-1"], "seed must be a whole number from 0"),
+    "seed negative": (problem(), ["--seed", "-1"], "seed must be an integer from 0"),
     "workers 0": (problem(), ["--workers", "0"], "workers must be at least 1; got 0"),
     "max-pulls 0": (problem(), ["--max-pulls", "0"], "max_pulls must be at least 1; got 0"),
     "engine": (problem(), ["--engine", "warp"], "engine must be"),
@@ -393,7 +393,7 @@ def test_files_that_are_no_problem(command, folder, capsys):
 def test_demo(folder, capsys):
     Path("taken").write_text("mine")
     assert "runs must be at least 1; got 0" in refused(capsys, "demo", "--runs", "0")
-    assert "seed must be a whole number" in refused(capsys, "demo", "--seed", "-1")
+    assert "seed must be an integer" in refused(capsys, "demo", "--seed", "-1")
     assert "taken is not a folder" in refused(capsys, "demo", "--out", "taken")
     assert "taken is not a folder" in refused(capsys, "demo", "--out", "taken/deeper")
     assert os.listdir(folder) == ["taken"]

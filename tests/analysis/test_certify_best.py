@@ -35,7 +35,7 @@ def _blocks(group, selection, size):
 
 
 def _evidence(tally, weights, size, i, lead, k, rival, slack):
-    """Return log sum_q p_q inf E_q by definition; -inf if the witness is not ahead."""
+    """Return log sum_q p_q inf E_q by definition; -inf if the leader is not ahead."""
     means = tally.sums / tally.counts[:, :, None]
     gap = slack + sum(w * means[i, lead[d], d] for d, w in enumerate(weights))
     gap -= sum(w * means[k, rival[d], d] for d, w in enumerate(weights))

@@ -309,7 +309,7 @@ def test_an_empty_folder_is_fine(tmp_path):
         (["--runs", "0"], "runs must be at least 1; got 0"),
         (["--instances", "0"], "instances must be at least 1; got 0"),
         (["--instances", "27"], "instances must be at most 26"),
-        (["--seed", "-1"], "seed must be a whole number"),
+        (["--seed", "-1"], "seed must be an integer"),
         (["--algorithms", "te,guess"], "algorithm must be one of"),
         (["--algorithms", ","], "algorithms must name at least one algorithm; got none"),
         (["table", "--algorithms", "te"], "none of te answers the question of table"),

@@ -73,7 +73,7 @@ def test_infimum_of_the_product_over_the_null_on_a_grid():
 
 
 def random_duel(rng, size, dims, independent):
-    """A duel with counts and means of its own; the witness is ahead of most selections."""
+    """A comparison with counts and means of its own; the leader is ahead of most selections."""
     q = np.array([8.0, 64.0, 512.0])
     c = coefficients(rng.uniform(0.5, 2.0, dims), independent)
     lead = np.zeros((3, dims))
@@ -86,7 +86,7 @@ def random_duel(rng, size, dims, independent):
     worth = rng.normal(0.0, 0.5, (size, dims))
     ahead = worth.max(axis=0).sum() + rng.uniform(0.8, 1.6)
     reach = np.sqrt(counts + q[:, None]) / counts
-    return es.Duel(
+    return es.Pairwise(
         np.array([ahead]), lead, cost, worth, reach, 0.5 * np.log1p(counts / q[:, None]), c
     )
 
@@ -96,33 +96,33 @@ def test_bounds_over_boxes_are_below_every_selection(independent):
     rng = np.random.default_rng(2)
     for _ in range(15):
         size, dims = int(rng.integers(1, 5)), int(rng.integers(1, 4))
-        duel = random_duel(rng, size, dims, independent)
+        pair = random_duel(rng, size, dims, independent)
         work = es.make_work(dims)
         box = rng.random((dims, size)) < 0.6
         box[np.arange(dims), rng.integers(0, size, dims)] = True
         chosen = np.zeros(dims, np.int64)
-        bound, _ = es.bound_box(duel, 1, box, 1.0, np.inf, chosen, work)
+        bound, _ = es.bound_box(pair, 1, box, 1.0, np.inf, chosen, work)
         assert all(box[d, chosen[d]] for d in range(dims))
         inside = product(*(np.flatnonzero(box[d]) for d in range(dims)))
-        exact = [evidence_at(duel, 1, np.array(s)) for s in inside]
+        exact = [evidence_at(pair, 1, np.array(s)) for s in inside]
         assert bound <= min(exact) + 1e-9
 
 
-def evidence_at(duel, g, selection):
+def evidence_at(pair, g, selection):
     """The exact evidence against one selection, one term for every arm that it uses."""
-    gap = duel.ahead[0] - sum(duel.worth[j, d] for d, j in enumerate(selection))
+    gap = pair.ahead[0] - sum(pair.worth[j, d] for d, j in enumerate(selection))
     if gap <= 0:
         return -math.inf
-    v, cost = duel.lead[g][duel.lead[g] > 0].tolist(), duel.lead_cost[g]
+    v, cost = pair.lead[g][pair.lead[g] > 0].tolist(), pair.lead_cost[g]
     for j in set(selection.tolist()):
         served = sum(1 << d for d, k in enumerate(selection) if k == j)
-        v.append(duel.coefficient[served] * duel.reach[g, j])
-        cost += duel.cost[g, j]
+        v.append(pair.coefficient[served] * pair.reach[g, j])
+        cost += pair.cost[g, j]
     return exact_infimum(gap, np.array(v)) - cost
 
 
-def pooled(duel, selection, work):
-    parts = [es.at_selection(duel, g, selection, 0.0, np.inf, work)[0] for g in range(3)]
+def pooled(pair, selection, work):
+    parts = [es.at_selection(pair, g, selection, 0.0, np.inf, work)[0] for g in range(3)]
     return float(np.logaddexp.reduce(parts))
 
 
@@ -132,18 +132,18 @@ def test_proofs_agree_with_enumeration(independent):
     seen = set()
     for _ in range(150):
         size, dims = int(rng.integers(1, 6)), int(rng.integers(1, 4))
-        duel = random_duel(rng, size, dims, independent)
+        pair = random_duel(rng, size, dims, independent)
         work = es.make_work(dims)
-        least = min(pooled(duel, np.array(s), work) for s in product(range(size), repeat=dims))
+        least = min(pooled(pair, np.array(s), work) for s in product(range(size), repeat=dims))
         if not 0.0 < least < 12.0:
             continue
         for level in (least - 0.02, least + 0.02):
             found = np.zeros(dims, np.int64)
-            code = ep.prove(duel, 1, size, 1.0, level, found, work)
+            code = ep.prove(pair, 1, size, 1.0, level, found, work)
             seen.add((code, level < least))
             assert code == (ep.PROVEN if level < least else ep.BEATEN)
             if code == ep.BEATEN:
-                assert pooled(duel, found, work) < level + 0.01
+                assert pooled(pair, found, work) < level + 0.01
     assert seen == {(ep.PROVEN, True), (ep.BEATEN, False)}
 
 
@@ -156,8 +156,8 @@ def test_an_arm_that_serves_two_dims_has_the_larger_coefficient():
 def test_compiled_equals_plain():
     rng = np.random.default_rng(4)
     for _ in range(20):
-        duel = random_duel(rng, 4, 3, False)
+        pair = random_duel(rng, 4, 3, False)
         plain, fast = np.zeros(3, np.int64), np.zeros(3, np.int64)
-        a = es.descend(duel, 1, 4, plain, es.make_work(3))
-        b = es.descend.compiled(duel, 1, 4, fast, es.make_work(3))
+        a = es.descend(pair, 1, 4, plain, es.make_work(3))
+        b = es.descend.compiled(pair, 1, 4, fast, es.make_work(3))
         assert a == b and np.array_equal(plain, fast)

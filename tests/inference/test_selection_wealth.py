@@ -7,7 +7,7 @@ import pytest
 
 from bestgroup.inference.evalues import wealth
 from bestgroup.inference.evalues.prove import PROVEN, make_stack
-from bestgroup.inference.evalues.search import find_blocks, make_duel, make_work
+from bestgroup.inference.evalues.search import find_blocks, make_pairwise, make_work
 from bestgroup.inference.evalues.selection_wealth import (
     PRIOR,
     SCALES,
@@ -53,18 +53,18 @@ def test_no_means_of_the_null_have_less_evidence(seed, independent):
     lead = np.array([0, 0] if seed < 2 else [0, 1])
     own = [[draw(kind, rng, 0.75, 40) for _ in range(D)] for _ in range(K)]
     rival = [[draw(kind, rng, 0.35, 50) for _ in range(D)] for _ in range(K)]
-    hulls, duel, work = make_hulls(K, D, heft), make_duel(1, K, D, np.zeros(4)), make_work(D)
+    hulls, pair, work = make_hulls(K, D, heft), make_pairwise(1, K, D, np.zeros(4)), make_work(D)
     for d in range(D):
         set_points(kind, sums_of(kind, own[lead[d]][d]), 0, (scale, math.inf), hulls, K, d)
         for j in range(K):
             set_points(kind, sums_of(kind, rival[j][d]), 1, (scale, math.inf), hulls, j, d)
-            duel.worth[j, d] = heft[d] * rival[j][d].mean()
+            pair.worth[j, d] = heft[d] * rival[j][d].mean()
     masks = np.zeros(D, np.int64)
     find_blocks(lead, masks)
 
     def proven(level):
         stack, selection = make_stack(D, K), np.zeros(D, np.int64)
-        args = (hulls, independent, masks, slack, K, 5.0, level, selection, duel, work, stack)
+        args = (hulls, independent, masks, slack, K, 5.0, level, selection, pair, work, stack)
         return prove_by_bets(*args)[0] == PROVEN
 
     low, high = 0.0, 200.0

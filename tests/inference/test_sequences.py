@@ -92,7 +92,7 @@ def exact_capital(x, m):
 @pytest.mark.parametrize("method", ["betting", "bernstein"])
 def test_capitals_in_use_never_exceed_the_exact_one(method):
     rng = np.random.default_rng(1)
-    size = 2 if method == "bernstein" else 2 + 2 * sequence_bounded.CAPITALS
+    size = 2 if method == "bernstein" else 2 + 2 * sequence_bounded.WEALTHS
     for law in (rng.random, lambda n: (rng.random(n) < 0.2) * 1.0, lambda n: rng.beta(40, 30, n)):
         x = law(60)
         extra = np.ones(size)
@@ -101,7 +101,7 @@ def test_capitals_in_use_never_exceed_the_exact_one(method):
             sequence_bounded.absorb_bounded(extra, float(value))
         for side, values in ((0, x), (1, 1 - x)):
             for m in np.linspace(0.01, 0.99, 50):
-                log_k = sequence_bounded.log_capital(
+                log_k = sequence_bounded.log_wealth(
                     60.0, values.sum(), (values**2).sum(), extra, side, float(m)
                 )
                 assert log_k <= math.log(exact_capital(values, m)) + 1e-9
@@ -195,14 +195,14 @@ def test_bad_models_are_refused():
 
 
 @pytest.mark.parametrize("law", ["uniform", "rare success", "rare failure", "always"])
-@pytest.mark.parametrize("size", [2, 2 + 2 * sequence_bounded.CAPITALS])
+@pytest.mark.parametrize("size", [2, 2 + 2 * sequence_bounded.WEALTHS])
 def test_bounded_values_are_taken_up_alike_by_loop_arrays_and_compiled_code(law, size):
     kernel, rng = sequence_bounded.absorb_bounded, np.random.default_rng(3)
     values = {
         "uniform": rng.random(400),
         "rare success": (rng.random(400) < 0.01).astype(float),
         "rare failure": (rng.random(400) < 0.99).astype(float),
-        "always": np.ones(1000),  # the capital passes what is kept of it
+        "always": np.ones(1000),  # the wealth passes what is kept of it
     }[law]
     states = [np.ones(size) for _ in range(3)]
     for value in values.tolist():

@@ -83,7 +83,7 @@ def lockstep(seed, most):
         assert state.answer[0] == naive.answer and state.named[0] == naive.m, seed
         assert set(np.flatnonzero(state.out).tolist()) == naive.out, (seed, naive.rounds)
         if naive.m > 0:
-            assert (state.witness[0], tuple(state.lead.tolist())) == (naive.witness, naive.lead)
+            assert (state.leader[0], tuple(state.lead.tolist())) == (naive.leader, naive.lead)
     return "answered" if naive.answer >= 0 else "long"
 
 

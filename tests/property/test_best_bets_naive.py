@@ -38,7 +38,7 @@ def random_case(rng):
 
 
 def largest_bets(values, lead, coins):
-    """Return the largest legal bets on a witness, from its values before it was named."""
+    """Return the largest legal bets on a leader, from its values before it was named."""
     found = []
     for d, arm in enumerate(lead):
         x = values[arm][:, d]
@@ -82,7 +82,7 @@ def check_run(seed, compiled):
 
 
 def check_claim(rng, state, seen, before, goal, noise, named, k, coins):
-    i, lead = int(state.witness[0]), state.lead.tolist()
+    i, lead = int(state.leader[0]), state.lead.tolist()
     old = [x[:n] for x, n in zip(seen[i], before[i], strict=True)]
     new = [x[n:] for x, n in zip(seen[i], before[i], strict=True)]
     level = math.log(named * (named + 1) / 0.1)

@@ -35,7 +35,7 @@ class Naive:
         self.power = 2.0 if independent else 1.0
         self.N, self.D = len(sizes), len(weights)
         self.out: set[int] = set()
-        self.witness, self.lead = 0, (0,) * self.D
+        self.leader, self.lead = 0, (0,) * self.D
         self.m, self.since, self.rounds, self.next = 0, 0, 0, 0
         self.before = np.zeros(max(sizes), int)
         self.before_sums = np.zeros((max(sizes), self.D))
@@ -114,19 +114,19 @@ class Naive:
 
     # ---- evidence
 
-    def witness_side(self, counts, sums, q: float):
-        """The witness's weighted mean, its v, its cost; None while an arm has no pulls that count."""
+    def leader_side(self, counts, sums, q: float):
+        """The leader's weighted mean, its v, its cost; None while an arm has no pulls that count."""
         ahead = self.slack
         for d in range(self.D):
             j = self.lead[d]
-            n = counts[self.witness, j] - self.before[j]
+            n = counts[self.leader, j] - self.before[j]
             if n == 0:
                 return None
-            ahead += self.w[d] * (sums[self.witness, j, d] - self.before_sums[j, d]) / n
+            ahead += self.w[d] * (sums[self.leader, j, d] - self.before_sums[j, d]) / n
         v, cost = [], 0.0
         for j, c in self.blocks(self.lead):
-            n = float(counts[self.witness, j] - self.before[j])
-            own = q * self.fine[self.witness, j]
+            n = float(counts[self.leader, j] - self.before[j])
+            own = q * self.fine[self.leader, j]
             v.append(c * math.sqrt(n + own) / n)
             cost += math.log(1 + n / own) / 2
         return ahead, v, cost
@@ -134,7 +134,7 @@ class Naive:
     def at(self, counts, sums, k: int, s: Selection, g: int) -> float:
         """The evidence against selection s of group k at precision g."""
         q = PRECISIONS[g]
-        side = self.witness_side(counts, sums, q)
+        side = self.leader_side(counts, sums, q)
         if side is None:
             return -math.inf
         gap, v, cost = side[0], list(side[1]), side[2] - math.log(PRIOR[g])
@@ -162,9 +162,9 @@ class Naive:
     # ---- looks
 
     def others(self) -> list[int]:
-        return [k for k in range(self.N) if k != self.witness and k not in self.out]
+        return [k for k in range(self.N) if k != self.leader and k not in self.out]
 
-    def look(self, counts, sums, hint: Callable[[int], Selection]) -> None:
+    def check(self, counts, sums, hint: Callable[[int], Selection]) -> None:
         means = sums / np.maximum(counts, 1)[:, :, None]
         worth = {}
         for i in range(self.N):
@@ -173,21 +173,21 @@ class Naive:
                     int(np.argmax(means[i, : self.sizes[i], d])) for d in range(self.D)
                 )
                 worth[i] = sum(self.w[d] * means[i, self.hard[i][d], d] for d in range(self.D))
-        leader = max(worth, key=lambda i: worth[i])
-        lead = self.cheapest(means, worth, leader) if self.priced else self.hard[leader]
+        front = max(worth, key=lambda i: worth[i])
+        lead = self.cheapest(means, worth, front) if self.priced else self.hard[front]
         if self.m == 0:
-            self.witness, self.lead = leader, lead
+            self.leader, self.lead = front, lead
         ease = self.compare(counts, means)
-        if self.is_time(means, worth, leader, lead, ease, int(counts.sum())):
-            if self.slack > 0 and leader != self.witness:
+        if self.is_time(means, worth, front, lead, ease, int(counts.sum())):
+            if self.slack > 0 and front != self.leader:
                 self.out.clear()
-            self.m, self.since, self.witness, self.lead = (
+            self.m, self.since, self.leader, self.lead = (
                 self.m + 1,
                 int(counts.sum()),
-                leader,
+                front,
                 lead,
             )
-            self.before, self.before_sums = counts[leader].copy(), sums[leader].copy()
+            self.before, self.before_sums = counts[front].copy(), sums[front].copy()
         if self.m > 0:
             for k in self.others():
                 self.descend(counts, sums, k)
@@ -200,41 +200,41 @@ class Naive:
 
     def compare(self, counts, means) -> float:
         nothing = np.zeros(len(self.before), int)
-        every = self.variance(counts, self.witness, self.lead, nothing)
-        counted = self.variance(counts, self.witness, self.lead, self.before)
+        every = self.variance(counts, self.leader, self.lead, nothing)
+        counted = self.variance(counts, self.leader, self.lead, self.before)
         least = math.inf
         for k in self.others():
             gap = self.slack
             for d in range(self.D):
                 gap += self.w[d] * (
-                    means[self.witness, self.lead[d], d] - means[k, self.hard[k][d], d]
+                    means[self.leader, self.lead[d], d] - means[k, self.hard[k][d], d]
                 )
             v = self.variance(counts, k, self.hard[k], nothing)
             self.gap[k], self.ease[k] = gap, gap * abs(gap) / (2 * (counted + v))
             least = min(least, gap * abs(gap) / (2 * (every + v)))
         return least
 
-    def is_time(self, means, worth, leader: int, lead: Selection, ease: float, total: int) -> bool:
+    def is_time(self, means, worth, front: int, lead: Selection, ease: float, total: int) -> bool:
         if self.m == 0:
             return ease >= 6 or (ease >= 2.5 and total >= 30 * sum(self.sizes))
-        if leader != self.witness and ease <= -2 and total >= 1.25 * self.since:
+        if front != self.leader and ease <= -2 and total >= 1.25 * self.since:
             return True
         if total < 2 * self.since:
             return False
         old = self.slack
         for d in range(self.D):
-            old += self.w[d] * means[self.witness, self.lead[d], d]
+            old += self.w[d] * means[self.leader, self.lead[d], d]
         old -= max(worth[k] for k in self.others())
-        new = self.slack + sum(self.w[d] * means[leader, lead[d], d] for d in range(self.D))
-        rival = max((k for k in worth if k != leader), key=lambda k: worth[k])
+        new = self.slack + sum(self.w[d] * means[front, lead[d], d] for d in range(self.D))
+        rival = max((k for k in worth if k != front), key=lambda k: worth[k])
         new -= worth[rival]
         if old <= 0:
             return new > old
         if self.priced:
-            gap = self.slack + worth[leader] - worth[rival]
+            gap = self.slack + worth[front] - worth[rival]
             toll = self.toll(means, rival, gap) if gap > 0 else 0.0
-            old_price = toll + self.price(self.witness, self.lead)
-            new *= old_price / (toll + self.price(leader, lead))
+            old_price = toll + self.price(self.leader, self.lead)
+            new *= old_price / (toll + self.price(front, lead))
         least = min(self.evidence[k] for k in self.others())
         done = min(max(least / self.level(), 0.0), 0.95)
         return (1.07 - 0.5 * done) * old * old < (1 - done) * new * new
@@ -283,7 +283,7 @@ class Naive:
                     self.margin, abs(self.pooled(counts, sums, k, self.hard[k], g) - level)
                 )
         if not self.others():
-            self.answer = self.witness
+            self.answer = self.leader
 
     # ---- what to pull
 
@@ -291,7 +291,7 @@ class Naive:
         log_total = math.log(float(counts.sum()))
         high = self.slack
         for d in range(self.D):
-            high += self.w[d] * means[self.witness, self.lead[d], d]
+            high += self.w[d] * means[self.leader, self.lead[d], d]
         self.rival = None
         for k in self.others():
             height, s = self.optimistic(counts, means, k, log_total)
@@ -321,7 +321,7 @@ class Naive:
         return best
 
     def probe_of(self, counts, means, d: int, gap: float, log_total: float) -> int:
-        i, lead = self.witness, self.lead[d]
+        i, lead = self.leader, self.lead[d]
         high, probe = means[i, lead, d] + 0.1 * max(gap, 0.0) / self.w[d], lead
         rate = 0.0
         if self.priced and gap > 0:
@@ -354,7 +354,7 @@ class Naive:
     def due(self, counts) -> tuple[int, int, int]:
         nothing = np.zeros(len(self.before), int)
         if self.rival is None:
-            own = self.variance(counts, self.witness, self.lead, self.before)
+            own = self.variance(counts, self.leader, self.lead, self.before)
             scores = {}
             for k in self.others():
                 v = own + self.variance(counts, k, self.hard[k], nothing)
@@ -368,7 +368,7 @@ class Naive:
         for j, c in self.blocks(s):
             n = counts[k, j]
             found.append((c / (n * math.sqrt(self.cost[k, j])), (k, j, n)))
-        i = self.witness
+        i = self.leader
         for j, c in self.blocks(self.lead):
             n = counts[i, j] - self.before[j]
             need = c / (n * math.sqrt(self.cost[i, j])) if n > 0 else math.inf
@@ -387,11 +387,11 @@ class Naive:
         if total < self.next:
             if (counts > 1.125 * self.aimed).any():
                 if self.m == 0:
-                    self.look(counts, sums, hint)
+                    self.check(counts, sums, hint)
                 else:
                     self.aim(counts, sums / np.maximum(counts, 1)[:, :, None])
             return
-        self.look(counts, sums, hint)
+        self.check(counts, sums, hint)
         share = 0.02
         least = min((self.evidence[k] for k in self.others()), default=0.0)
         if self.m > 0 and least > 0:

@@ -1,6 +1,6 @@
 """Evidence on the best group by bets, from its definition: at any means, from the values themselves.
 
-A claim that a witness is ahead of a rival is false if some means of the null have less evidence than
+A claim that a leader is ahead of a rival is false if some means of the null have less evidence than
 its level. `least_evidence` looks for such means: many points of the null's boundary, then a descent from
 the best of them. What it finds is never below the infimum.
 """
@@ -29,9 +29,9 @@ def log_wealth(x, m, scale, most):
 
 
 class Claim:
-    """A witness's selection against one of a rival: values [n, D] by arm, in [0, 1].
+    """A leader's selection against one of a rival: values [n, D] by arm, in [0, 1].
 
-    `lead` and `rival` name an arm for each dim; `most` is the largest bet on the witness by dim.
+    `lead` and `rival` name an arm for each dim; `most` is the largest bet on the leader by dim.
     """
 
     def __init__(self, own, lead, theirs, rival, heft, slack, independent, most):

@@ -314,9 +314,9 @@ def test_an_unwritable_folder(tmp_path, name):
     [
         (0, "workers must be at least 1; got 0"),
         (-1, "workers must be at least 1; got -1"),
-        (1.5, "workers must be a whole number; got 1.5"),
-        (True, "workers must be a whole number; got True"),
-        (None, "workers must be a whole number; got None"),
+        (1.5, "workers must be an integer; got 1.5"),
+        (True, "workers must be an integer; got True"),
+        (None, "workers must be an integer; got None"),
         ("2", "workers must be a number of processes, 'dask://host:port' or 'ray://host:port'"),
         ("dask://", "workers must be a number of processes"),
         ("ssh://host:22", "got 'ssh://host:22'"),

@@ -2,7 +2,7 @@
 
 A lower bound of the mean ever exceeds it exactly if its process at the true mean ever reaches 1 / alpha,
 so each path of 10,000 values is followed by that process, at every value, on both sides. For betting it is
-the exact capital: the bounds in use are never narrower. A rate counts as too high if the lower end of its
+the exact wealth: the bounds in use are never narrower. A rate counts as too high if the lower end of its
 99.9 % interval exceeds alpha.
 """
 
@@ -43,16 +43,16 @@ def blocks(draw, seed):
 
 @njit
 def bets_cross(x, mean, bets, most, level):
-    """How many paths see the exact capital against `mean` reach the level."""
+    """How many paths see the exact wealth against `mean` reach the level."""
     crossed = 0
     for p in range(x.shape[0]):
-        capital = np.ones(len(bets))
+        wealth = np.ones(len(bets))
         for i in range(x.shape[1]):
             total = 0.0
             for k in range(len(bets)):
                 if bets[k] * mean < most:
-                    capital[k] *= 1.0 + bets[k] * (x[p, i] - mean)
-                    total += capital[k]
+                    wealth[k] *= 1.0 + bets[k] * (x[p, i] - mean)
+                    total += wealth[k]
             if total >= level * len(bets):
                 crossed += 1
                 break
@@ -130,8 +130,8 @@ def test_betting(law):
 
 
 @njit
-def bernstein_cross(x, mean, looks, level, log_capital):
-    """How many paths see the empirical-Bernstein bound of the capital reach the level at a look."""
+def bernstein_cross(x, mean, looks, level, log_wealth):
+    """How many paths see the empirical-Bernstein bound of the wealth reach the level at a look."""
     crossed = 0
     extra = np.zeros(2)
     for p in range(x.shape[0]):
@@ -141,7 +141,7 @@ def bernstein_cross(x, mean, looks, level, log_capital):
             squares += x[p, i] * x[p, i]
             if i + 1 == looks[at]:
                 at += 1
-                if log_capital(i + 1.0, total, squares, extra, 0, mean) >= level:
+                if log_wealth(i + 1.0, total, squares, extra, 0, mean) >= level:
                     crossed += 1
                     break
     return crossed
@@ -155,10 +155,10 @@ def test_bernstein(law):
     while looks[-1] < PULLS:
         looks.append(min(PULLS, math.ceil(1.01 * looks[-1])))
     at, above, below = np.array(looks), 0, 0
-    capital = sequence_bounded.log_capital.compiled
+    wealth = sequence_bounded.log_wealth.compiled
     for x in blocks(draw, 1):
-        above += bernstein_cross(x, mean, at, LEVEL, capital)
-        below += bernstein_cross(1 - x, 1 - mean, at, LEVEL, capital)
+        above += bernstein_cross(x, mean, at, LEVEL, wealth)
+        below += bernstein_cross(1 - x, 1 - mean, at, LEVEL, wealth)
     report("empirical Bernstein, lower bound", law, above)
     report("empirical Bernstein, upper bound", law, below)
 

@@ -328,7 +328,7 @@ def test_an_index_that_is_none_is_refused():
     study = bg.create_study("bad", problem, bg.ParetoGroups(0.1), 0.05, MemoryStore())
     row = {"group": "A", "arm": "a", "x": 0.5}
     for index in (-1, 0.5, 1e300):
-        with pytest.raises(bg.InvalidInput, match="must be a whole number from 0"):
+        with pytest.raises(bg.InvalidInput, match="must be an integer from 0"):
             study.import_observations([{**row, "index": index}], by_index=True)
     with pytest.raises(bg.InvalidInput, match="has the index 4 twice"):
         study.import_observations([{**row, "index": 4}] * 2, by_index=True)

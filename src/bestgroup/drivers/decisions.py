@@ -43,7 +43,7 @@ def at_stop(answers: Bools, rejected: Bools, finished: Bools, goal: Goal) -> Int
     """Return what runs had decided when they stopped, [runs, N].
 
     `answers` [runs, N] of a run that was capped are the groups that it had accepted, `rejected`
-    those that it had put out.
+    those that it had eliminated.
     """
     slack = isinstance(goal, BestGroup) and goal.epsilon > 0
     ended = np.where(answers, Status.IN, Status.NOT_NEEDED if slack else Status.OUT)

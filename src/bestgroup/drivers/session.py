@@ -200,7 +200,7 @@ class LiveSession:
                 f"an observation must have {self.setting.shape.dims} numbers; got {block.shape[1]}"
             )
         if isinstance(index, bool) or not isinstance(index, int | np.integer) or index < 0:
-            raise InvalidInput(f"index must be a whole number from 0; got {index!r}")
+            raise InvalidInput(f"index must be an integer from 0; got {index!r}")
         if self._stacks[group][arm].differs(int(index), block):
             raise TicketError(
                 f"pull {index} of arm {arm} of group {group} was told before with other values"

@@ -80,7 +80,7 @@ def is_integer(value: object) -> TypeGuard[int]:
 def positive_int(value: Any, what: str) -> int:
     """Return `value` as an int of at least 1."""
     if not is_integer(value):
-        raise InvalidInput(f"{what} must be a whole number; got {_short(value)}")
+        raise InvalidInput(f"{what} must be an integer; got {_short(value)}")
     if value < 1:
         raise InvalidInput(f"{what} must be at least 1; got {_short(int(value))}")
     if value > 2**62:
@@ -97,9 +97,9 @@ def probability(value: Any, what: str = "delta") -> float:
 
 
 def seed_of(value: Any) -> int:
-    """Return `value` as a seed: a whole number from 0 to 2**63 - 1."""
+    """Return `value` as a seed: an integer from 0 to 2**63 - 1."""
     if not is_integer(value) or not 0 <= value < 2**63:
-        raise InvalidInput(f"seed must be a whole number from 0 to 2**63 - 1; got {_short(value)}")
+        raise InvalidInput(f"seed must be an integer from 0 to 2**63 - 1; got {_short(value)}")
     return int(value)
 
 

@@ -9,8 +9,8 @@ from typing import Any, ClassVar, Literal, TypeAlias, cast, get_args
 import numpy as np
 
 from bestgroup.errors import InvalidInput
-from bestgroup.inference.confidence_sequences.bounded import CAPITALS
 from bestgroup.inference.confidence_sequences.bounded import STATISTICS as SUMS
+from bestgroup.inference.confidence_sequences.bounded import WEALTHS
 from bestgroup.inference.confidence_sequences.boxes import BoxRule, share
 from bestgroup.inference.confidence_sequences.gaussian import STATISTICS as DEVIATIONS
 from bestgroup.inference.evalues.wealth import KEPT
@@ -150,7 +150,7 @@ class Bounded(_Model):
     """Values between `low` and `high`, of any law; the bounds adapt to the variance.
 
     `low` and `high` are numbers or one for each dim. `method` is "betting", which keeps the
-    capitals of many bets for each arm, or "bernstein", which keeps sums of squares only and is
+    the wealth of many bets for each arm, or "bernstein", which keeps sums of squares only and is
     wider for the first few hundred pulls (`inference.confidence_sequences.bounded`). Such values
     are sub-Gaussian with scale (high - low) / 2 (Hoeffding's lemma), which is what the lockstep
     algorithms use.
@@ -238,7 +238,7 @@ class Bounded(_Model):
         low, high = self.ends(shape.dims)
         start = np.zeros(SUMS)
         if self.method == "betting":
-            start = np.concatenate([start, np.ones(2 * CAPITALS)])
+            start = np.concatenate([start, np.ones(2 * WEALTHS)])
         start = np.concatenate([start, np.zeros(KEPT)])
         alpha = share(shape, delta)
         return BoxRule(_kinds(BOUNDED, shape.dims), alpha, low, high - low, start)

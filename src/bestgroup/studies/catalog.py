@@ -78,7 +78,7 @@ def create_study(
     goal = check_goal(goal, [dim.name for dim in problem.decided])
     _check_pairs(problem)
     if isinstance(horizon, bool) or not isinstance(horizon, int) or not 0 <= horizon <= 10**6:
-        raise InvalidInput(f"horizon must be a whole number from 0 to 10**6; got {horizon!r}")
+        raise InvalidInput(f"horizon must be an integer from 0 to 10**6; got {horizon!r}")
     if problem.items is not None and problem.items.clusters is not None:
         raise InvalidInput(
             "a study hands out single items; take the clusters for items, with the sum of a cluster "

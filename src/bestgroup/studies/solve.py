@@ -243,7 +243,7 @@ def _checked(settings: Options) -> Options:
     if settings.budget is not None:
         positive_int(settings.budget, "budget")
     if not is_integer(settings.retries) or settings.retries < 0:
-        raise InvalidInput(f"retries must be a whole number from 0; got {settings.retries!r}")
+        raise InvalidInput(f"retries must be an integer from 0; got {settings.retries!r}")
     if settings.rate is not None and not 0 < settings.rate < float("inf"):
         raise InvalidInput(f"rate must be a positive number; got {settings.rate!r}")
     return settings

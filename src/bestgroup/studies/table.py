@@ -84,7 +84,7 @@ def _checked_places(problem: Problem, arm: tuple[int, int], parts: Sequence[Floa
     bad = (found < 0) | (found != np.round(found)) | (found > MOST_PULLS)
     if bad.any():
         raise InvalidInput(
-            f"the index of a row of the arm {name!r} must be a whole number from 0, the number of "
+            f"the index of a row of the arm {name!r} must be an integer from 0, the number of "
             f"the pull; got {found[bad][0]:g}"
         )
     seen, often = np.unique(found, return_counts=True)

@@ -108,7 +108,7 @@ def read_ticket(given: Any, study: str, identity: str) -> Claim:
     index, repeats = given["index"], given.get("repeats", 1)
     for key, value, least in (("index", index, 0), ("repeats", repeats, 1)):
         if isinstance(value, bool) or not isinstance(value, int) or not least <= value < 2**62:
-            raise InvalidInput(f"{key} of a ticket must be a whole number from {least}")
+            raise InvalidInput(f"{key} of a ticket must be an integer from {least}")
     owner = given.get("owner", "")
     for key, value in (("group", given["group"]), ("arm", given["arm"]), ("owner", owner)):
         if not isinstance(value, str):

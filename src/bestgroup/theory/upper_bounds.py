@@ -2,7 +2,7 @@
 
 Caps hold on the good event, on which every mean of r pulls is within beta(r) of its expectation, in
 every dim: with probability at least 1 - delta (paper, Lemma B.1). They solve beta(r) > x over the
-whole numbers instead of using the O() forms.
+integers instead of using the O() forms.
 
 A dim with noise scale s takes part in every test with s beta. Dividing it by s gives the same tests
 with scale 1, so everything here is computed on means / s, epsilon / s and, for the best group,
@@ -29,14 +29,14 @@ _ALGORITHMS = {
     ParetoGroups: {"te": True, "age": True, "ge": False},
     BestGroup: {"eecb": True},
 }
-_MOST_PULLS = 2**53  # beyond it floats skip whole numbers
+_MOST_PULLS = 2**53  # beyond it floats skip integers
 
 
 @dataclass(frozen=True, eq=False)
 class UpperBound:
     """Caps on pulls: `by_arm` (one array [K_i] a group), `by_group` [N], `value` for all arms.
 
-    Caps are whole numbers, or inf where nothing below 2**53 bounds the pulls. `applies` is False,
+    Caps are integers, or inf where nothing below 2**53 bounds the pulls. `applies` is False,
     and `why_not` says why, where `value` is inf, and where the instance's law is known to be
     noisier than its noise model says, so that the good event is not sure.
     """

@@ -23,7 +23,7 @@ from bestgroup.problem.guarantee import Guarantee
 class Adaptive(Algorithm):
     """Sequential evidence, gathered where it decides most.
 
-    `batch` says how many pulls a plan holds: a whole number, or a share below 1 of the pulls that
+    `batch` says how many pulls a plan holds: an integer, or a share below 1 of the pulls that
     the less pulled of two compared arms has had (at least one pull).
 
     >>> str(Adaptive(batch=8))
@@ -138,7 +138,7 @@ def is_pareto_rule(rule: Any) -> bool:
 
 
 def check_batch(batch: Any) -> int | float:
-    """Return a legal batch: a whole number of pulls, or a share below 1.
+    """Return a legal batch: an integer of pulls, or a share below 1.
 
     >>> check_batch(8.0), check_batch(0.01)
     (8, 0.01)
@@ -148,7 +148,7 @@ def check_batch(batch: Any) -> int | float:
         return positive_int(int(size) if size.is_integer() else batch, "batch")
     if size <= 0:
         raise InvalidInput(
-            "batch must be a whole number of pulls, or a share between 0 and 1 of an arm's pulls; "
+            "batch must be an integer of pulls, or a share between 0 and 1 of an arm's pulls; "
             f"got {batch!r}"
         )
     return size

@@ -158,7 +158,7 @@ def advance_singly(state: State, items: ItemsRule, reached: Ints) -> None:
 
 @kernel
 def step(state: State, tally: Tally, rule: BestRule) -> None:
-    """Take up the items that arms have passed, put out what can be, and say who needs more."""
+    """Take up the items that arms have passed, eliminate what can be, and say who needs more."""
     items = rule.items
     A = len(items.home)
     state.round[0] += 1
@@ -175,7 +175,7 @@ def step(state: State, tally: Tally, rule: BestRule) -> None:
 
 @kernel
 def decide(state: State, tally: Tally, rule: BestRule) -> None:
-    """Say who leads, take up what is new for every selection, and put out groups."""
+    """Say who leads, take up what is new for every selection, and eliminate groups."""
     rename(state, tally, rule)
     for p in range(len(rule.owner)):
         if not is_out(state, rule, p):
@@ -379,7 +379,7 @@ def ask_for(state: State, rule: BestRule, row: int, p: int, wanted: float) -> No
 
 @borrowing
 def wanted_depth(state: State, rule: BestRule, row: int, p: int, common: float) -> float:
-    """Return at which depth a selection is expected to be put out by one of its wealths."""
+    """Return at which depth a selection is expected to be eliminated by one of its wealths."""
     items, n = rule.items, state.passed[row, p]
     rest, counted = 0.0, 0.0
     if not math.isnan(state.total[row, p]) and n > 1:

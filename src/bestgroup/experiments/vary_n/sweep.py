@@ -13,7 +13,7 @@ ARMS = 6
 
 
 def pareto_groups(groups: int) -> int:
-    """Return ceil(0.3 N), in whole numbers: 0.3 is not exact in binary.
+    """Return ceil(0.3 N), in integers: 0.3 is not exact in binary.
 
     >>> [pareto_groups(n) for n in GROUPS]
     [2, 3, 5, 6]

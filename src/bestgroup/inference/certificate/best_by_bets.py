@@ -1,9 +1,9 @@
 """The best group of values in a range from a tally: wealth of bets on all arms of two groups.
 
 As in `best_group`, with the wealth of `selection_wealth` for the half-normal mixtures, of all pulls of
-every arm that a selection uses: for the witness's against small means, for the rival's against large
+every arm that a selection uses: for the leader's against small means, for the rival's against large
 ones. Scales of bets are those of a fixed list with a fixed prior, so all is known before the first pull,
-and the union over witnesses is that of `best_group`.
+and the union over leaders is that of `best_group`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from bestgroup.compile.kernel import kernel
 from bestgroup.inference.certificate.pairs import set_sums
 from bestgroup.inference.confidence_sequences.boxes import BoxRule
 from bestgroup.inference.evalues.prove import PROVEN, Stack, make_stack
-from bestgroup.inference.evalues.search import Duel, Work, find_blocks, make_duel, make_work
+from bestgroup.inference.evalues.search import Pairwise, Work, find_blocks, make_pairwise, make_work
 from bestgroup.inference.evalues.selection_wealth import (
     PRIOR,
     SCALES,
@@ -45,19 +45,19 @@ def find_behind_by_bets(
     level: float,
     behind: Bools,
 ) -> None:
-    """Set which groups bets prove the witness to be ahead of, up to the slack, in place."""
+    """Set which groups bets prove the leader to be ahead of, up to the slack, in place."""
     K, D = tally.counts.shape[1], len(weights)
     work, stack = make_work(D), make_stack(D, K)
-    duel = make_duel(1, K, D, np.zeros(1 << D))
+    pair = make_pairwise(1, K, D, np.zeros(1 << D))
     hulls = make_hulls(K, D, weights * rule.scale)
     masks, selection = np.zeros(D, np.int64), np.zeros(D, np.int64)
     find_blocks(lead, masks)
     for k in range(len(sizes)):
         if k == i or behind[k]:
             continue
-        gap = enter_means(tally, weights, i, lead, k, sizes[k], slack, duel)
+        gap = enter_means(tally, weights, i, lead, k, sizes[k], slack, pair)
         if gap > 0.0:
-            room = (hulls, duel, work, stack)
+            room = (hulls, pair, work, stack)
             found = is_behind(
                 tally,
                 rule,
@@ -78,9 +78,16 @@ def find_behind_by_bets(
 
 @borrowing
 def enter_means(
-    tally: Tally, weights: Floats, i: int, lead: Ints, k: int, size: int, slack: float, duel: Duel
+    tally: Tally,
+    weights: Floats,
+    i: int,
+    lead: Ints,
+    k: int,
+    size: int,
+    slack: float,
+    pair: Pairwise,
 ) -> float:
-    """Enter the means of a rival; returns by how much the witness is ahead of them, with the slack."""
+    """Enter the means of a rival; returns by how much the leader is ahead of them, with the slack."""
     gap = slack
     for d in range(len(weights)):
         n = float(tally.counts[i, lead[d]])
@@ -91,8 +98,8 @@ def enter_means(
             count = float(tally.counts[k, j])
             if count == 0.0:
                 return 0.0
-            duel.worth[j, d] = weights[d] * tally.sums[k, j, d] / count
-            best = max(best, duel.worth[j, d])
+            pair.worth[j, d] = weights[d] * tally.sums[k, j, d] / count
+            best = max(best, pair.worth[j, d])
         gap += weights[d] * tally.sums[i, lead[d], d] / n - best
     return gap
 
@@ -111,17 +118,17 @@ def is_behind(
     gap: float,
     level: float,
     selection: Ints,
-    room: tuple[Hulls, Duel, Work, Stack],
+    room: tuple[Hulls, Pairwise, Work, Stack],
 ) -> bool:
-    """Return whether bets of some scale prove the witness ahead of every selection of k."""
-    hulls, duel, work, stack = room
+    """Return whether bets of some scale prove the leader ahead of every selection of k."""
+    hulls, pair, work, stack = room
     best = -math.inf
     for g in range(len(SCALES)):
         set_hulls(tally, rule, i, lead, k, size, SCALES[g], hulls)
         enough = level - math.log(PRIOR[g])
         tilt = 2.0 * enough / gap
         found, value = prove_by_bets(
-            hulls, independent, masks, slack, size, tilt, enough, selection, duel, work, stack
+            hulls, independent, masks, slack, size, tilt, enough, selection, pair, work, stack
         )
         if found == PROVEN:
             return True

@@ -1,8 +1,8 @@
 """What a tally proves of the best group by evidence on several arms at once.
 
-For noise with a known scale and independent arms. A witness is a group i with a selection s of it, an arm
+For noise with a known scale and independent arms. A leader is a group i with a selection s of it, an arm
 for each dim; for a rival k, a selection s' of k and a precision q let E_q be the product of
-half-normal mixtures (`evidence_linear`), one for each arm that s or s' uses, of all its pulls. Z(i, s,
+half-normal mixtures (`evalues.linear`), one for each arm that s or s' uses, of all its pulls. Z(i, s,
 k, s') is the log of sum_q p_q inf E_q, p a fixed prior, each infimum over all means with
 
     sum_d w^d mu_{s(d)}^d + slack <= sum_d w^d mu_{s'(d)}^d.                                   (H)
@@ -17,7 +17,7 @@ both are fixed by the means. Say k* is out though it is the only best one, or i 
 within the slack: then k* is behind some i != k* with a slack for which (H) is true of i, each s of
 it, k* and s*. So for one of at most m fixed pairs (i, s) a process that is at most a supermartingale
 that starts at 1 has reached m / delta: Ville's inequality and the sum over pairs give delta. For
-epsilon > 0 there are two slacks, and m doubles. The witness may be chosen in any way, since the sum is
+epsilon > 0 there are two slacks, and m doubles. The leader may be chosen in any way, since the sum is
 over all of them.
 
 **Values in a range** are sub-Gaussian with scale (high - low) / 2 (Hoeffding's lemma), so all this holds
@@ -37,12 +37,12 @@ from bestgroup.inference.certificate.best_by_bets import find_behind_by_bets
 from bestgroup.inference.evalues.linear import PRECISIONS, PRIOR, coefficients
 from bestgroup.inference.evalues.prove import PROVEN, prove
 from bestgroup.inference.evalues.search import (
-    Duel,
+    Pairwise,
     Work,
     at_selection,
     descend,
     find_blocks,
-    make_duel,
+    make_pairwise,
     make_work,
 )
 from bestgroup.inference.kinds import BERNOULLI, BOUNDED, POWERS
@@ -57,12 +57,12 @@ MOST_DIMS = 8  # the bound over selections takes 2^D K values of psi*
 ROUNDING = 1e-6  # far more than floating point could add to the evidence
 
 
-def behind_witness(
+def behind_leader(
     tally: Tally, shape: Shape, goal: BestGroup, noise: Noise, delta: float, low: Floats
 ) -> tuple[int, Bools, Bools]:
-    """Return a witness, and the groups that are behind it by nothing and by up to epsilon, [N] each.
+    """Return a leader, and the groups that are behind it by nothing and by up to epsilon, [N] each.
 
-    The witness is the group, with the arms, of the largest lower bounds.
+    The leader is the group, with the arms, of the largest lower bounds.
     """
     weights = goal.weight_vector(shape.dims)
     lower = low.max(axis=1) @ weights
@@ -102,69 +102,69 @@ def find_behind(
     level: float,
     behind: Bools,
 ) -> None:
-    """Set which groups the witness is proven ahead of, up to the slack, in place."""
+    """Set which groups the leader is proven ahead of, up to the slack, in place."""
     D = len(weights)
     work = make_work(D)
-    duel = make_duel(len(PRECISIONS), tally.counts.shape[1], D, coefficient)
-    enter_lead(tally, weights, i, lead, slack, duel, work.masks)
+    pair = make_pairwise(len(PRECISIONS), tally.counts.shape[1], D, coefficient)
+    enter_lead(tally, weights, i, lead, slack, pair, work.masks)
     selection = np.zeros(D, np.int64)
     for k in range(len(sizes)):
-        if k != i and not behind[k] and enter_rival(tally, weights, duel, k, sizes[k]):
-            behind[k] = is_behind(duel, sizes[k], level, selection, work)
+        if k != i and not behind[k] and enter_rival(tally, weights, pair, k, sizes[k]):
+            behind[k] = is_behind(pair, sizes[k], level, selection, work)
 
 
 @kernel
 def enter_lead(
-    tally: Tally, weights: Floats, i: int, lead: Ints, slack: float, duel: Duel, masks: Ints
+    tally: Tally, weights: Floats, i: int, lead: Ints, slack: float, pair: Pairwise, masks: Ints
 ) -> None:
-    """Enter the witness's side of all duels."""
+    """Enter the leader's side of all comparisons."""
     find_blocks(lead, masks)
-    duel.ahead[0] = slack
+    pair.ahead[0] = slack
     for g in range(len(PRECISIONS)):
-        duel.lead_cost[g] = -math.log(PRIOR[g])
+        pair.lead_cost[g] = -math.log(PRIOR[g])
     for d in range(len(masks)):
         n = float(tally.counts[i, lead[d]])
-        duel.ahead[0] += weights[d] * tally.sums[i, lead[d], d] / n
+        pair.ahead[0] += weights[d] * tally.sums[i, lead[d], d] / n
         for g in range(len(PRECISIONS)):
             q = PRECISIONS[g]
-            duel.lead[g, d] = 0.0
+            pair.lead[g, d] = 0.0
             if masks[d] > 0:
-                duel.lead[g, d] = duel.coefficient[masks[d]] * math.sqrt(n + q) / n
-                duel.lead_cost[g] += 0.5 * math.log(1.0 + n / q)
+                pair.lead[g, d] = pair.coefficient[masks[d]] * math.sqrt(n + q) / n
+                pair.lead_cost[g] += 0.5 * math.log(1.0 + n / q)
 
 
 @kernel
-def enter_rival(tally: Tally, weights: Floats, duel: Duel, k: int, size: int) -> bool:
-    """Enter group k's side of a duel; False if an arm of it was never pulled."""
+def enter_rival(tally: Tally, weights: Floats, pair: Pairwise, k: int, size: int) -> bool:
+    """Enter group k's side of a comparison; False if an arm of it was never pulled."""
     for j in range(size):
         n = float(tally.counts[k, j])
         if n == 0.0:
             return False
         for g in range(len(PRECISIONS)):
             q = PRECISIONS[g]
-            duel.reach[g, j] = math.sqrt(n + q) / n
-            duel.cost[g, j] = 0.5 * math.log(1.0 + n / q)
+            pair.reach[g, j] = math.sqrt(n + q) / n
+            pair.cost[g, j] = 0.5 * math.log(1.0 + n / q)
         for d in range(len(weights)):
-            duel.worth[j, d] = weights[d] * tally.sums[k, j, d] / n
+            pair.worth[j, d] = weights[d] * tally.sums[k, j, d] / n
     return True
 
 
 @kernel
-def is_behind(duel: Duel, size: int, level: float, selection: Ints, work: Work) -> bool:
+def is_behind(pair: Pairwise, size: int, level: float, selection: Ints, work: Work) -> bool:
     """Return whether the evidence against every selection of the rival reaches the level."""
     best, most = -1, -np.inf
     for d in range(len(selection)):
         selection[d] = 0
         for j in range(1, size):
-            if duel.worth[j, d] > duel.worth[selection[d], d]:
+            if pair.worth[j, d] > pair.worth[selection[d], d]:
                 selection[d] = j
     for g in range(len(PRECISIONS)):
-        value, _ = at_selection(duel, g, selection, 0.0, np.inf, work)
+        value, _ = at_selection(pair, g, selection, 0.0, np.inf, work)
         if value > most:
             best, most = g, value
     if best < 0 or most < level - 2.0:  # pooling adds less
         return False
-    value, tilt = descend(duel, best, size, selection, work)
+    value, tilt = descend(pair, best, size, selection, work)
     if value < level - 2.0:
         return False
-    return prove(duel, best, size, tilt, level, selection, work) == PROVEN
+    return prove(pair, best, size, tilt, level, selection, work) == PROVEN

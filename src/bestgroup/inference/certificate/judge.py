@@ -40,7 +40,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bestgroup.compile.kernel import kernel
-from bestgroup.inference.certificate.best_group import MOST_DIMS, behind_witness
+from bestgroup.inference.certificate.best_group import MOST_DIMS, behind_leader
 from bestgroup.inference.certificate.pairs import is_above
 from bestgroup.inference.confidence_sequences.boxes import BoxRule, all_boxes
 from bestgroup.inference.evalues.pair_wealth import ROOM
@@ -108,7 +108,7 @@ def judge(tally: Tally, shape: Shape, goal: Goal, noise: Noise, delta: float) ->
     if isinstance(goal, BestGroup):
         if D > MOST_DIMS or not noise.has_scale:
             return judge_boxes(low, high, goal)
-        first, sure, near = behind_witness(tally, shape, goal, noise, delta, low)
+        first, sure, near = behind_leader(tally, shape, goal, noise, delta, low)
         status = settle_best(sure, first if near.sum() == N - 1 else -1, goal)
         return judge_boxes(low, high, goal)._replace(status=status, pairs=True)
     beats, holds = np.zeros((N, N, D), np.bool_), np.zeros((N, N, D), np.bool_)

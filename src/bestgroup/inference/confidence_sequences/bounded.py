@@ -1,8 +1,8 @@
 """Confidence sequences for values in [0, 1] by betting, which adapts to the variance.
 
-**The capital.** A gambler who suspects that the mean exceeds m bets a share lam on it before each
-value x: the capital grows by 1 + lam (x - m), which is not negative for lam <= 1 / m. If the mean
-is at most m, given the past, the capital is a nonnegative supermartingale that starts at 1, and so
+**The wealth.** A gambler who suspects that the mean exceeds m bets a share lam on it before each
+value x: the wealth grows by 1 + lam (x - m), which is not negative for lam <= 1 / m. If the mean
+is at most m, given the past, the wealth is a nonnegative supermartingale that starts at 1, and so
 is the mixture over the bets lam_1, ..., lam_L with equal weights,
 
     K_n(m) = (1 / L) sum_k [lam_k m < 1] prod_{i <= n} (1 + lam_k (x_i - m)).
@@ -39,19 +39,19 @@ from bestgroup.problem.arrays import Floats
 _BETS = tuple(2.0**k for k in (-8, -7, -6, -5, -4, -3, -2, -1, -0.5, 0, 0.5, 1, 1.5, 2, 3))
 _POINTS = 31  # the grid is 1/32, ..., 31/32
 _GRID = tuple((g + 1) / (_POINTS + 1) for g in range(_POINTS))
-STATISTICS = 2  # sum x, sum x^2; then the capitals for larger and for smaller means
-CAPITALS = _POINTS * len(_BETS)
+STATISTICS = 2  # sum x, sum x^2; then the wealths for larger and for smaller means
+WEALTHS = _POINTS * len(_BETS)
 _MOST = 0.99  # a bet of all one has would be lost for good
-_RICH = 1e290  # a capital beyond it is counted as that much, which only loses
+_RICH = 1e290  # a wealth beyond it is counted as that much, which only loses
 _CLOSE = 3e-8  # how close a bound comes to the root that it stands for
 
 
 @kernel
 def absorb_bounded(extra: Floats, x: float) -> None:
-    """Take up one value in [0, 1], in place; `extra` begins with 2 entries, or 2 + 2 CAPITALS."""
+    """Take up one value in [0, 1], in place; `extra` begins with 2 entries, or 2 + 2 WEALTHS."""
     extra[0] += x
     extra[1] += x * x
-    if len(extra) <= CAPITALS:
+    if len(extra) <= WEALTHS:
         return
     at = 2
     for side in range(2):
@@ -75,19 +75,17 @@ def _absorb_at_once(extra: Floats, x: float) -> None:
     """Do the same with arrays: a hundred times as fast as the loop where that is not compiled."""
     extra[0] += x
     extra[1] += x * x
-    if len(extra) > CAPITALS:
-        both = extra[2 : 2 + 2 * CAPITALS].reshape(2, CAPITALS)
+    if len(extra) > WEALTHS:
+        both = extra[2 : 2 + 2 * WEALTHS].reshape(2, WEALTHS)
         for value, part in ((x, both[0]), (1.0 - x, both[1])):
             np.minimum(part * (1.0 + _SAFE_BETS * (value - _ALL_POINTS)), _RICH, out=part)
 
 
 @kernel
-def log_capital(
-    n: float, total: float, squares: float, extra: Floats, side: int, m: float
-) -> float:
+def log_wealth(n: float, total: float, squares: float, extra: Floats, side: int, m: float) -> float:
     """Return a lower bound of log K_n(m) for 0 < m < 1; `total` and `squares` of that side's values."""
     cell = math.ceil(m * (_POINTS + 1)) - 1  # the first grid point at or above m
-    known = len(extra) > CAPITALS and cell < _POINTS
+    known = len(extra) > WEALTHS and cell < _POINTS
     point = (cell + 1) / (_POINTS + 1)
     at = 2 + (side * _POINTS + cell) * len(_BETS)
     spread = max(squares - 2.0 * m * total + n * m * m, 0.0)
@@ -98,9 +96,9 @@ def log_capital(
         if t < _MOST:
             value = bet * (total - n * m) - (-math.log1p(-t) - t) * (spread / (m * m))
         if known and bet * point < _MOST:
-            capital = float(extra[at + k])
-            if capital > 0.0:
-                value = max(value, math.log(capital))
+            wealth = float(extra[at + k])
+            if wealth > 0.0:
+                value = max(value, math.log(wealth))
         if value > most:
             parts = parts * math.exp(most - value) + 1.0 if most > -math.inf else 1.0
             most = value
@@ -142,15 +140,15 @@ def lower_bounded(n: float, extra: Floats, side: int, level: float, floor: float
     low, high = max(floor, 0.0), min(max(total / n, 0.0), 1.0)
     gain, loss = math.inf, -math.inf  # what log K is above the level at low, and at high
     if low > 0.0:
-        gain = log_capital(n, total, squares, extra, side, low) - level if low < high else -1.0
+        gain = log_wealth(n, total, squares, extra, side, low) - level if low < high else -1.0
         if gain < 0.0:
             return low
-    # How many points of the grid are refuted; capitals fall as m rises.
+    # How many points of the grid are refuted; wealth falls as m rises.
     least = math.floor(low * (_POINTS + 1))
     most = min(math.ceil(high * (_POINTS + 1)) - 1, _POINTS)
     while least < most:
         g = (least + most + 1) // 2
-        over = log_capital(n, total, squares, extra, side, g / (_POINTS + 1)) - level
+        over = log_wealth(n, total, squares, extra, side, g / (_POINTS + 1)) - level
         if over >= 0.0:
             least, gain = g, over
         else:
@@ -164,7 +162,7 @@ def lower_bounded(n: float, extra: Floats, side: int, level: float, floor: float
     while high - low > _CLOSE:
         m = between(low, high, gain, loss, reach, first)
         reach /= 2.0
-        over = log_capital(n, total, squares, extra, side, m) - level
+        over = log_wealth(n, total, squares, extra, side, m) - level
         if over >= 0.0:
             low, gain = m, over
         else:

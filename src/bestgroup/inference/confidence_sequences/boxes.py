@@ -28,7 +28,7 @@ from bestgroup.inference.tally import Tally
 from bestgroup.problem.arrays import Bools, Floats, Ints
 from bestgroup.problem.shape import Shape
 
-_SLACK = 1e-9  # far above the rounding errors of a capital's logarithm
+_SLACK = 1e-9  # far above the rounding errors of a wealth's logarithm
 
 
 class BoxRule(NamedTuple):

@@ -1,7 +1,7 @@
-"""Proof that a witness has enough evidence against every selection of a group, by branch and bound.
+"""Proof that a leader has enough evidence against every selection of a group, by branch and bound.
 
 K^D selections cannot be enumerated when groups are large. A box of selections is proven when its
-bound (`evidence_search`) reaches the level; otherwise it is halved. Near and far arms of a dim get
+bound (`evalues.search`) reaches the level; otherwise it is halved. Near and far arms of a dim get
 tilts of their own that way, which one bound for all cannot give them. The boxes cover all
 selections, so nothing is proven that is not true: running out of boxes only means that sampling
 goes on.
@@ -16,7 +16,7 @@ import numpy as np
 
 from bestgroup.compile.borrowing import borrowing
 from bestgroup.compile.kernel import kernel
-from bestgroup.inference.evalues.search import Duel, Work, bound_box, pooled
+from bestgroup.inference.evalues.search import Pairwise, Work, bound_box, pooled
 from bestgroup.problem.arrays import Bools, Floats, Ints
 
 PROVEN, BEATEN, OPEN = 0, 1, 2
@@ -39,16 +39,16 @@ def make_stack(D: int, K: int) -> Stack:
 
 @kernel
 def prove(
-    duel: Duel, g: int, size: int, y: float, level: float, selection: Ints, work: Work
+    pair: Pairwise, g: int, size: int, y: float, level: float, selection: Ints, work: Work
 ) -> int:
     """Return PROVEN, BEATEN or OPEN as `prove_within` does, with room of its own."""
     stack = make_stack(len(selection), size)
-    return prove_within(duel, g, size, y, level, selection, work, stack)
+    return prove_within(pair, g, size, y, level, selection, work, stack)
 
 
 @borrowing
 def prove_within(
-    duel: Duel,
+    pair: Pairwise,
     g: int,
     size: int,
     y: float,
@@ -70,11 +70,11 @@ def prove_within(
     tilts[0] = y
     top = 0
     for _ in range(_BOXES):
-        value, tilt = pooled_bound(duel, g, boxes[top], tilts[top], level, selection, work)
+        value, tilt = pooled_bound(pair, g, boxes[top], tilts[top], level, selection, work)
         if value < level:
-            if pooled(duel, g, selection, tilt, level, work) < level:
+            if pooled(pair, g, selection, tilt, level, work) < level:
                 return BEATEN
-            if split_box(duel, boxes[top], boxes[top + 1], selection):
+            if split_box(pair, boxes[top], boxes[top + 1], selection):
                 tilts[top] = tilt
                 tilts[top + 1] = tilt
                 top += 1
@@ -88,19 +88,19 @@ def prove_within(
 
 @borrowing
 def pooled_bound(
-    duel: Duel, g: int, box: Bools, y: float, level: float, selection: Ints, work: Work
+    pair: Pairwise, g: int, box: Bools, y: float, level: float, selection: Ints, work: Work
 ) -> tuple[float, float]:
     """Return a bound over a box with precisions g - 1, g, g + 1 pooled, up to `level`, and the tilt of g."""
     D = len(selection)
-    value, tilt = bound_box(duel, g, box, y, level, selection, work)
+    value, tilt = bound_box(pair, g, box, y, level, selection, work)
     if value >= level or value < level - 2.0:
         return value, tilt
     total = math.exp(value - level)
     for d in range(D):
         work.trial[d] = selection[d]
     for other in (g - 1, g + 1):
-        if 0 <= other < len(duel.lead_cost) and total < 1.0:
-            more, _ = bound_box(duel, other, box, tilt, level, selection, work)
+        if 0 <= other < len(pair.lead_cost) and total < 1.0:
+            more, _ = bound_box(pair, other, box, tilt, level, selection, work)
             total += math.exp(min(more - level, 0.0))
     for d in range(D):
         selection[d] = work.trial[d]
@@ -108,7 +108,7 @@ def pooled_bound(
 
 
 @borrowing
-def split_box(duel: Duel, box: Bools, other: Bools, selection: Ints) -> bool:
+def split_box(pair: Pairwise, box: Bools, other: Bools, selection: Ints) -> bool:
     """Leave the near arms of one dim in `box`, put the far ones in `other`; False for one selection.
 
     The dim is the one where the selection's arm is furthest below the best of the box; arms less than half
@@ -121,16 +121,16 @@ def split_box(duel: Duel, box: Bools, other: Bools, selection: Ints) -> bool:
         for j in range(K):
             if box[d, j]:
                 arms += 1
-                most = max(most, duel.worth[j, d])
-        if arms > 1 and most - duel.worth[selection[d], d] > far:
-            dim, far, best = d, most - duel.worth[selection[d], d], most
+                most = max(most, pair.worth[j, d])
+        if arms > 1 and most - pair.worth[selection[d], d] > far:
+            dim, far, best = d, most - pair.worth[selection[d], d], most
     if dim < 0:
         return False
     for d in range(D):
         for j in range(K):
             other[d, j] = box[d, j]
     for j in range(K):
-        near = best - duel.worth[j, dim] < 0.5 * far
+        near = best - pair.worth[j, dim] < 0.5 * far
         if far <= 0.0:
             near = j != selection[dim]
         box[dim, j] = box[dim, j] and near

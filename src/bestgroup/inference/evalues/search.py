@@ -1,7 +1,7 @@
-"""Evidence of a witness against the selections of a group: at one, the least found, bounds over many.
+"""Evidence of a leader against the selections of a group: at one, the least found, bounds over many.
 
-A selection of group k names an arm for each dim. A duel is a witness, that is a group i with a
-selection of its own, against group k. By eq. (1) of `evidence_linear` the evidence against
+A selection of group k names an arm for each dim. A comparison is a leader, that is a group i with a
+selection of its own, against group k. By eq. (1) of `evalues.linear` the evidence against
 selection s at tilt y is
 
     y (ahead - sum_d worth[s(d), d]) - lead(y) - sum_b (psi*(y c_b r_b) + h_b),                (2)
@@ -33,11 +33,11 @@ from bestgroup.inference.evalues.linear import climb, conjugate
 from bestgroup.problem.arrays import Bools, Floats, Ints
 
 
-class Duel(NamedTuple):
-    """A witness against a group, at each of G precisions."""
+class Pairwise(NamedTuple):
+    """A leader against a group, at each of G precisions."""
 
-    ahead: Floats  # [1]      weighted mean of the witness, plus the slack
-    lead: Floats  # [G, D]    c r of the witness's arms; 0 for a dim served by the arm of an earlier one
+    ahead: Floats  # [1]      weighted mean of the leader, plus the slack
+    lead: Floats  # [G, D]    c r of the leader's arms; 0 for a dim served by the arm of an earlier one
     lead_cost: Floats  # [G]  the sum of their h, less the log of the prior
     worth: Floats  # [K, D]   w^d times the mean, of the group's arms
     reach: Floats  # [G, K]   r
@@ -59,9 +59,9 @@ class Work(NamedTuple):
 
 
 @kernel
-def make_duel(G: int, K: int, D: int, coefficient: Floats) -> Duel:
-    """Return room for duels of a witness with groups of at most K arms."""
-    return Duel(
+def make_pairwise(G: int, K: int, D: int, coefficient: Floats) -> Pairwise:
+    """Return room for comparisons of a leader with groups of at most K arms."""
+    return Pairwise(
         np.zeros(1),
         np.zeros((G, D)),
         np.zeros(G),
@@ -105,54 +105,54 @@ def find_blocks(selection: Ints, masks: Ints) -> None:
 
 @borrowing
 def at_selection(
-    duel: Duel, g: int, selection: Ints, y: float, enough: float, work: Work
+    pair: Pairwise, g: int, selection: Ints, y: float, enough: float, work: Work
 ) -> tuple[float, float]:
     """Return the evidence against one selection at precision g, and its tilt; -inf if not ahead.
 
     It is searched for from tilt y until it is `enough`.
     """
     D = len(selection)
-    gap = duel.ahead[0]
+    gap = pair.ahead[0]
     for d in range(D):
-        gap -= duel.worth[selection[d], d]
+        gap -= pair.worth[selection[d], d]
     if gap <= 0.0:
         return -np.inf, 0.0
     find_blocks(selection, work.masks)
     n = 0
-    cost = duel.lead_cost[g]
+    cost = pair.lead_cost[g]
     for d in range(D):
-        if duel.lead[g, d] > 0.0:
-            work.v[n] = duel.lead[g, d]
+        if pair.lead[g, d] > 0.0:
+            work.v[n] = pair.lead[g, d]
             n += 1
     for d in range(D):
         if work.masks[d] > 0:
             j = selection[d]
-            work.v[n] = duel.coefficient[work.masks[d]] * duel.reach[g, j]
-            cost += duel.cost[g, j]
+            work.v[n] = pair.coefficient[work.masks[d]] * pair.reach[g, j]
+            cost += pair.cost[g, j]
             n += 1
     value, tilt = climb(gap, work.v, n, y, enough + cost)
     return value - cost, tilt
 
 
 @borrowing
-def pooled(duel: Duel, g: int, selection: Ints, y: float, level: float, work: Work) -> float:
+def pooled(pair: Pairwise, g: int, selection: Ints, y: float, level: float, work: Work) -> float:
     """Return the evidence with precisions g - 1, g, g + 1 pooled by their prior, at least up to `level`."""
-    value, tilt = at_selection(duel, g, selection, y, level, work)
+    value, tilt = at_selection(pair, g, selection, y, level, work)
     if value >= level or value < level - 20.0:
         return value
     total = math.exp(value - level)
     for other in (g - 1, g + 1):
-        if 0 <= other < len(duel.lead_cost) and total < 1.0:
-            more, _ = at_selection(duel, other, selection, tilt, level, work)
+        if 0 <= other < len(pair.lead_cost) and total < 1.0:
+            more, _ = at_selection(pair, other, selection, tilt, level, work)
             total += math.exp(min(more - level, 0.0))
     return level + math.log(total)
 
 
 @borrowing
-def descend(duel: Duel, g: int, size: int, selection: Ints, work: Work) -> tuple[float, float]:
+def descend(pair: Pairwise, g: int, size: int, selection: Ints, work: Work) -> tuple[float, float]:
     """Change `selection` one dim at a time while that lowers the evidence; return it and its tilt."""
     D = len(selection)
-    least, tilt = at_selection(duel, g, selection, 0.0, np.inf, work)
+    least, tilt = at_selection(pair, g, selection, 0.0, np.inf, work)
     if least == -np.inf:
         return least, tilt
     for d in range(D):
@@ -164,7 +164,7 @@ def descend(duel: Duel, g: int, size: int, selection: Ints, work: Work) -> tuple
                 if j == selection[d]:
                     continue
                 work.trial[d] = j
-                value, y = at_selection(duel, g, work.trial, 0.0, least, work)
+                value, y = at_selection(pair, g, work.trial, 0.0, least, work)
                 if value < least:
                     least, tilt = value, y
                     selection[d] = j
@@ -176,7 +176,7 @@ def descend(duel: Duel, g: int, size: int, selection: Ints, work: Work) -> tuple
 
 
 @borrowing
-def best_arms(duel: Duel, g: int, box: Bools, y: float, work: Work) -> None:
+def best_arms(pair: Pairwise, g: int, box: Bools, y: float, work: Work) -> None:
     """Set work.value, work.pick: for every set of dims the arm with the largest term at tilt y."""
     D, K = box.shape
     sets = 1 << D
@@ -196,9 +196,9 @@ def best_arms(duel: Duel, g: int, box: Bools, y: float, work: Work) -> None:
             first = 0
             while not s >> first & 1:
                 first += 1
-            work.sums[s] = work.sums[s & (s - 1)] + duel.worth[j, first]
-            height, _ = conjugate(y * duel.coefficient[s] * duel.reach[g, j])
-            value = y * work.sums[s] + height + duel.cost[g, j]
+            work.sums[s] = work.sums[s & (s - 1)] + pair.worth[j, first]
+            height, _ = conjugate(y * pair.coefficient[s] * pair.reach[g, j])
+            value = y * work.sums[s] + height + pair.cost[g, j]
             if value > work.value[s]:
                 work.value[s] = value
                 work.pick[s] = j
@@ -227,38 +227,38 @@ def join_sets(work: Work, sets: int) -> None:
 
 @borrowing
 def relaxed(
-    duel: Duel, g: int, box: Bools, y: float, selection: Ints, work: Work
+    pair: Pairwise, g: int, box: Bools, y: float, selection: Ints, work: Work
 ) -> tuple[float, float]:
     """Return the bound over a box at tilt y and its slope in y; sets `selection` to what attains it."""
     D = len(selection)
     full = (1 << D) - 1
-    best_arms(duel, g, box, y, work)
+    best_arms(pair, g, box, y, work)
     join_sets(work, full + 1)
-    value = y * duel.ahead[0] - duel.lead_cost[g] - work.total[full]
-    slope = duel.ahead[0]
+    value = y * pair.ahead[0] - pair.lead_cost[g] - work.total[full]
+    slope = pair.ahead[0]
     for d in range(D):
-        if duel.lead[g, d] > 0.0:
-            height, x = conjugate(y * duel.lead[g, d])
+        if pair.lead[g, d] > 0.0:
+            height, x = conjugate(y * pair.lead[g, d])
             value -= height
-            slope -= duel.lead[g, d] * x
+            slope -= pair.lead[g, d] * x
     rest = full
     while rest:
         s = work.cut[rest]
         j = work.pick[s]
-        factor = duel.coefficient[s] * duel.reach[g, j]
+        factor = pair.coefficient[s] * pair.reach[g, j]
         _, x = conjugate(y * float(factor))
         slope -= factor * x
         for d in range(D):
             if s >> d & 1:
                 selection[d] = j
-                slope -= duel.worth[j, d]
+                slope -= pair.worth[j, d]
         rest ^= s
     return value, slope
 
 
 @borrowing
 def bound_box(
-    duel: Duel, g: int, box: Bools, y: float, level: float, selection: Ints, work: Work
+    pair: Pairwise, g: int, box: Bools, y: float, level: float, selection: Ints, work: Work
 ) -> tuple[float, float]:
     """Return a lower bound of the evidence against all selections of a box, and its tilt.
 
@@ -268,7 +268,7 @@ def bound_box(
     best, best_y = -np.inf, y
     low, high = 0.0, np.inf
     for _ in range(10):
-        value, slope = relaxed(duel, g, box, y, selection, work)
+        value, slope = relaxed(pair, g, box, y, selection, work)
         if value > best:
             best, best_y = value, y
         if best >= level:
@@ -279,8 +279,8 @@ def bound_box(
             high = y
         bend = 0.0
         for d in range(len(selection)):
-            reach = duel.coefficient[1 << d] * duel.reach[g, selection[d]]
-            bend += duel.lead[g, d] * duel.lead[g, d] + reach * reach + 2.0 / (y * y)
+            reach = pair.coefficient[1 << d] * pair.reach[g, selection[d]]
+            bend += pair.lead[g, d] * pair.lead[g, d] + reach * reach + 2.0 / (y * y)
         move = min(max(y + slope / bend, 0.25 * y), 4.0 * y)
         if move <= low or move >= high:
             move = 0.5 * (low + high)

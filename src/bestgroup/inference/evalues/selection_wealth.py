@@ -1,4 +1,4 @@
-"""Evidence of a witness against all selections of a group by wealth of bets, for values in a range.
+"""Evidence of a leader against all selections of a group by wealth of bets, for values in a range.
 
 Values are taken as numbers in [0, 1], o_d = w^d times the range. For one dim of one arm K(m) and L(m)
 are the wealth of `wealth` against small and against large means. An arm that serves a set B of dims has
@@ -32,7 +32,7 @@ import numpy as np
 from bestgroup.compile.borrowing import borrowing
 from bestgroup.compile.kernel import kernel
 from bestgroup.inference.evalues.prove import PROVEN, Stack, split_box
-from bestgroup.inference.evalues.search import Duel, Work, join_sets
+from bestgroup.inference.evalues.search import Pairwise, Work, join_sets
 from bestgroup.inference.evalues.wealth import (
     BETS,
     CENTRE,
@@ -59,7 +59,7 @@ _HALVINGS = 14
 class Hulls(NamedTuple):
     """Points below the logs of wealth, and what a proof needs besides."""
 
-    points: Floats  # [K + 1, D, POINTS, 2]  m and a lower bound; row K is the witness's
+    points: Floats  # [K + 1, D, POINTS, 2]  m and a lower bound; row K is the leader's
     sizes: Ints  # [K + 1, D]
     heft: Floats  # [D]      o_d
     logs: Floats  # [2, BETS]
@@ -155,7 +155,7 @@ def term(
 
 @borrowing
 def lead_terms(hulls: Hulls, independent: bool, masks: Ints, y: float) -> tuple[float, float]:
-    """Return what the witness's arms subtract at tilt y, and the slope; `masks` are their blocks."""
+    """Return what the leader's arms subtract at tilt y, and the slope; `masks` are their blocks."""
     value, slope = 0.0, 0.0
     own = hulls.sizes.shape[0] - 1
     for d in range(len(masks)):
@@ -246,7 +246,7 @@ def prove_by_bets(
     y: float,
     level: float,
     selection: Ints,
-    duel: Duel,
+    pair: Pairwise,
     work: Work,
     stack: Stack,
 ) -> tuple[int, float]:
@@ -269,7 +269,7 @@ def prove_by_bets(
         if value < level:
             for d in range(D):
                 selection[d] = work.trial[d]
-            if split_box(duel, boxes[top], boxes[top + 1], selection):
+            if split_box(pair, boxes[top], boxes[top + 1], selection):
                 tilts[top], tilts[top + 1] = tilt, tilt
                 top += 1
                 continue

@@ -65,7 +65,7 @@ class BeatenTogether:
     """The same for all pairs (i, j) at once with fully dependent dims: an arm has one shift for all dims.
 
     Once it is chosen which arm of j serves each dim, a pair is a `cover_arms`. Dims are added one
-    at a time, dearest first; costs grow with every dim, so the cost of the dims so far and that of
+    at a time, costliest first; costs grow with every dim, so the cost of the dims so far and that of
     each other dim alone are bounds.
     """
 

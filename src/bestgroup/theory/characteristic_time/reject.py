@@ -6,7 +6,7 @@ arm serves it, the cost is a sum of one-dimensional pooled minima over slots: a 
 when dims are fully dependent, an arm of k with all the dims that it serves. A slot costs more the
 more dominators are in it, which gives the bounds: at a node
 
-* the dominator that is dearest to place, placed alone, and
+* the dominator that is costliest to place, placed alone, and
 * all dominators not yet placed, lowered to the highest levels that can still pay: a slot's cost
 grows at least by
   own (rise - level)^2 / 2, so no level rises by more than sqrt(2 (limit - cost) / own).
@@ -103,7 +103,7 @@ class Rejected:
 
 @kernel
 def begin(case: Case, allocation: Floats) -> float:
-    """Take in an allocation; returns what the dearest dominator costs alone."""
+    """Take in an allocation; returns what the costliest dominator costs alone."""
     for j in range(case.row.shape[0]):
         for m in range(case.row.shape[1]):
             case.weight[j, m] = allocation[case.row[j, m]] if case.exists[j, m] else 0.0
@@ -112,7 +112,7 @@ def begin(case: Case, allocation: Floats) -> float:
     mark_useful(case.own, case.force, case.dependent[0], case.useful)
     node, work = make_node(case, 1), make_work(case)
     price(case, node, 0, work)
-    return dearest(case, node, 0, work)[1]
+    return costliest_rival(case, node, 0, work)[1]
 
 
 @kernel
@@ -133,7 +133,7 @@ def search(case: Case, cutoff: float, nodes: int, cut: Floats) -> tuple[float, f
         seen += 1
         copy_node(stack, size, here)
         price(case, stack, here, work)
-        rival, least = dearest(case, stack, here, work)
+        rival, least = costliest_rival(case, stack, here, work)
         if least <= 0.0:  # all that are left are below a level already
             copy_node(stack, here, best)
             limit = EXACT * min(stack.cost[here], cutoff)
@@ -279,7 +279,7 @@ def pooled(work: Work, terms: int, own: float, rise: float) -> tuple[float, floa
 
 
 @borrowing
-def dearest(case: Case, node: Node, at: int, work: Work) -> tuple[int, float]:
+def costliest_rival(case: Case, node: Node, at: int, work: Work) -> tuple[int, float]:
     """Return the dominator whose cheapest option costs most, and that cost; (-1, 0) if none is left."""
     rival, most = -1, 0.0
     for j in range(len(case.row)):

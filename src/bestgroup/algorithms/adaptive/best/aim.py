@@ -2,7 +2,7 @@
 
 Nothing here touches the guarantee. Two traps are avoided. A group that is truly best but was
 underestimated must not starve while two wrong ones are told apart: a group that could still be
-ahead of the witness, by an upper bound on its worth, goes first. And the witness's selection must
+ahead of the leader, by an upper bound on its worth, goes first. And the leader's selection must
 not rest on an arm that was lucky while a better one was not: arms of its group that could be better
 are pulled in place of those that are due.
 """
@@ -13,16 +13,16 @@ import math
 
 import numpy as np
 
-from bestgroup.algorithms.adaptive.best.costs import dearer, rate_of
-from bestgroup.algorithms.adaptive.best.state import LinearRule, Room, State
+from bestgroup.algorithms.adaptive.best.costs import cost_ratio, rate_of
+from bestgroup.algorithms.adaptive.best.state import LinearRule, Scratch, State
 from bestgroup.compile.borrowing import borrowing
 from bestgroup.inference.evalues.search import find_blocks
 from bestgroup.inference.tally import Tally, sum_of
 from bestgroup.problem.arrays import Floats, Ints
 
 _OPTIMISM = 1.0  # times V log t, the square of the bonus of a group's worth
-_CURIOSITY = 0.5  # times log t / n, the square of the bonus of an arm of the witness's group
-_MATTERS = 0.1  # of the gap: by how much an arm of the witness's group must be better to matter
+_CURIOSITY = 0.5  # times log t / n, the square of the bonus of an arm of the leader's group
+_MATTERS = 0.1  # of the gap: by how much an arm of the leader's group must be better to matter
 
 _GROWN = 1.125  # the aim is taken anew when an arm's pulls have grown so many times
 
@@ -40,7 +40,7 @@ def choose_arm(
 ) -> tuple[int, int, int]:
     """Return the arm that is due, counting planned pulls, and how many of its pulls count.
 
-    Of the arms in the duel with the least evidence it is the one with the largest c / (n sqrt(cost)):
+    Of the arms in the comparison with the least evidence it is the one with the largest c / (n sqrt(cost)):
     a pull of it lowers V = sum c^2 / n most for its cost. `masks` [D] is scratch, `none` [K] zeros.
     """
     D = len(state.lead)
@@ -48,7 +48,7 @@ def choose_arm(
     if k < 0:
         k = choose_rival(state, tally, rule, pulls, masks, none)
         wanted = state.hard[k]
-    i = state.witness[0]
+    i = state.leader[0]
     best, group, arm, count = -1.0, i, 0, 0
     find_blocks(wanted, masks)
     for d in range(D):
@@ -72,7 +72,7 @@ def choose_arm(
                 for e in range(D - 1, -1, -1):
                     other = state.probe[e]
                     spent = tally.counts[i, other] + pulls[i, other]
-                    outlay = spent * dearer(float(rule.cost[i, other]), float(rule.cost[i, j]))
+                    outlay = spent * cost_ratio(float(rule.cost[i, other]), float(rule.cost[i, j]))
                     if masks[d] >> e & 1 and outlay < often:
                         arm = other
     return int(group), int(arm), int(count)
@@ -82,11 +82,11 @@ def choose_arm(
 def choose_rival(
     state: State, tally: Tally, rule: LinearRule, pulls: Ints, masks: Ints, none: Ints
 ) -> int:
-    """Return the group with the least evidence, with V by the counts of now and the gaps of the last look."""
-    own = variance(rule, tally, pulls, state.witness[0], state.lead, state.before, masks)
+    """Return the group with the least evidence: V by the counts of now, gaps of the last check."""
+    own = variance(rule, tally, pulls, state.leader[0], state.lead, state.before, masks)
     rival, least = -1, np.inf
     for k in range(len(state.out)):
-        if state.out[k] or k == state.witness[0]:
+        if state.out[k] or k == state.leader[0]:
             continue
         v = own + variance(rule, tally, pulls, k, state.hard[k], none, masks)
         score = state.evidence[k] + state.gap[k] * abs(state.gap[k]) / (2.0 * v) - state.ease[k]
@@ -157,11 +157,11 @@ def set_means(tally: Tally, rule: LinearRule, means: Floats) -> None:
 
 
 @borrowing
-def aim(state: State, tally: Tally, rule: LinearRule, room: Room) -> None:
+def aim(state: State, tally: Tally, rule: LinearRule, space: Scratch) -> None:
     """Choose whom to pull for until the next aim: the group that could be ahead most, or the usual."""
-    means, trial = room.means, room.trial
+    means, trial = space.means, space.trial
     D = len(state.lead)
-    w = state.witness[0]
+    w = state.leader[0]
     log_total = math.log(float(sum_of(tally.counts)))
     high = rule.slack
     for d in range(D):
@@ -170,7 +170,7 @@ def aim(state: State, tally: Tally, rule: LinearRule, room: Room) -> None:
     for k in range(len(state.out)):
         if k == w or state.out[k]:
             continue
-        height = optimistic(tally, rule, room, k, _OPTIMISM * log_total)
+        height = optimistic(tally, rule, space, k, _OPTIMISM * log_total)
         if height > high:
             high = height
             state.rival[0] = k
@@ -182,12 +182,12 @@ def aim(state: State, tally: Tally, rule: LinearRule, room: Room) -> None:
 
 
 @borrowing
-def optimistic(tally: Tally, rule: LinearRule, room: Room, k: int, bonus: float) -> float:
-    """Return about the largest L_s + sqrt(bonus V_s) over selections s of group k; sets room.trial[0].
+def optimistic(tally: Tally, rule: LinearRule, space: Scratch, k: int, bonus: float) -> float:
+    """Return about the largest L_s + sqrt(bonus V_s) over selections s of group k; sets space.trial[0].
 
     sqrt(b V) is the least of b / (2 a) + a V / 2 over a; for given a the best s is found dim by dim.
     """
-    means, trial, masks = room.means, room.trial, room.masks
+    means, trial, masks = space.means, space.trial, space.masks
     D = trial.shape[1]
     height, a = -np.inf, 0.0
     for turn in range(4):
@@ -202,7 +202,7 @@ def optimistic(tally: Tally, rule: LinearRule, room: Room, k: int, bonus: float)
                     best = u
                     trial[1, d] = j
             value += rule.weights[d] * means[k, trial[1, d], d]
-        v = variance(rule, tally, room.idle, k, trial[1], room.none, masks)
+        v = variance(rule, tally, space.idle, k, trial[1], space.none, masks)
         value += math.sqrt(bonus * v)
         if value <= height:
             break
@@ -215,14 +215,14 @@ def optimistic(tally: Tally, rule: LinearRule, room: Room, k: int, bonus: float)
 def set_probes(
     state: State, tally: Tally, rule: LinearRule, means: Floats, log_total: float
 ) -> None:
-    """Choose for every dim of the witness an arm that could be better than the lead's, if any.
+    """Choose for every dim of the leader an arm that could be better than the lead's, if any.
 
     Only arms on which less was spent than on the lead's come into question, so that this gets at least
     half. Those pulled less than sqrt(its pulls) times go first. Where costs differ, an arm must be
     better by what its price takes away, and what a pull costs counts as so many pulls.
     """
     rate = rate_of(state, rule, means) if rule.priced else 0.0
-    w = state.witness[0]
+    w = state.leader[0]
     gap = np.inf
     for k in range(len(state.out)):
         if k != w and not state.out[k]:
@@ -234,10 +234,10 @@ def set_probes(
         high = means[w, lead, d] + _MATTERS * max(gap, 0.0) / rule.weights[d]
         for j in range(rule.sizes[w]):
             n = tally.counts[w, j]
-            dear = dearer(float(rule.cost[w, j]), float(cost))
-            if n * dear >= often:
+            ratio = cost_ratio(float(rule.cost[w, j]), float(cost))
+            if n * ratio >= often:
                 continue
-            bound = means[w, j, d] + rule.scale[d] * math.sqrt(_CURIOSITY * log_total / (n * dear))
+            bound = means[w, j, d] + rule.scale[d] * math.sqrt(_CURIOSITY * log_total / (n * ratio))
             if rule.priced:
                 bound += rate * rule.scale[d] * (math.sqrt(cost) - math.sqrt(rule.cost[w, j]))
             if n * n < often:

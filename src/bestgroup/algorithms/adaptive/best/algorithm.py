@@ -1,4 +1,4 @@
-"""Adaptive identification of the best group, with predictable witnesses.
+"""Adaptive identification of the best group, with predictable leaders.
 
 **Setting.** Group i is worth R_i . w, R_i^d = max_j mu_ij^d; the answer i must have
 R_i . w + epsilon ||w||_1 >= max_k R_k . w. A selection s of a group names an arm for each dim;
@@ -7,9 +7,9 @@ has its arm's mean plus noise xi, and for a set B of dims sum_{d in B} w^d xi^d 
 scale c_B: c_B = sum_B w^d sigma_d however the dims depend on each other (Hoelder's inequality),
 c_B = sqrt(sum_B (w^d sigma_d)^2) if they are independent.
 
-**Rule.** At stopping times tau_1 < tau_2 < ... a witness is named: a group i_m and a selection s_m
+**Rule.** At stopping times tau_1 < tau_2 < ... a leader is named: a group i_m and a selection s_m
 of it, chosen in any way from what was seen up to tau_m. For a group k != i_m, a selection s' of k
-and a precision q let E_q be the product of half-normal mixtures (`evidence_linear`), one an arm, of
+and a precision q let E_q be the product of half-normal mixtures (`evalues.linear`), one an arm, of
 precision q f, f being fixed beforehand: the mean cost of all arms, a geometric one, over the arm's own:
 
 * for an arm that s' uses, of ALL its pulls, each taken as the number sum_{d in B} w^d X^d / c_B,
@@ -22,40 +22,40 @@ Z_m(k, s') is the log of sum_q p_q inf E_q, p a fixed prior, each infimum over a
 
 Group k is out once Z_m(k, s') >= log(m (m + 1) / delta) for every s', at any time after tau_m and
 before tau_{m+1}. For epsilon = 0 it stays out; for epsilon > 0 all groups come back when the
-witness's group changes. The run ends when all groups but the witness are out, and answers it.
+leader's group changes. The run ends when all groups but the leader are out, and answers it.
 
 **Theorem.** The answer is wrong with probability at most delta, whatever rule chooses the pulls and
-the witnesses.
+the leaders.
 
 Proof. Let k* be a best group and s* a selection of it with L_{s*} = R_{k*} . w: both are fixed by
 the means. Let B be the groups i != k* with R_i . w + epsilon ||w||_1 <= R_{k*} . w. If i_m is in B
 then the true means satisfy (H) for (k*, s*), because L_{s_m} <= R_{i_m} . w. So exp Z_m(k*, s*) is
 at most M_m = sum_q p_q E_q at the true means. Define M_m at all times: before tau_m it is the sum
-over q of p_q times the factors of k* alone, which do not depend on the witness; from tau_m on the
-witness's factors come in, at 1; if i_m is not in B it stays from tau_m on what it is. A pull
+over q of p_q times the factors of k* alone, which do not depend on the leader; from tau_m on the
+leader's factors come in, at 1; if i_m is not in B it stays from tau_m on what it is. A pull
 multiplies at most one factor of E_q, and that by a mixture of exp(eta Y - eta^2 / 2) whose weights
 are known before the pull and where Y is sub-Gaussian with mean 0 and scale 1 given the past. So M_m
 is a nonnegative supermartingale that starts at 1, and so is W = sum_m M_m / (m (m + 1)). By Ville's
 inequality W ever reaches 1 / delta with probability at most delta.
 Let the answer i be wrong: R_i . w + epsilon ||w||_1 < R_{k*} . w. Then i != k*, so k* is out. The
-witness i_m that put it out is in B: for epsilon = 0 every group but k* is, and for epsilon > 0 it is
+leader i_m that eliminated it is in B: for epsilon = 0 every group but k* is, and for epsilon > 0 it is
 i itself, as nothing has come back since. At that time M_m >= m (m + 1) / delta and W >= 1 / delta. QED
 
-No union is paid over groups, over the selections of k or over those of the witness: k* and s* are
-fixed, and the witness is predictable. The price is that the witness's own pulls before tau_m do not
+No union is paid over groups, over the selections of k or over those of the leader: k* and s* are
+fixed, and the leader is predictable. The price is that the leader's own pulls before tau_m do not
 count, and log(m (m + 1)).
 
 **Large groups.** "For every s'" is proven by branch and bound (`evidence_prove`) with a bound that
-costs 2^D K terms whatever K^D is (`evidence_search`); where it fails, sampling goes on.
+costs 2^D K terms whatever K^D is (`evalues.search`); where it fails, sampling goes on.
 
-**Sampling** cannot break the theorem. A look (`adaptive_linear_look`), at least whenever the pulls
+**Sampling** cannot break the theorem. A stopping check (`stopping_check`), at least whenever the pulls
 have grown by a fiftieth, finds for every group a selection with little evidence, decides, and
 chooses whom to pull for until the next one (`adaptive_linear_aim`).
 
 **The end.** Every arm of a group that is not out gets at least t / (25 A) of the first t pulls, A
 the number of arms, so all means converge. If the best group is unique it leads in the end; another
-witness is then replaced once the pulls have doubled, so m is at most of order log t. When the
-witness leads every selection, the bound of `evidence_search` at a tilt of order sqrt(t) grows faster
+leader is then replaced once the pulls have doubled, so m is at most of order log t. When the
+leader leads every selection, the bound of `evalues.search` at a tilt of order sqrt(t) grows faster
 than any multiple of log t, so the run ends with probability one. For epsilon > 0 any group that
 leads in the end will do; groups that tie for ever may take turns as leaders, but each of them then
 leads all others up to epsilon, and doubling gives it the time to prove it.
@@ -82,9 +82,15 @@ from bestgroup.algorithms.adaptive.best.aim import (
     set_means,
 )
 from bestgroup.algorithms.adaptive.best.bets import set_scales
-from bestgroup.algorithms.adaptive.best.boxes import choose_box_arm, look_at_boxes
-from bestgroup.algorithms.adaptive.best.state import LinearRule, Room, State, init, make_room
-from bestgroup.algorithms.adaptive.best.stopping_check import look, next_look
+from bestgroup.algorithms.adaptive.best.boxes import check_boxes, choose_box_arm
+from bestgroup.algorithms.adaptive.best.state import (
+    LinearRule,
+    Scratch,
+    State,
+    init,
+    make_scratch,
+)
+from bestgroup.algorithms.adaptive.best.stopping_check import check, next_check
 from bestgroup.algorithms.protocol import Algorithm, Kernels, Setting, Workspace, proven_for
 from bestgroup.compile.borrowing import borrowing
 from bestgroup.compile.kernel import kernel
@@ -98,7 +104,7 @@ from bestgroup.problem.goals import BestGroup
 from bestgroup.problem.guarantee import SEVERAL_ARMS, SINGLE_ARMS, Guarantee
 from bestgroup.problem.noise import SubGaussian
 
-_FIRST = 4  # pulls of every arm before the first look
+_FIRST = 4  # pulls of every arm before the first check
 _EVEN = 0.04  # of all pulls go to all arms alike, at least: no arm stays unlucky for long
 
 
@@ -113,16 +119,16 @@ def plan(state: State, tally: Tally, rule: LinearRule) -> Ints:
 
 
 @borrowing
-def plan_in(state: State, tally: Tally, rule: LinearRule, room: Room, pulls: Ints) -> None:
+def plan_in(state: State, tally: Tally, rule: LinearRule, space: Scratch, pulls: Ints) -> None:
     """Set the pulls of a plan."""
-    set_plan(state, tally, rule, pulls, room.masks, room.none)
+    set_plan(state, tally, rule, pulls, space.masks, space.none)
 
 
 @borrowing
 def set_plan(
     state: State, tally: Tally, rule: LinearRule, pulls: Ints, masks: Ints, none: Ints
 ) -> None:
-    """Set the pulls of a plan; `masks` and `none` are those of `Room`."""
+    """Set the pulls of a plan; `masks` and `none` are those of `Workspace`."""
     for i in range(pulls.shape[0]):
         for j in range(pulls.shape[1]):
             pulls[i, j] = _FIRST if state.round[0] == 0 and rule.exists[i, j] else 0
@@ -158,13 +164,13 @@ def fill_short(state: State, tally: Tally, rule: LinearRule, pulls: Ints) -> Non
 
 @kernel
 def step(state: State, tally: Tally, rule: LinearRule) -> None:
-    """Count the round, and look if it is time to."""
-    advance(state, tally, rule, make_room(rule, state.coefficient))
+    """Count the round, and check if it is time to."""
+    advance(state, tally, rule, make_scratch(rule, state.coefficient))
 
 
 @borrowing
-def advance(state: State, tally: Tally, rule: LinearRule, room: Room) -> None:
-    """Do a step: count the round, look if it is time to, or take the aim anew."""
+def advance(state: State, tally: Tally, rule: LinearRule, space: Scratch) -> None:
+    """Do a step: count the round, check if it is time to, or take the aim anew."""
     state.round[0] += 1
     state.short[0] = False
     total = sum_of(tally.counts)
@@ -176,21 +182,21 @@ def advance(state: State, tally: Tally, rule: LinearRule, room: Room) -> None:
     rule = LinearRule(*rule[:6], state.scale, state.coefficient, *rule[8:])
     if rule.boxes:
         if due:
-            look_at_boxes(state, tally, rule, room)
+            check_boxes(state, tally, rule, space)
     elif due or is_stale(state, tally, rule):
         if due or state.named[0] == 0:
-            look(state, tally, rule, room, total)
+            check(state, tally, rule, space, total)
         else:
-            set_means(tally, rule, room.means)
-            aim(state, tally, rule, room)
+            set_means(tally, rule, space.means)
+            aim(state, tally, rule, space)
     if due:
         set_next(state, tally, rule, total)
 
 
 @borrowing
 def set_next(state: State, tally: Tally, rule: LinearRule, total: int) -> None:
-    """Set when to look next, and whether an arm has fallen below the floor."""
-    state.next[0] = next_look(state, rule, total)
+    """Set when to check next, and whether an arm has fallen below the floor."""
+    state.next[0] = next_check(state, rule, total)
     least = floor_of(total, rule)
     for i in range(len(rule.sizes)):
         if not state.out[i]:
@@ -200,9 +206,9 @@ def set_next(state: State, tally: Tally, rule: LinearRule, total: int) -> None:
 
 
 @kernel
-def make_workspace(state: State, rule: LinearRule) -> Room:
+def make_workspace(state: State, rule: LinearRule) -> Scratch:
     """Return what plans and steps write in."""
-    return make_room(rule, state.coefficient)
+    return make_scratch(rule, state.coefficient)
 
 
 @borrowing
@@ -276,7 +282,7 @@ class AdaptiveLinear(Algorithm):
         return init(rule)
 
     def answer(self, state: State, rule: LinearRule) -> frozenset[int]:
-        """Return the witness's group; before the end, all groups that are not out."""
+        """Return the leader's group; before the end, all groups that are not out."""
         if state.answer[0] >= 0:
             return frozenset([int(state.answer[0])])
         return frozenset(np.flatnonzero(~state.out).tolist())
@@ -292,7 +298,7 @@ class AdaptiveLinear(Algorithm):
             "dims": dims,
             "arms": rule.exists[:, :, None] & dims[:, None, :],
             "accepted": np.arange(len(groups)) == state.answer[0],
-            # With a slack a group that is behind the witness may still be better.
+            # With a slack a group that is behind the leader may still be better.
             "rejected": state.out.copy() if rule.boxes or rule.slack == 0.0 else ~state.out & False,
             "efficiency": state.efficiency.copy(),
         }

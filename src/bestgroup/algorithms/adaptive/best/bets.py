@@ -1,7 +1,7 @@
-"""The best group by wealth of bets, for values in a range: what the half's look does otherwise.
+"""The best group by wealth of bets, for values in a range: what the half's stopping check does otherwise.
 
 **Rule.** That of `algorithm`, with the wealth of `selection_wealth` for the half-normal mixtures: for an
-arm of the rival's selection of all its pulls, for one of the witness's of its pulls after tau_m. Scales
+arm of the rival's selection of all its pulls, for one of the leader's of its pulls after tau_m. Scales
 of bets are those of a fixed list with a fixed prior, the same for all arms of a comparison; the
 exponents theta follow from weights and ranges. So all is known before the pulls that count.
 
@@ -20,7 +20,7 @@ from __future__ import annotations
 import math
 
 from bestgroup.algorithms.adaptive.best.comparison import set_rival
-from bestgroup.algorithms.adaptive.best.state import LinearRule, Room, State
+from bestgroup.algorithms.adaptive.best.state import LinearRule, Scratch, State
 from bestgroup.compile.borrowing import borrowing
 from bestgroup.inference.certificate.pairs import error_of, set_sums
 from bestgroup.inference.evalues.prove import PROVEN
@@ -65,32 +65,32 @@ def set_scales(state: State, tally: Tally, rule: LinearRule) -> None:
 
 @borrowing
 def decide_by_bets(
-    state: State, tally: Tally, rule: LinearRule, room: Room, level: float, total: int
+    state: State, tally: Tally, rule: LinearRule, space: Scratch, level: float, total: int
 ) -> None:
-    """Put out groups with enough evidence against all selections; answer if the witness is alone."""
+    """Eliminate groups with enough evidence against all selections; answer if the leader is alone."""
     left = 0
     for k in range(len(state.out)):
-        if k == state.witness[0] or state.out[k]:
+        if k == state.leader[0] or state.out[k]:
             continue
         left += 1
         if state.evidence[k] < level - _ATTEMPT or total < state.tried[k]:
             continue
-        if is_behind(state, tally, rule, room, k, level):
+        if is_behind(state, tally, rule, space, k, level):
             state.out[k] = True
             left -= 1
         else:
             state.tried[k] = total + max(1, int(_AGAIN * total))
     if left == 0:
-        state.answer[0] = state.witness[0]
+        state.answer[0] = state.leader[0]
 
 
 @borrowing
 def is_behind(
-    state: State, tally: Tally, rule: LinearRule, room: Room, k: int, level: float
+    state: State, tally: Tally, rule: LinearRule, space: Scratch, k: int, level: float
 ) -> bool:
-    """Return whether bets of the scale that suits, or of a neighbouring one, prove the witness ahead."""
-    set_rival(tally, rule, room.means, room.duel, k)
-    _, tilt = at_selection(room.duel, state.gauge[k], state.hard[k], 0.0, math.inf, room.work)
+    """Return whether bets of the scale that suits, or of a neighbouring one, prove the leader ahead."""
+    set_rival(tally, rule, space.means, space.pair, k)
+    _, tilt = at_selection(space.pair, state.gauge[k], state.hard[k], 0.0, math.inf, space.work)
     if not tilt > 0.0:
         return False
     spread, heft = 0.0, 0.0
@@ -104,7 +104,7 @@ def is_behind(
             first = g
     for g in (first, first - 1, first + 1):
         if 0 <= g < len(SCALES):
-            value = tried_scale(state, tally, rule, room, k, g, tilt, level)
+            value = tried_scale(state, tally, rule, space, k, g, tilt, level)
             if value >= level:
                 return True
             state.evidence[k] = min(state.evidence[k], value)
@@ -115,7 +115,7 @@ def is_behind(
 
 @borrowing
 def largest_bet(stat: Floats, kind: int) -> float:
-    """Return the largest bet on an arm of the witness: a bet times m must stay below 1.
+    """Return the largest bet on an arm of the leader: a bet times m must stay below 1.
 
     It follows from the pulls before tau_m, which do not count.
     """
@@ -127,14 +127,14 @@ def tried_scale(
     state: State,
     tally: Tally,
     rule: LinearRule,
-    room: Room,
+    space: Scratch,
     k: int,
     g: int,
     tilt: float,
     level: float,
 ) -> float:
-    """Return the level if bets of scale g prove the witness ahead of k, else what they have."""
-    hulls, i = room.hulls, state.witness[0]
+    """Return the level if bets of scale g prove the leader ahead of k, else what they have."""
+    hulls, i = space.hulls, state.leader[0]
     stat, own = hulls.sums, hulls.sizes.shape[0] - 1
     for d in range(len(rule.weights)):
         kind, a = rule.box.kind[d], state.lead[d]
@@ -149,19 +149,19 @@ def tried_scale(
         for j in range(rule.sizes[k]):
             set_sums(rule.box, tally, k, j, d, stat)
             set_points(kind, stat, 1, (SCALES[g], math.inf), hulls, j, d)
-    find_blocks(state.lead, room.masks)
+    find_blocks(state.lead, space.masks)
     enough = level - math.log(PRIOR[g])
     found, value = prove_by_bets(
         hulls,
         rule.independent,
-        room.masks,
+        space.masks,
         rule.slack,
         rule.sizes[k],
         tilt,
         enough,
         state.hard[k],
-        room.duel,
-        room.work,
-        room.stack,
+        space.pair,
+        space.work,
+        space.stack,
     )
     return level if found == PROVEN else min(value - (enough - level), level - 1e-9)

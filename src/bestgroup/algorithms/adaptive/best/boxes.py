@@ -34,7 +34,7 @@ import numpy as np
 
 from bestgroup.algorithms.adaptive.best.aim import largest
 from bestgroup.algorithms.adaptive.best.costs import best_for_price
-from bestgroup.algorithms.adaptive.best.state import LinearRule, Room, State
+from bestgroup.algorithms.adaptive.best.state import LinearRule, Scratch, State
 from bestgroup.compile.borrowing import borrowing
 from bestgroup.inference.confidence_sequences.boxes import cut_box
 from bestgroup.inference.tally import Tally
@@ -47,7 +47,7 @@ def choose_box_arm(
 ) -> tuple[int, int, int]:
     """Return the arm that is due, counting planned pulls, and how many pulls it has."""
     best, group, arm, count = -1.0, 0, 0, 0
-    for i in (state.witness[0], state.rival[0]):
+    for i in (state.leader[0], state.rival[0]):
         for d in range(len(rule.weights)):
             j = state.hard[i, d]
             n = tally.counts[i, j] + pulls[i, j]
@@ -76,11 +76,11 @@ def narrow(state: State, tally: Tally, rule: LinearRule) -> None:
 
 
 @borrowing
-def look_at_boxes(state: State, tally: Tally, rule: LinearRule, room: Room) -> None:
-    """Put out groups that lie below another one's box, answer if one leads, and say whom to pull for."""
+def check_boxes(state: State, tally: Tally, rule: LinearRule, space: Scratch) -> None:
+    """Eliminate groups that lie below another one's box, answer if one leads, and say whom to pull for."""
     N = len(state.out)
     narrow(state, tally, rule)
-    low, high, worth = room.low, room.high, room.worth
+    low, high, worth = space.low, space.high, space.worth
     for i in range(N):
         low[i] = high[i] = worth[i] = -np.inf
         if not state.out[i]:
@@ -96,40 +96,40 @@ def look_at_boxes(state: State, tally: Tally, rule: LinearRule, room: Room) -> N
         if not state.out[k] and top > high[k]:
             state.out[k] = True
             high[k] = worth[k] = -np.inf
-    leader = largest(worth)
-    state.witness[0] = leader
+    front = largest(worth)
+    state.leader[0] = front
     rival = -1
     for k in range(N):
-        if k != leader and not state.out[k]:
-            state.evidence[k] = low[leader] + rule.slack - high[k]
+        if k != front and not state.out[k]:
+            state.evidence[k] = low[front] + rule.slack - high[k]
             if rival < 0 or high[k] > high[rival]:
                 rival = k
     state.rival[0] = rival
     if rival < 0 or state.evidence[rival] >= 0.0:
-        state.answer[0] = leader
+        state.answer[0] = front
     elif rule.priced:
-        spare_boxes(state, tally, rule, room, leader, rule.slack - worth[rival])
+        spare_boxes(state, tally, rule, space, front, rule.slack - worth[rival])
 
 
 @borrowing
 def spare_boxes(
-    state: State, tally: Tally, rule: LinearRule, room: Room, i: int, ahead: float
+    state: State, tally: Tally, rule: LinearRule, space: Scratch, i: int, ahead: float
 ) -> None:
-    """Let the leader use the arms with the largest lead for their price, by upper ends."""
+    """Let the leading group use the arms with the largest lead for their price, by upper ends."""
     D = len(rule.weights)
-    value, price = room.value, room.price
+    value, price = space.value, space.price
     for j in range(rule.sizes[i]):
         for d in range(D):
             reach = (state.high[i, j, d] - state.low[i, j, d]) / 2.0
             root = math.sqrt(tally.counts[i, j] * rule.cost[i, j])
             value[j, d] = rule.weights[d] * state.high[i, j, d]
             price[j, d] = rule.weights[d] * reach * root
-    toll = 0.0
+    rival_cost = 0.0
     for d in range(D):
         arm = state.hard[state.rival[0], d]
         root = math.sqrt(rule.cost[state.rival[0], arm])
-        toll += rule.weights[d] * state.spread[state.rival[0], d] * root
-    best_for_price(value, price, rule.sizes[i], ahead, toll, state.hard[i])
+        rival_cost += rule.weights[d] * state.spread[state.rival[0], d] * root
+    best_for_price(value, price, rule.sizes[i], ahead, rival_cost, state.hard[i])
     for d in range(D):
         arm = state.hard[i, d]
         reach = (state.high[i, arm, d] - state.low[i, arm, d]) / 2.0

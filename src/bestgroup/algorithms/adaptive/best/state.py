@@ -9,7 +9,7 @@ import numpy as np
 from bestgroup.compile.kernel import kernel
 from bestgroup.inference.confidence_sequences.boxes import BoxRule
 from bestgroup.inference.evalues.prove import Stack, make_stack
-from bestgroup.inference.evalues.search import Duel, Work, make_duel, make_work
+from bestgroup.inference.evalues.search import Pairwise, Work, make_pairwise, make_work
 from bestgroup.inference.evalues.selection_wealth import Hulls, make_hulls
 from bestgroup.inference.evalues.wealth import STATISTICS
 from bestgroup.problem.arrays import Bools, Floats, Ints
@@ -40,13 +40,13 @@ class LinearRule(NamedTuple):
 
 
 class State(NamedTuple):
-    """What is decided, the witness, and what to pull for."""
+    """What is decided, the leader, and what to pull for."""
 
     out: Bools  # [N]
-    witness: Ints  # [1]
-    lead: Ints  # [D]           the witness's selection
+    leader: Ints  # [1]
+    lead: Ints  # [D]           the leader's selection
     named: (
-        Ints  # [1]          m, the number of witnesses named so far; before the first it only leads
+        Ints  # [1]          m, the number of leaders named so far; before the first it only leads
     )
     since: Ints  # [1]          pulls in all when it was named
     before: Ints  # [K]         pulls of its arms that do not count
@@ -61,23 +61,23 @@ class State(NamedTuple):
     aimed: Ints  # [N, K]       pulls when `probe` and `rival` were chosen
     hard: Ints  # [N, D]        the selection of each group with the least evidence
     gauge: Ints  # [N]          the precision that suits it
-    evidence: Floats  # [N]     its evidence at the last look
-    gap: Floats  # [N]          the witness's lead over it
-    ease: Floats  # [N]         gap^2 / (2 V) at the last look
+    evidence: Floats  # [N]     its evidence at the last check
+    gap: Floats  # [N]          the leader's lead over it
+    ease: Floats  # [N]         gap^2 / (2 V) at the last check
     efficiency: Floats  # [N, D]
     spread: Floats  # [N, D]    for boxes: root n times the half-width of the arm in `hard`
     low: Floats  # [N, K, D]    for boxes: their ends, the tightest so far
     high: Floats  # [N, K, D]
     boxed: Ints  # [N, K]       pulls when they were computed
     short: Bools  # [1]         whether an arm was pulled less than t / (25 A) times
-    next: Ints  # [1]           pulls in all at the next look
+    next: Ints  # [1]           pulls in all at the next check
     due: Ints  # [N, K]         pulls of the plan that a driver has still to deliver; plans do not read it
     round: Ints  # [1]
     answer: Ints  # [1]         -1 while undecided
 
 
-class Room(NamedTuple):
-    """Scratch space of a look, so that kernels make no arrays."""
+class Scratch(NamedTuple):
+    """Scratch space of a check, so that kernels make no arrays."""
 
     masks: Ints  # [D]
     none: Ints  # [K]         zeros
@@ -90,19 +90,19 @@ class Room(NamedTuple):
     high: Floats  # [N]
     value: Floats  # [K, D]
     price: Floats  # [K, D]
-    duel: Duel
+    pair: Pairwise
     work: Work
     stack: Stack
     hulls: Hulls
 
 
 @kernel
-def make_room(rule: LinearRule, coefficient: Floats) -> Room:
-    """Return room for looks; `coefficient` is the state's."""
+def make_scratch(rule: LinearRule, coefficient: Floats) -> Scratch:
+    """Return scratch space for checks; `coefficient` is the state's."""
     N, K = rule.exists.shape
     D = len(rule.weights)
     sets = 0 if rule.boxes else D  # boxes allow any number of dims, and need no sets of them
-    return Room(
+    return Scratch(
         np.zeros(D, np.int64),
         np.zeros(K, np.int64),
         np.zeros((N, K), np.int64),
@@ -114,7 +114,7 @@ def make_room(rule: LinearRule, coefficient: Floats) -> Room:
         np.zeros(N),
         np.zeros((K, D)),
         np.zeros((K, D)),
-        make_duel(len(rule.precision), K, D, coefficient),
+        make_pairwise(len(rule.precision), K, D, coefficient),
         make_work(sets),
         make_stack(sets, K),
         make_hulls(K if rule.bets else 0, D if rule.bets else 0, rule.heft),
@@ -128,7 +128,7 @@ def init(rule: LinearRule) -> State:
     one = np.zeros(1, np.int64)
     return State(
         out=np.zeros(N, np.bool_),
-        witness=one.copy(),
+        leader=one.copy(),
         lead=np.zeros(D, np.int64),
         named=one.copy(),
         since=one.copy(),

@@ -1,6 +1,6 @@
-"""A look of the adaptive rule for the best group: the witness, the evidence against groups, decisions.
+"""The stopping check of the best group: the leader, the evidence against groups, decisions.
 
-Only `decide` carries the proof. It uses the evidence of `evidence_search` against every selection
+Only `decide` carries the proof. It uses the evidence of `evalues.search` against every selection
 of a group, proven by `evidence_prove`, at the level that the theorem of `adaptive_linear` asks for;
 the rest is free to be anything.
 """
@@ -22,7 +22,7 @@ from bestgroup.algorithms.adaptive.best.aim import (
 from bestgroup.algorithms.adaptive.best.bets import decide_by_bets
 from bestgroup.algorithms.adaptive.best.comparison import scan, set_rival
 from bestgroup.algorithms.adaptive.best.costs import price_of, spare
-from bestgroup.algorithms.adaptive.best.state import LinearRule, Room, State
+from bestgroup.algorithms.adaptive.best.state import LinearRule, Scratch, State
 from bestgroup.compile.borrowing import borrowing
 from bestgroup.inference.certificate.pairs import set_sums
 from bestgroup.inference.evalues.prove import PROVEN, prove_within
@@ -33,7 +33,7 @@ from bestgroup.problem.arrays import Floats, Ints
 _ROUNDING = 1e-6  # far more than floating point could add to the evidence
 _NEAR = 1.1  # pooling three precisions adds at most log 3: below level - _NEAR no proof is tried
 
-# When a witness is named; none of these touches the guarantee.
+# When a leader is named; none of these touches the guarantee.
 _SETTLED, _SEEN = (
     2.5,
     30,
@@ -42,19 +42,19 @@ _SURE = 6.0  # ... or of this
 _AGAIN = 2  # the next: when the pulls have grown so many times since the last, ...
 _WRONG, _SOON = -2.0, 1.25  # ... or so many times, when the last is behind by gap^2 / (2 V) of this
 
-_RARELY, _OFTEN = 0.02, 0.0025  # the pulls grow by a share between these from look to look
+_RARELY, _OFTEN = 0.02, 0.0025  # the pulls grow by a share between these from check to check
 
 
 @borrowing
 def level_of(state: State, rule: LinearRule) -> float:
-    """Return log(m (m + 1) / delta), the level of the witness, or of the first one before it is named."""
+    """Return log(m (m + 1) / delta), the level of the leader, or of the first one before it is named."""
     m = max(1, state.named[0])
     return math.log(m * (m + 1) / rule.delta)
 
 
 @borrowing
-def next_look(state: State, rule: LinearRule, total: int) -> int:
-    """Return the number of pulls at the next look: rarely while the least evidence is far from its level.
+def next_check(state: State, rule: LinearRule, total: int) -> int:
+    """Return the number of pulls at the next check: rarely while the least evidence is far from its level.
 
     Evidence grows about like the pulls, so level / evidence says how many times they have to grow.
     """
@@ -64,7 +64,7 @@ def next_look(state: State, rule: LinearRule, total: int) -> int:
     if state.named[0] > 0:
         level, least = level_of(state, rule), np.inf
         for k in range(len(state.out)):
-            if k != state.witness[0] and not state.out[k]:
+            if k != state.leader[0] and not state.out[k]:
                 least = min(least, state.evidence[k])
         if least > 0.0:
             share = min(_RARELY, max(_OFTEN, 0.125 * (level / least - 1.0)))
@@ -72,41 +72,41 @@ def next_look(state: State, rule: LinearRule, total: int) -> int:
 
 
 @borrowing
-def look(state: State, tally: Tally, rule: LinearRule, room: Room, total: int) -> None:
+def check(state: State, tally: Tally, rule: LinearRule, space: Scratch, total: int) -> None:
     """Find the evidence against every group, decide, and choose what to pull for."""
-    survey(state, tally, rule, room, total)
+    survey(state, tally, rule, space, total)
     if state.named[0] > 0:
         if rule.bets:
-            decide_by_bets(state, tally, rule, room, level_of(state, rule) + _ROUNDING, total)
+            decide_by_bets(state, tally, rule, space, level_of(state, rule) + _ROUNDING, total)
         else:
-            decide(state, tally, rule, room)
-        compare(state, tally, rule, room)
+            decide(state, tally, rule, space)
+        compare(state, tally, rule, space)
     if state.answer[0] < 0:
-        aim(state, tally, rule, room)
+        aim(state, tally, rule, space)
 
 
 @borrowing
-def survey(state: State, tally: Tally, rule: LinearRule, room: Room, total: int) -> None:
-    """Find the leading group, name it as witness if it is time to, and find the evidence it has.
+def survey(state: State, tally: Tally, rule: LinearRule, space: Scratch, total: int) -> None:
+    """Find the leading group, name it as leader if it is time to, and find the evidence it has.
 
-    Before the first witness the leading group stands for it, and gap |gap| / (2 V) for evidence.
+    Before the first leader the leading group stands for it, and gap |gap| / (2 V) for evidence.
     """
-    set_means(tally, rule, room.means)
+    set_means(tally, rule, space.means)
     for i in range(len(state.out)):
-        room.worth[i] = -np.inf if state.out[i] else best_arms_of(state, rule, room.means, i)
-    leader = largest(room.worth)
-    copy(state.hard[leader], room.lead)
-    ahead, toll = room.worth[leader], 0.0
+        space.worth[i] = -np.inf if state.out[i] else best_arms_of(state, rule, space.means, i)
+    front = largest(space.worth)
+    copy(state.hard[front], space.lead)
+    ahead, rival_cost = space.worth[front], 0.0
     if rule.priced:
-        ahead, toll = spare(rule, room, leader)
+        ahead, rival_cost = spare(rule, space, front)
     if state.named[0] == 0:
-        state.witness[0] = leader
-        copy(room.lead, state.lead)
-    ease = compare(state, tally, rule, room)
-    if is_time(state, rule, room, leader, ahead, toll, ease, total):
-        name_witness(state, tally, rule, leader, room.lead, total)
+        state.leader[0] = front
+        copy(space.lead, state.lead)
+    ease = compare(state, tally, rule, space)
+    if is_time(state, rule, space, front, ahead, rival_cost, ease, total):
+        name_leader(state, tally, rule, front, space.lead, total)
     if state.named[0] > 0:
-        scan(state, tally, rule, room)
+        scan(state, tally, rule, space)
     else:
         for k in range(len(state.out)):
             state.evidence[k] = state.ease[k]
@@ -128,10 +128,10 @@ def best_arms_of(state: State, rule: LinearRule, means: Floats, i: int) -> float
 
 
 @borrowing
-def compare(state: State, tally: Tally, rule: LinearRule, room: Room) -> float:
-    """Set gap and gap |gap| / (2 V) of the witness to every group; return the least by all pulls."""
-    w = state.witness[0]
-    means, masks, idle, none = room.means, room.masks, room.idle, room.none
+def compare(state: State, tally: Tally, rule: LinearRule, space: Scratch) -> float:
+    """Set gap and gap |gap| / (2 V) of the leader to every group; return the least by all pulls."""
+    w = state.leader[0]
+    means, masks, idle, none = space.means, space.masks, space.idle, space.none
     every = variance(rule, tally, idle, w, state.lead, none, masks)
     counted = variance(rule, tally, idle, w, state.lead, state.before, masks)
     least = np.inf
@@ -152,22 +152,22 @@ def compare(state: State, tally: Tally, rule: LinearRule, room: Room) -> float:
 def is_time(
     state: State,
     rule: LinearRule,
-    room: Room,
-    leader: int,
+    space: Scratch,
+    front: int,
     ahead: float,
-    toll: float,
+    rival_cost: float,
     ease: float,
     total: int,
 ) -> bool:
-    """Return whether the leading group, with the selection `room.lead`, should be named as witness now.
+    """Return whether the leading group, with the selection `space.lead`, should be named as leader now.
 
-    A new witness is worth it if the run is expected to end sooner: the pulls needed go like
-    1 / gap^2, less what was done, of which a new witness loses about half.
+    A new leader is worth it if the run is expected to end sooner: the pulls needed go like
+    1 / gap^2, less what was done, of which a new leader loses about half.
     """
-    means, worth, lead, w = room.means, room.worth, room.lead, state.witness[0]
+    means, worth, lead, w = space.means, space.worth, space.lead, state.leader[0]
     if state.named[0] == 0:
         return ease >= _SURE or (ease >= _SETTLED and total >= _SEEN * number_of_arms(rule))
-    if leader != w and ease <= _WRONG and total >= _SOON * state.since[0]:
+    if front != w and ease <= _WRONG and total >= _SOON * state.since[0]:
         return True
     if total < _AGAIN * state.since[0]:
         return False
@@ -176,7 +176,7 @@ def is_time(
         old += rule.weights[d] * means[w, state.lead[d], d]
     best_of_others, second = -np.inf, -np.inf
     for k in range(len(worth)):
-        if k != leader:
+        if k != front:
             second = max(second, worth[k])
         if k != w and not state.out[k]:
             best_of_others = max(best_of_others, worth[k])
@@ -185,57 +185,59 @@ def is_time(
     if old <= 0.0:
         return bool(new > old)
     if rule.priced:
-        new *= (toll + price_of(rule, w, state.lead)) / (toll + price_of(rule, leader, lead))
+        new *= (rival_cost + price_of(rule, w, state.lead)) / (
+            rival_cost + price_of(rule, front, lead)
+        )
     done = min(max(least / level_of(state, rule), 0.0), 0.95)
     return bool((1.07 - 0.5 * done) * old * old < (1.0 - done) * new * new)
 
 
 @borrowing
-def name_witness(
-    state: State, tally: Tally, rule: LinearRule, leader: int, lead: Ints, total: int
+def name_leader(
+    state: State, tally: Tally, rule: LinearRule, front: int, lead: Ints, total: int
 ) -> None:
-    """Name the leading group with its selection; its pulls so far do not count as the witness's."""
-    if rule.slack > 0.0 and leader != state.witness[0]:
+    """Name the leading group with its selection; its pulls so far do not count as the leader's."""
+    if rule.slack > 0.0 and front != state.leader[0]:
         for k in range(len(state.out)):
             state.out[k] = False
     state.named[0] += 1
     state.since[0] = total
-    state.witness[0] = leader
+    state.leader[0] = front
     copy(lead, state.lead)
     for j in range(len(state.before)):
-        state.before[j] = tally.counts[leader, j]
+        state.before[j] = tally.counts[front, j]
         for d in range(len(lead)):
-            state.before_sums[j, d] = tally.sums[leader, j, d]
-            if rule.bets and j < rule.sizes[leader]:
-                set_sums(rule.box, tally, leader, j, d, state.before_stat[j, d])
+            state.before_sums[j, d] = tally.sums[front, j, d]
+            if rule.bets and j < rule.sizes[front]:
+                set_sums(rule.box, tally, front, j, d, state.before_stat[j, d])
 
 
 @borrowing
-def decide(state: State, tally: Tally, rule: LinearRule, room: Room) -> None:
-    """Put out groups with enough evidence against all selections; answer if the witness is alone.
+def decide(state: State, tally: Tally, rule: LinearRule, space: Scratch) -> None:
+    """Eliminate groups with enough evidence against all selections; answer if the leader is alone.
 
     Where a proof fails, the selection that it fails at becomes the one to pull for.
     """
-    duel, work = room.duel, room.work
+    pair, work = space.pair, space.work
     level = level_of(state, rule) + _ROUNDING
     left = 0
     for k in range(len(state.out)):
-        if k == state.witness[0] or state.out[k]:
+        if k == state.leader[0] or state.out[k]:
             continue
         left += 1
         if state.evidence[k] < level - _NEAR:
             continue
         g = state.gauge[k]
-        set_rival(tally, rule, room.means, duel, k)
-        _, tilt = at_selection(duel, g, state.hard[k], 0.0, np.inf, work)
-        if pooled(duel, g, state.hard[k], tilt, level, work) < level:
+        set_rival(tally, rule, space.means, pair, k)
+        _, tilt = at_selection(pair, g, state.hard[k], 0.0, np.inf, work)
+        if pooled(pair, g, state.hard[k], tilt, level, work) < level:
             continue
-        size, stack = rule.sizes[k], room.stack
-        if prove_within(duel, g, size, tilt, level, state.hard[k], work, stack) == PROVEN:
+        size, stack = rule.sizes[k], space.stack
+        if prove_within(pair, g, size, tilt, level, state.hard[k], work, stack) == PROVEN:
             state.out[k] = True
             left -= 1
         else:
-            value, _ = at_selection(duel, g, state.hard[k], 0.0, np.inf, work)
+            value, _ = at_selection(pair, g, state.hard[k], 0.0, np.inf, work)
             state.evidence[k] = min(state.evidence[k], value)
     if left == 0:
-        state.answer[0] = state.witness[0]
+        state.answer[0] = state.leader[0]

@@ -375,36 +375,27 @@ _WALK = 11000.0  # measured: normals that a dim of an arm is worth in the jump e
 
 
 @dataclass(frozen=True)
-class EqualEffect(RadiusAlgorithm):
-    """EECB: pulls for the dim whose uncertainty weighs most (paper, Algorithm 2)."""
+class WeighedElimination(RadiusAlgorithm):
+    """What EECB and SE share: groups are weighed, and those that are behind leave."""
 
-    early_exit: bool = False
-
-    name: ClassVar[str] = "eecb"
     goals: ClassVar[tuple[type, ...]] = (BestGroup,)
-    decides_first: ClassVar[bool] = True
-    kernels: ClassVar[Kernels | None] = KERNELS
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not isinstance(cast(object, self.early_exit), bool):
-            raise InvalidInput(f"early_exit must be True or False; got {self.early_exit!r}")
+    @property
+    def exits(self) -> Exits:
+        """When it may stop besides one group being left."""
+        return Exits(early=True)
 
     def rule(self, setting: Setting) -> Rule:
         """Return the rule for the kernels."""
         assert isinstance(setting.goal, BestGroup)
         epsilon = np.full(setting.shape.dims, setting.goal.epsilon)
-        return self.base_rule(setting, epsilon, Exits(self.early_exit))
+        return self.base_rule(setting, epsilon, self.exits)
 
-    def init(self, rule: Rule) -> State:
-        """Return the state before any pull."""
-        return init(rule)
-
-    def answer(self, state: State, rule: Rule) -> frozenset[int]:
-        """Return G.     line 19."""
+    def answer(self, state: Weighing, rule: Rule) -> frozenset[int]:
+        """Return G, the groups that are left.     line 19."""
         return frozenset(np.flatnonzero(state.groups).tolist())
 
-    def record(self, state: State, rule: Rule) -> dict[str, Any]:
+    def record(self, state: Weighing, rule: Rule) -> dict[str, Any]:
         """Return what a trace shows of a round."""
         active = np.repeat(state.groups[:, None], len(state.clock), axis=1)
         return {
@@ -413,10 +404,42 @@ class EqualEffect(RadiusAlgorithm):
             "arms": state.arms & active[:, None, :],
             "accepted": state.groups & (state.groups.sum() == 1),
             "efficiency": state.efficiency.copy(),
-            "focus": int(state.focus[0]),
             "clock": state.clock.copy(),
             "threshold": float(state.threshold[0]),
         }
+
+    def guarantee(self, setting: Setting) -> Guarantee:
+        """Return the correctness of Theorem 4.1, whose proof holds for any clocks."""
+        return self.radius_guarantee(setting)
+
+
+@dataclass(frozen=True)
+class EqualEffect(WeighedElimination):
+    """EECB: pulls for the dim whose uncertainty weighs most (paper, Algorithm 2)."""
+
+    early_exit: bool = False
+
+    name: ClassVar[str] = "eecb"
+    decides_first: ClassVar[bool] = True
+    kernels: ClassVar[Kernels | None] = KERNELS
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not isinstance(cast(object, self.early_exit), bool):
+            raise InvalidInput(f"early_exit must be True or False; got {self.early_exit!r}")
+
+    @property
+    def exits(self) -> Exits:
+        """When it may stop besides one group being left."""
+        return Exits(self.early_exit)
+
+    def init(self, rule: Rule) -> State:
+        """Return the state before any pull."""
+        return init(rule)
+
+    def record(self, state: Any, rule: Rule) -> dict[str, Any]:
+        """Return what a trace shows of a round."""
+        return {**super().record(state, rule), "focus": int(state.focus[0])}
 
     def work(self, instance: Instance, setting: Setting) -> Work:
         """Return the work of a run in which means are known.
@@ -438,7 +461,3 @@ class EqualEffect(RadiusAlgorithm):
         stay = rounds_until(0.5 * np.nan_to_num(lacks), radii)
         pulls = np.minimum(stay, leave[:, None, :]).max(axis=2)
         return predict(instance, float(pulls[rule.exists].sum()) * dims, _WALK)
-
-    def guarantee(self, setting: Setting) -> Guarantee:
-        """Return the correctness of Theorem 4.1."""
-        return self.radius_guarantee(setting)

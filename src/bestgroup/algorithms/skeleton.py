@@ -27,6 +27,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from bestgroup.algorithms.lockstep import a_quarter_more, count_rounds, one_clock
 from bestgroup.algorithms.protocol import Kernels, Lockstep, RadiusAlgorithm, Rule, Setting
 from bestgroup.compile.borrowing import borrowing
 from bestgroup.compile.kernel import kernel
@@ -138,13 +139,6 @@ def is_active(state: State, i: int, j: int, d: int) -> bool:
     return state.groups[i] and state.arms[i, j]
 
 
-@borrowing
-def clock_after(state: State, rule: Rule, rounds: int, clock: Ints) -> None:
-    """Set how often an arm that is read in dim d is pulled so many rounds from now, [D]."""
-    for d in range(len(clock)):
-        clock[d] = state.round[0] + rounds
-
-
 @kernel
 def can_fire(
     state: State, low: Floats, high: Floats, lowest: Floats, clock: Ints, rule: Rule
@@ -160,18 +154,6 @@ def can_fire(
     return False
 
 
-@borrowing
-def skip(state: State, tally: Tally, rule: Rule, rounds: int, clock: Ints) -> None:
-    """Go on by rounds in which no test fired."""
-    state.round[0] += rounds
-
-
-@borrowing
-def horizon(state: State, rule: Rule) -> int:
-    """Return how many rounds are worth looking ahead: means move slowly after many pulls."""
-    return max(8, state.round[0] // 4)
-
-
 @dataclass(frozen=True)
 class Skeleton(RadiusAlgorithm):
     """The algorithm as users see it; its options are the fields of the dataclass."""
@@ -181,7 +163,10 @@ class Skeleton(RadiusAlgorithm):
     # The base class runs these as plain Python and drivers compile them. A subclass that overrides
     # `plan` or `step` is run by its own methods everywhere.
     kernels: ClassVar[Kernels | None] = Kernels(
-        plan, step, is_done, lockstep=Lockstep(is_active, clock_after, can_fire, skip, horizon)
+        plan,
+        step,
+        is_done,
+        lockstep=Lockstep(is_active, one_clock, can_fire, count_rounds, a_quarter_more),
     )
 
     def rule(self, setting: Setting) -> Rule:

@@ -15,12 +15,12 @@ goal epsilon > 0 it also stops as EECB does, for the same reason. All tests fire
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from bestgroup.algorithms.equal_effect import (
-    Exits,
+    WeighedElimination,
     can_fire,
     drop_beaten_groups,
     drop_stale_arms,
@@ -30,15 +30,14 @@ from bestgroup.algorithms.equal_effect import (
     refresh_efficiency,
     threshold_at,
 )
-from bestgroup.algorithms.protocol import Kernels, Lockstep, RadiusAlgorithm, Rule, Setting
+from bestgroup.algorithms.lockstep import a_quarter_more, count_rounds, one_clock
+from bestgroup.algorithms.protocol import Kernels, Lockstep, Rule, Setting
 from bestgroup.algorithms.work import GRID, Work, predict, rounds_until
 from bestgroup.compile.borrowing import borrowing
 from bestgroup.compile.kernel import kernel
 from bestgroup.inference.radii import radius_at
 from bestgroup.inference.tally import Tally
 from bestgroup.problem.arrays import Bools, Floats, Ints
-from bestgroup.problem.goals import BestGroup
-from bestgroup.problem.guarantee import Guarantee
 from bestgroup.problem.instance import Instance
 
 
@@ -100,68 +99,25 @@ def is_done(state: State, rule: Rule) -> bool:
     return state.round[0] > 0 and left(state.groups) <= 1
 
 
-@borrowing
-def clock_after(state: State, rule: Rule, rounds: int, clock: Ints) -> None:
-    """Set the round after so many more, for every dim."""
-    for d in range(len(clock)):
-        clock[d] = state.round[0] + rounds
-
-
-@borrowing
-def skip(state: State, tally: Tally, rule: Rule, rounds: int, clock: Ints) -> None:
-    """Count rounds in which no test fired; the next step refreshes R."""
-    state.round[0] += rounds
-
-
-@borrowing
-def horizon(state: State, rule: Rule) -> int:
-    """Return how many rounds to look ahead: means move slowly once there are many pulls."""
-    return max(8, state.round[0] // 4)
-
-
 _WALK = 11000.0  # normals that a dim of an arm is worth in the jump engine: that of EECB
 
 
 @dataclass(frozen=True)
-class SuccessiveElimination(RadiusAlgorithm):
+class SuccessiveElimination(WeighedElimination):
     """SE: pulls all that is left once a round, drops what is behind (Even-Dar et al., 2006)."""
 
     name: ClassVar[str] = "se"
-    goals: ClassVar[tuple[type, ...]] = (BestGroup,)
     kernels: ClassVar[Kernels | None] = Kernels(
         plan,
         step,
         is_done,
-        lockstep=Lockstep(is_active, clock_after, can_fire, skip, horizon),
+        lockstep=Lockstep(is_active, one_clock, can_fire, count_rounds, a_quarter_more),
         jump="bestgroup.drivers.jump.families.successive_elimination",
     )
-
-    def rule(self, setting: Setting) -> Rule:
-        """Return the rule for the kernels."""
-        assert isinstance(setting.goal, BestGroup)
-        epsilon = np.full(setting.shape.dims, setting.goal.epsilon)
-        return self.base_rule(setting, epsilon, Exits(early=True))
 
     def init(self, rule: Rule) -> State:
         """Return the state before any pull."""
         return init(rule)
-
-    def answer(self, state: State, rule: Rule) -> frozenset[int]:
-        """Return the groups that are left."""
-        return frozenset(np.flatnonzero(state.groups).tolist())
-
-    def record(self, state: State, rule: Rule) -> dict[str, Any]:
-        """Return what a trace shows of a round."""
-        active = np.repeat(state.groups[:, None], len(state.clock), axis=1)
-        return {
-            "groups": state.groups.copy(),
-            "dims": active,
-            "arms": state.arms & active[:, None, :],
-            "accepted": state.groups & (state.groups.sum() == 1),
-            "efficiency": state.efficiency.copy(),
-            "clock": state.clock.copy(),
-            "threshold": float(state.threshold[0]),
-        }
 
     def work(self, instance: Instance, setting: Setting) -> Work:
         """Return the work of a run in which means are known: tests fire at twice the radius."""
@@ -175,7 +131,3 @@ class SuccessiveElimination(RadiusAlgorithm):
         lacks = (instance.efficiency[:, None, :] - instance.padded_means) / rule.scale
         stay = np.minimum(rounds_until(np.nan_to_num(lacks), radii), leave[:, None, None])
         return predict(instance, float(stay[rule.exists].sum()), _WALK)
-
-    def guarantee(self, setting: Setting) -> Guarantee:
-        """Return the correctness that the module proves."""
-        return self.radius_guarantee(setting)

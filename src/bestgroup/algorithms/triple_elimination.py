@@ -13,6 +13,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from bestgroup.algorithms.lockstep import a_quarter_more, count_rounds, one_clock
 from bestgroup.algorithms.protocol import Kernels, Lockstep, RadiusAlgorithm, Rule, Setting
 from bestgroup.algorithms.work import GRID, Walks, Work, lockstep_draws, predict
 from bestgroup.compile.borrowing import borrowing
@@ -346,31 +347,12 @@ def is_active(state: State, i: int, j: int, d: int) -> bool:
     return state.groups[i] and state.dims[i, d] and state.arms[i, j, d]
 
 
-@borrowing
-def clock_after(state: State, rule: Rule, rounds: int, clock: Ints) -> None:
-    """Set n^d after so many more rounds: every active arm is pulled once a round."""
-    for d in range(len(clock)):
-        clock[d] = state.round[0] + rounds
-
-
-@borrowing
-def skip(state: State, tally: Tally, rule: Rule, rounds: int, clock: Ints) -> None:
-    """Count rounds in which no test fired; the next step refreshes R."""
-    state.round[0] += rounds
-
-
-@borrowing
-def horizon(state: State, rule: Rule) -> int:
-    """Return how many rounds to look ahead: means move slowly once there are many pulls."""
-    return max(8, state.round[0] // 4)
-
-
 KERNELS = Kernels(
     plan,
     step,
     is_done,
     is_stuck,
-    lockstep=Lockstep(is_active, clock_after, can_fire, skip, horizon),
+    lockstep=Lockstep(is_active, one_clock, can_fire, count_rounds, a_quarter_more),
     jump="bestgroup.drivers.jump.families.elimination",
 )
 # Measured: normals that a dim of an arm is worth in the jump engine, and without eliminations of

@@ -12,6 +12,8 @@ import typer
 from bestgroup.cli import output
 from bestgroup.cli.plot_file import check_plot, write_plot
 from bestgroup.cli.problem import (
+    AlgorithmName,
+    AlgorithmOptions,
     Case,
     Delta,
     Epsilon,
@@ -34,13 +36,8 @@ _WORDS = {"above": "ABOVE delta", "below": "below delta", "unclear": "not told a
 
 def command(
     problem: ProblemFile,
-    algorithm: Annotated[
-        str | None, typer.Option(help="Algorithm, in place of the file's.", metavar="NAME")
-    ] = None,
-    option: Annotated[
-        list[str] | None,
-        typer.Option(help="Option of the algorithm; may be repeated.", metavar="KEY=VALUE"),
-    ] = None,
+    algorithm: AlgorithmName = None,
+    option: AlgorithmOptions = None,
     delta: Delta = None,
     epsilon: Epsilon = None,
     runs: Annotated[int, typer.Option(help="Runs at the first factor.")] = 10_000,

@@ -14,11 +14,14 @@ from bestgroup.cli.problem import (
     Delta,
     Epsilon,
     Json,
+    MostPulls,
     ProblemFile,
+    Processes,
     case_record,
     case_title,
     read_case,
 )
+from bestgroup.cli.reproduce import read_workers
 
 if TYPE_CHECKING:
     from bestgroup.analysis.compare import Comparison
@@ -34,12 +37,8 @@ def command(
     epsilon: Epsilon = None,
     runs: Annotated[int, typer.Option(help="Runs of each algorithm.")] = 20,
     seed: Annotated[int, typer.Option(help="Seed of all runs.")] = 0,
-    workers: Annotated[
-        str, typer.Option(help="Processes that share the runs, or a cluster's address.")
-    ] = "1",
-    max_pulls: Annotated[
-        int | None, typer.Option(help="Pulls after which a run stops unfinished.")
-    ] = None,
+    workers: Processes = "1",
+    max_pulls: MostPulls = None,
     limit: Annotated[
         bool, typer.Option(help="Compute the limit T*, which takes long for many arms.")
     ] = True,
@@ -63,7 +62,7 @@ def command(
         runs,
         seed,
         limit=limit,
-        workers=int(workers) if workers.lstrip("-").isdecimal() else workers,
+        workers=read_workers(workers),
         max_pulls=max_pulls,
     )
     if plot is not None:

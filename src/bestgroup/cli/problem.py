@@ -40,6 +40,21 @@ IgnoreColumn = Annotated[
     list[str] | None,
     typer.Option("--ignore", help="A column to ignore; may be repeated.", metavar="COLUMN"),
 ]
+AlgorithmName = Annotated[
+    str | None,
+    typer.Option("--algorithm", help="Algorithm, in place of the file's.", metavar="NAME"),
+]
+AlgorithmOptions = Annotated[
+    list[str] | None,
+    typer.Option("--option", help="Option of the algorithm; may be repeated.", metavar="KEY=VALUE"),
+]
+Processes = Annotated[
+    str,
+    typer.Option("--workers", help="Processes that share the runs, or a cluster's address."),
+]
+MostPulls = Annotated[
+    int | None, typer.Option("--max-pulls", help="Pulls after which a run stops unfinished.")
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 

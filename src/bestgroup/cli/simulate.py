@@ -12,17 +12,22 @@ import typer
 
 from bestgroup.cli import output
 from bestgroup.cli.problem import (
+    AlgorithmName,
+    AlgorithmOptions,
     Case,
     Delta,
     Epsilon,
     Json,
+    MostPulls,
     ProblemFile,
+    Processes,
     case_record,
     case_title,
     names_of,
     read_case,
     read_options,
 )
+from bestgroup.cli.reproduce import read_workers
 from bestgroup.errors import InvalidInput
 from bestgroup.files.replacing import check_writable, replacing
 
@@ -32,24 +37,15 @@ if TYPE_CHECKING:
 
 def command(
     problem: ProblemFile,
-    algorithm: Annotated[
-        str | None, typer.Option(help="Algorithm, in place of the file's.", metavar="NAME")
-    ] = None,
-    option: Annotated[
-        list[str] | None,
-        typer.Option(help="Option of the algorithm; may be repeated.", metavar="KEY=VALUE"),
-    ] = None,
+    algorithm: AlgorithmName = None,
+    option: AlgorithmOptions = None,
     delta: Delta = None,
     epsilon: Epsilon = None,
     runs: Annotated[int, typer.Option(help="Number of runs.")] = 20,
     seed: Annotated[int, typer.Option(help="Seed; run k depends on it and on k alone.")] = 0,
     engine: Annotated[str, typer.Option(help="exact, jump or auto.")] = "auto",
-    workers: Annotated[
-        str, typer.Option(help="Processes that share the runs, or a cluster's address.")
-    ] = "1",
-    max_pulls: Annotated[
-        int | None, typer.Option(help="Pulls after which a run stops unfinished.")
-    ] = None,
+    workers: Processes = "1",
+    max_pulls: MostPulls = None,
     csv_file: Annotated[
         Path | None, typer.Option("--csv", help="Write a row a run.", metavar="FILE")
     ] = None,
@@ -71,7 +67,7 @@ def command(
         runs,
         seed,
         engine=engine,
-        workers=int(workers) if workers.lstrip("-").isdecimal() else workers,
+        workers=read_workers(workers),
         max_pulls=max_pulls,
     )
     if csv_file is not None:

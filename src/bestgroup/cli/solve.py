@@ -11,7 +11,7 @@ import typer
 
 from bestgroup.cli import output
 from bestgroup.cli.certify import show_arms
-from bestgroup.cli.problem import Delta, Json, ProblemFile
+from bestgroup.cli.problem import AlgorithmName, Delta, Json, ProblemFile
 from bestgroup.errors import EvaluationFailed, InvalidInput
 from bestgroup.files.replacing import check_writable
 
@@ -30,9 +30,7 @@ def command(
         str | None,
         typer.Option(help="Name of the study; by default the problem's.", metavar="NAME"),
     ] = None,
-    algorithm: Annotated[
-        str | None, typer.Option(help="Algorithm, in place of the file's.", metavar="NAME")
-    ] = None,
+    algorithm: AlgorithmName = None,
     delta: Delta = None,
     budget: Annotated[int | None, typer.Option(help="Evaluations in all.", metavar="PULLS")] = None,
     workers: Annotated[int, typer.Option(help="Evaluations at the same time.")] = 1,

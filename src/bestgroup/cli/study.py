@@ -16,7 +16,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bestgroup.cli import output
-from bestgroup.cli.problem import Delta, Json, ProblemFile, read_options
+from bestgroup.cli.problem import (
+    AlgorithmName,
+    AlgorithmOptions,
+    Delta,
+    Json,
+    ProblemFile,
+    read_options,
+)
 from bestgroup.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -63,13 +70,8 @@ def create(
         str | None, typer.Option(help="Name, in place of the file's.", metavar="NAME")
     ] = None,
     storage: Storage = DEFAULT,
-    algorithm: Annotated[
-        str | None, typer.Option(help="Algorithm, in place of the file's.", metavar="NAME")
-    ] = None,
-    option: Annotated[
-        list[str] | None,
-        typer.Option(help="Option of the algorithm; may be repeated.", metavar="KEY=VALUE"),
-    ] = None,
+    algorithm: AlgorithmName = None,
+    option: AlgorithmOptions = None,
     delta: Delta = None,
     horizon: Annotated[
         int, typer.Option(help="Pulls of each planned arm to hand out beyond the plan.")

@@ -34,8 +34,8 @@ from bestgroup.algorithms.shared_items.forecast import NEVER, PRIOR, expected_de
 from bestgroup.algorithms.shared_items.rule import (
     FIRST,
     ItemsRule,
-    fill_plan,
     keep_up,
+    plan_depths,
     shallowest,
 )
 from bestgroup.compile.borrowing import borrowing
@@ -89,7 +89,8 @@ class State(NamedTuple):
 def best_rule(items: ItemsRule) -> BestRule:
     """Return the rule with all selections of all groups."""
     D = len(items.epsilon)
-    owner, arms = [], []
+    owner: list[int] = []
+    arms: list[tuple[int, ...]] = []
     for i in range(len(items.start) - 1):
         for chosen in itertools.product(range(items.start[i], items.start[i + 1]), repeat=D):
             owner.append(i)
@@ -125,17 +126,7 @@ def init(rule: BestRule) -> State:
 @kernel
 def plan(state: State, tally: Tally, rule: BestRule) -> Ints:
     """Return the next items of the arms that are not as deep as they need to be."""
-    items = rule.items
-    pulls = np.zeros(items.exists.shape, np.int64)
-    ahead = np.zeros(len(items.home), np.int64)
-    if state.round[0] == 0:
-        for a in range(len(ahead)):
-            ahead[a] = int(state.need[a])
-    else:
-        fill_plan(items, state.need, state.depth, ahead)
-    for a in range(len(ahead)):
-        pulls[items.home[a], items.place[a]] = ahead[a]
-    return pulls
+    return plan_depths(rule.items, state.need, state.depth, state.round[0] == 0)
 
 
 @kernel

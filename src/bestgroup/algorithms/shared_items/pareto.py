@@ -29,8 +29,8 @@ from bestgroup.algorithms.shared_items.needs import set_needs
 from bestgroup.algorithms.shared_items.rule import (
     FIRST,
     ItemsRule,
-    fill_plan,
     keep_up,
+    plan_depths,
     shallowest,
 )
 from bestgroup.compile.borrowing import borrowing
@@ -88,16 +88,7 @@ def init(rule: ItemsRule) -> State:
 @kernel
 def plan(state: State, tally: Tally, rule: ItemsRule) -> Ints:
     """Return the next items of the arms that are not as deep as they need to be."""
-    pulls = np.zeros(rule.exists.shape, np.int64)
-    ahead = np.zeros(len(rule.home), np.int64)
-    if state.round[0] == 0:
-        for a in range(len(ahead)):
-            ahead[a] = int(state.need[a])
-    else:
-        fill_plan(rule, state.need, state.depth, ahead)
-    for a in range(len(ahead)):
-        pulls[rule.home[a], rule.place[a]] = ahead[a]
-    return pulls
+    return plan_depths(rule, state.need, state.depth, state.round[0] == 0)
 
 
 @kernel

@@ -137,3 +137,18 @@ def fill_plan(rule: ItemsRule, need: Floats, depth: Ints, ahead: Ints) -> None:
         low, left = shallowest(need, reached, rule.limit), left - 1
     for a in range(len(depth)):
         ahead[a] = reached[a] - depth[a]
+
+
+@kernel
+def plan_depths(rule: ItemsRule, need: Floats, depth: Ints, first: bool) -> Ints:
+    """Return the next items of the arms that are not as deep as they need to be, [N, K]."""
+    pulls = np.zeros(rule.exists.shape, np.int64)
+    ahead = np.zeros(len(rule.home), np.int64)
+    if first:
+        for a in range(len(ahead)):
+            ahead[a] = int(need[a])
+    else:
+        fill_plan(rule, need, depth, ahead)
+    for a in range(len(ahead)):
+        pulls[rule.home[a], rule.place[a]] = ahead[a]
+    return pulls

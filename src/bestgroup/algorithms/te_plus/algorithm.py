@@ -69,6 +69,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from bestgroup.algorithms.lockstep import a_quarter_more, one_clock
 from bestgroup.algorithms.protocol import (
     Algorithm,
     Kernels,
@@ -378,30 +379,17 @@ def is_active(state: State, i: int, j: int, d: int) -> bool:
 
 
 @borrowing
-def clock_after(state: State, rule: PairRule, rounds: int, clock: Ints) -> None:
-    """Set n^d after so many more rounds: every active arm is pulled once a round."""
-    for d in range(len(clock)):
-        clock[d] = state.round[0] + rounds
-
-
-@borrowing
 def skip(state: State, tally: Tally, rule: PairRule, rounds: int, clock: Ints) -> None:
     """Count rounds in which nothing was recorded; R of a dim that goes out stays as it is."""
     state.round[0] += rounds
     refresh_efficiency(state, tally)
 
 
-@borrowing
-def horizon(state: State, rule: PairRule) -> int:
-    """Return how many rounds to look ahead: means move slowly once there are many pulls."""
-    return max(8, state.round[0] // 4)
-
-
 KERNELS = Kernels(
     plan,
     step,
     is_done,
-    lockstep=Lockstep(is_active, clock_after, can_fire, skip, horizon),
+    lockstep=Lockstep(is_active, one_clock, can_fire, skip, a_quarter_more),
     jump="bestgroup.drivers.jump.families.te_plus",
 )
 # Measured, in normals: a dim of an arm and a sign in the jump engine; a reward in the exact one,

@@ -90,6 +90,14 @@ class Session(ABC):
     def rewrite(self, blocks: Sequence[Block]) -> None:
         """Put these blocks, numbered anew, in the place of the whole log: to repair it."""
 
+    def append_again(self, blocks: Sequence[Block]) -> None:
+        """Add blocks that were told before, with the times at which they were."""
+        now = self.now
+        for block in blocks:
+            self.now = block.at
+            self.append([Tell(*block[1:5])])
+        self.now = now
+
     @abstractmethod
     def observed(self, group: int, arm: int, first: int, stop: int) -> list[Block]:
         """Return the blocks of an arm that overlap [first, stop)."""

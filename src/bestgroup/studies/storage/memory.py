@@ -136,11 +136,7 @@ class _Session(Session):
             self._undo.append((setattr, (study, name, getattr(study, name))))
             setattr(study, name, empty)
         self.set_head(self.head._replace(blocks=0, told=0, chain=""))
-        now = self.now
-        for block in blocks:
-            self.now = block.at  # when it was told stays
-            self.append([Tell(*block[1:5])])
-        self.now = now
+        self.append_again(blocks)
 
     def observed(self, group: int, arm: int, first: int, stop: int) -> list[Block]:
         row = self._study.by_arm.get((group, arm), [])

@@ -119,11 +119,7 @@ class SqlSession(Session):
     def rewrite(self, blocks: Sequence[Block]) -> None:
         self._change("forget blocks", {"key": self._key})
         self.head = self.head._replace(blocks=0, told=0, chain="")
-        now = self.now
-        for block in blocks:
-            self.now = block.at  # when it was told stays
-            self.append([Tell(*block[1:5])])
-        self.now = now
+        self.append_again(blocks)
 
     def observed(self, group: int, arm: int, first: int, stop: int) -> list[Block]:
         rows = self._rows("observed", i=group, j=arm, stop=stop, most=stop - first + 1)

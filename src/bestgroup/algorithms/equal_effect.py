@@ -101,9 +101,12 @@ def plan(state: State, tally: Tally, rule: Rule) -> Ints:
     focus = state.focus[0]
     for i in range(N):
         for j in range(K):
+            # Line 2: every arm once, so that all means exist before anything is compared.
             if state.round[0] == 0:
                 pulls[i, j] = 1 if rule.exists[i, j] else 0
             elif state.groups[i] and state.arms[i, j, focus]:
+                # An arm that another dim has pulled further needs no pull for this one: its count
+                # is ahead.
                 if tally.counts[i, j] == state.clock[focus]:
                     pulls[i, j] = 1
     return pulls
@@ -133,6 +136,7 @@ def lead_margin(worth_i: float, worth_j: float, slack: float, threshold: float) 
 @kernel
 def stale_margin(mean: float, best: float, beta: float, scale: float) -> float:
     """Return the distance of an arm below the best one, less 2 beta; stale if > 0.     line 9."""
+    # An arm of the same group, so the two radii are equal and add up to 2 beta.
     return best - (mean + 2.0 * beta * scale)
 
 
@@ -145,7 +149,9 @@ def begin_round(state: State, tally: Tally, rule: Rule) -> None:
         for d in range(D):
             state.clock[d] = 1
     else:
+        # Only the focus has pulled: the other dims keep their counts (paper, line 14).
         state.clock[state.focus[0]] += 1
+    # Set again at the end of the step if there is more to pull; is_done reads it.
     state.focus[0] = -1
     refresh_efficiency(state, tally)
 
@@ -160,6 +166,7 @@ def refresh_efficiency(state: Weighing, tally: Tally) -> None:
         for d in range(D):
             best = -np.inf
             for j in range(K):
+                # Over A_d only: an arm that was dropped from d may still be pulled for another dim.
                 if state.arms[i, j, d]:
                     best = max(best, tally.sums[i, j, d] / tally.counts[i, j])
             state.efficiency[i, d] = best
@@ -169,14 +176,17 @@ def refresh_efficiency(state: Weighing, tally: Tally) -> None:
 def step(state: State, tally: Tally, rule: Rule) -> None:
     """End the round that has pulled; do lines 3 to 12 of the next one, in place."""
     begin_round(state, tally, rule)
+    # The batch that was under way when one group was left is in: line 3 ends the loop.
     if left(state.groups) <= 1:
         return
     state.threshold[0] = threshold_at(state.clock, rule)
     drop_beaten_groups(state, rule)
     drop_stale_arms(state, tally, rule)
     if left(state.groups) > 1:
+        # Not in the paper, which has epsilon = 0: a leader that is good enough ends the run.
         if rule.epsilon[0] > 0.0 and has_leader(state, rule):
             return
+    # The paper pulls one batch more before line 3 is looked at; this leaves it out.
     elif rule.options.early:
         return
     state.focus[0] = focus_at(state.clock, rule)
@@ -198,6 +208,7 @@ def threshold_at(clock: Ints, rule: Rule) -> float:
     total = 0.0
     for d in range(len(clock)):
         total += rule.weights[d] * rule.scale[d] * radius_at(rule.radius, clock[d])
+    # Both groups of a comparison may be off by w . beta, hence the 2.
     return 2.0 * total
 
 
@@ -208,6 +219,7 @@ def focus_at(clock: Ints, rule: Rule) -> int:
     focus = 0
     for d in range(len(clock)):
         effect = rule.weights[d] * rule.scale[d] * radius_at(rule.radius, clock[d])
+        # The paper leaves ties open; the first of equals makes runs repeatable.
         if effect > best:
             best = effect
             focus = d
@@ -221,11 +233,14 @@ def drop_beaten_groups(state: Weighing, rule: Rule) -> None:
     best = -np.inf
     for j in range(N):
         if state.groups[j]:
+            # Whoever beats i by the threshold is beaten to it by the best one: one comparison
+            # suffices.
             best = max(best, worth(state.efficiency, j, rule))
     for i in range(N):
         if state.groups[i]:
             own = worth(state.efficiency, i, rule)
             if beaten_margin(own, best, state.threshold[0]) > 0.0:
+                # Never the best one: its margin is -threshold.
                 state.groups[i] = False
 
 
@@ -234,6 +249,7 @@ def drop_stale_arms(state: Weighing, tally: Tally, rule: Rule) -> None:
     """Remove arms from A_d that another arm of their group is far above.     lines 7 to 11."""
     N, K, D = state.arms.shape
     for d in range(D):
+        # By the clock of the dim, not by the counts: an arm ahead of it is only more precise.
         beta = radius_at(rule.radius, state.clock[d])
         for i in range(N):
             if not state.groups[i]:
@@ -251,6 +267,7 @@ def has_leader(state: Weighing, rule: Rule) -> bool:
     R, N = state.efficiency, len(state.groups)
     leader, most = -1, -np.inf
     for i in range(N):
+        # Only the group ahead can pass: anybody else is behind it already.
         if state.groups[i] and worth(R, i, rule) > most:
             leader, most = i, worth(R, i, rule)
     if not leads(R, R, state.groups, leader, state.threshold[0], rule):
@@ -266,6 +283,7 @@ def leads(low: Floats, high: Floats, groups: Bools, i: int, threshold: float, ru
     slack = 0.0
     for d in range(len(rule.weights)):
         slack += rule.epsilon[d] * rule.weights[d]
+    # Over a box the most that i can lead by; at a point low and high are the same array.
     own = worth(high, i, rule)
     for j in range(len(groups)):
         if groups[j] and j != i:
@@ -286,10 +304,12 @@ def can_fire(
     N, K, D = state.arms.shape
     threshold = 0.0
     for d in range(D):
+        # The least threshold of the stretch: clocks only rise, and radii decrease.
         threshold += 2.0 * rule.weights[d] * rule.scale[d] * radius_below(rule.radius, clock[d])
     best = -np.inf
     for j in range(N):
         if state.groups[j]:
+            # The opposite corners of the box are the widest apart.
             best = max(best, worth(high, j, rule))
     for i in range(N):
         if not state.groups[i]:
@@ -299,6 +319,7 @@ def can_fire(
         if rule.epsilon[0] > 0.0 and leads(low, high, state.groups, i, threshold, rule):
             return True
     for d in range(D):
+        # Likewise the least radius that the dim comes to.
         beta = radius_below(rule.radius, clock[d])
         for i in range(N):
             if not state.groups[i]:
@@ -328,15 +349,18 @@ def clock_after(state: State, rule: Rule, rounds: int, clock: Ints) -> None:
     D = len(clock)
     if state.round[0] == 0:
         for d in range(D):
+            # The first round pulls every arm, whatever the focus.
             clock[d] = 1
         return
     effect = np.empty(D)
     for d in range(D):
         clock[d] = state.clock[d]
         effect[d] = rule.weights[d] * rule.scale[d] * radius_at(rule.radius, clock[d])
+    # The focus depends on clocks alone, never on rewards: the schedule can be run ahead.
     for _ in range(rounds):
         focus = 0
         for d in range(1, D):
+            # As in focus_at: the first of equals.
             if effect[d] > effect[focus]:
                 focus = d
         clock[focus] += 1

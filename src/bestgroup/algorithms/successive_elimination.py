@@ -73,6 +73,7 @@ def plan(state: State, tally: Tally, rule: Rule) -> Ints:
     for i in range(N):
         for j in range(K):
             for d in range(D):
+                # One dim that may need it is enough.
                 if is_active(state, i, j, d):
                     pulls[i, j] = 1
                     break
@@ -84,11 +85,14 @@ def step(state: State, tally: Tally, rule: Rule) -> None:
     """Drop groups and arms that are behind, then look for a leader, in place."""
     state.round[0] += 1
     for d in range(len(state.clock)):
+        # EECB has a clock for each dim; here they all are the round, so its tests serve unchanged.
         state.clock[d] = state.round[0]
     refresh_efficiency(state, tally)
     state.threshold[0] = threshold_at(state.clock, rule)
+    # Groups first: arms of a group that has left need no test.
     drop_beaten_groups(state, rule)
     drop_stale_arms(state, tally, rule)
+    # With epsilon = 0 no lead is good enough before all others are out.
     if left(state.groups) > 1 and rule.epsilon[0] > 0.0:
         has_leader(state, rule)
 
@@ -96,6 +100,7 @@ def step(state: State, tally: Tally, rule: Rule) -> None:
 @borrowing
 def is_done(state: State, rule: Rule) -> bool:
     """Return whether one group is left; as in EECB a group that is alone is pulled once."""
+    # Without a pull there would be no mean to answer with.
     return state.round[0] > 0 and left(state.groups) <= 1
 
 

@@ -71,6 +71,7 @@ def plan(state: State, tally: Tally, rule: Rule) -> Ints:
         if not state.groups[i]:
             continue
         for j in range(K):
+            # One unresolved dim that may need the arm is enough: a pull shows all dims.
             for d in range(D):
                 if state.dims[i, d] and state.arms[i, j, d]:
                     pulls[i, j] = 1
@@ -85,18 +86,23 @@ def plan(state: State, tally: Tally, rule: Rule) -> Ints:
 @kernel
 def reject_margin_in(low_i: float, high_j: float, beta: float, scale: float) -> float:
     """Return R_j^d - R_i^d - 2 beta, of which `reject_margin` is the least over dims."""
+    # The two means are off by at most beta each, so a distance of 2 beta proves the order.
     return (high_j - low_i) - 2.0 * beta * scale
 
 
 @kernel
 def apart_margin(low_i: float, high_i: float, low_j: float, high_j: float, wanted: float) -> float:
     """Return |R_j^d - R_i^d| - `wanted`, of which `resolve_margin` is the least over groups."""
+    # Over a box the largest distance is that of two opposite corners; at a point both are |R_j -
+    # R_i|.
     return max(high_j - low_i, high_i - low_j) - wanted
 
 
 @kernel
 def apart_wanted(beta: float, scale: float, epsilon: float) -> float:
     """Return 4 beta + epsilon, the distance of `apart_margin`."""
+    # R_i stays as it is, R_j may still move by 2 beta: then 2 beta + epsilon are left of the distance,
+    # which is what every later test asks for.
     return 4.0 * beta * scale + epsilon
 
 
@@ -114,6 +120,7 @@ def reject_margin(low: Floats, high: Floats, i: int, j: int, beta: float, rule: 
     least = np.inf
     for d in range(low.shape[1]):
         least = min(least, reject_margin_in(low[i, d], high[j, d], beta, rule.scale[d]))
+        # Callers ask for the sign alone, and no dim can raise a minimum.
         if least < 0.0:
             break
     return least
@@ -127,9 +134,11 @@ def resolve_margin(
     least = np.inf
     wanted = apart_wanted(beta, rule.scale[d], rule.epsilon[d])
     for j in range(len(groups)):
+        # Groups that are decided compare with nothing any more: only G counts.
         if groups[j] and j != i:
             apart = apart_margin(low[i, d], high[i, d], low[j, d], high[j, d], wanted)
             least = min(least, apart)
+            # As above: the sign is settled by the first group that is near.
             if least < 0.0:
                 break
     return least
@@ -148,6 +157,7 @@ def excess_margin(low: Floats, high: Floats, i: int, j: int, beta: float, rule: 
     for d in range(low.shape[1]):
         own, other, scale = high[i, d], low[j, d], rule.scale[d]
         most = max(most, excess_margin_in(own, other, beta, scale, rule.epsilon[d]))
+        # A maximum that has reached the threshold stays there.
         if most >= 0.0:
             break
     return most
@@ -157,6 +167,7 @@ def excess_margin(low: Floats, high: Floats, i: int, j: int, beta: float, rule: 
 def stands(low: Floats, high: Floats, groups: Bools, i: int, beta: float, rule: Rule) -> bool:
     """Return whether group i is in P_1: beaten by no active group.     line 14."""
     for j in range(len(groups)):
+        # Written as "not >=" so that a NaN would keep the group undecided.
         if groups[j] and j != i and not excess_margin(low, high, i, j, beta, rule) >= 0.0:
             return False
     return True
@@ -168,6 +179,7 @@ def settles(
 ) -> bool:
     """Return whether a standing i is in P_2: no group that does not stand needs it.     line 15."""
     for j in range(len(groups)):
+        # Only groups outside P_1 may still have to be beaten by i to be rejected (paper, line 15).
         if groups[j] and not standing[j] and j != i:
             if not excess_margin(low, high, j, i, beta, rule) >= 0.0:
                 return False
@@ -179,12 +191,16 @@ def refresh_efficiency(state: State, tally: Tally) -> None:
     """Set R_i^d to the largest mean over A_{i,d}, unresolved dims of active groups.     line 4."""
     N, K, D = state.arms.shape
     for i in range(N):
+        # A decided group is frozen: its arms are pulled no more.
         if not state.groups[i]:
             continue
         for d in range(D):
+            # A resolved dim adheres to the value that resolved it (line 9).
             if state.dims[i, d]:
                 best = -np.inf
                 for j in range(K):
+                    # Over active arms only: a dropped arm that other dims still pull could exceed R
+                    # (docs/paper.md).
                     if state.arms[i, j, d]:
                         best = max(best, tally.sums[i, j, d] / tally.counts[i, j])
                 state.efficiency[i, d] = best
@@ -194,8 +210,10 @@ def refresh_efficiency(state: State, tally: Tally) -> None:
 def step(state: State, tally: Tally, rule: Rule) -> None:
     """Do one round's eliminations, lines 5 to 18, in place."""
     state.round[0] += 1
+    # All active arms have one count, the round: one radius serves the whole round.
     beta = radius_at(rule.radius, state.round[0])
     refresh_efficiency(state, tally)
+    # The order of the paper; each phase sees the sets that the one before has left.
     reject(state, beta, rule)
     if rule.options.dimensions:
         resolve(state, beta, rule)
@@ -209,6 +227,7 @@ def reject(state: State, beta: float, rule: Rule) -> None:
     """Remove dominated groups, all judged against the same G.     lines 5 to 7."""
     R, G = state.efficiency, state.groups
     N = len(G)
+    # Marked first and removed after: the removal of one group must not save another.
     out = np.zeros(N, np.bool_)
     for i in range(N):
         if not G[i]:
@@ -219,6 +238,7 @@ def reject(state: State, beta: float, rule: Rule) -> None:
                 break
     for i in range(N):
         if out[i]:
+            # Told apart from P, since both leave G.
             state.rejected[i] = True
             G[i] = False
 
@@ -230,6 +250,7 @@ def resolve(state: State, beta: float, rule: Rule) -> None:
     N, D = R.shape
     for i in range(N):
         for d in range(D):
+            # In place is right here: the test reads R and G, never D_i.
             if state.groups[i] and state.dims[i, d]:
                 if resolve_margin(R, R, state.groups, i, d, beta, rule) >= 0.0:
                     state.dims[i, d] = False
@@ -247,6 +268,7 @@ def drop_stale_arms(state: State, tally: Tally, beta: float, rule: Rule) -> None
                 continue
             for j in range(K):
                 if state.arms[i, j, d]:
+                    # Active arms were pulled this round, so the count is positive.
                     mean = tally.sums[i, j, d] / tally.counts[i, j]
                     if stale_margin(state.efficiency[i, d], mean, beta, rule.scale[d]) >= 0.0:
                         state.arms[i, j, d] = False
@@ -260,11 +282,13 @@ def accept(state: State, beta: float, rule: Rule) -> None:
     any_stands = False
     for i in range(N):
         state.standing[i] = G[i] and stands(R, R, G, i, beta, rule)
+        # Most rounds end here, without the second double loop.
         any_stands = any_stands or state.standing[i]
     if not any_stands:
         return
     settled = np.zeros(N, np.bool_)
     for i in range(N):
+        # P_2 is judged against P_1 of all groups, so the first loop has to be done.
         settled[i] = state.standing[i] and settles(R, R, G, state.standing, i, beta, rule)
     for i in range(N):
         if settled[i]:
@@ -277,6 +301,7 @@ def can_fire(
     state: State, low: Floats, high: Floats, lowest: Floats, clock: Ints, rule: Rule
 ) -> bool:
     """Return whether any test could fire up to round `clock`, with R in the box [low, high]."""
+    # Radii decrease: the one at the end of the stretch lets most tests fire.
     return can_fire_at(state, low, high, lowest, radius_below(rule.radius, clock[0]), rule)
 
 
@@ -296,6 +321,7 @@ def can_fire_at(
         if not G[i]:
             continue
         for j in range(N):
+            # Tests in the order of a round; margins of a box are at least those of its points.
             if G[j] and j != i and reject_margin(low, high, i, j, beta, rule) >= 0.0:
                 return True
         for d in range(D):
@@ -307,8 +333,11 @@ def can_fire_at(
             if rule.options.arms:
                 for j in range(K):
                     if state.arms[i, j, d]:
+                        # R at its highest against the arm at its lowest: the widest distance in the
+                        # box.
                         if stale_margin(high[i, d], lowest[i, j, d], beta, rule.scale[d]) >= 0.0:
                             return True
+        # More groups stand in the box than at any of its points, which only makes settling easier.
         standing[i] = stands(low, high, G, i, beta, rule)
     for i in range(N):
         if standing[i] and settles(low, high, G, standing, i, beta, rule):
@@ -329,9 +358,11 @@ def is_stuck(state: State, rule: Rule) -> bool:
     N, K, D = state.arms.shape
     for i in range(N):
         for d in range(D):
+            # Something is still pulled, so R can still move.
             if state.groups[i] and state.dims[i, d]:
                 return False
     R = state.efficiency
+    # R is frozen and the radius goes to 0: what does not fire at the least radius never will.
     return not can_fire_at(state, R, R, np.zeros((N, K, D)), _LEAST, rule)
 
 

@@ -138,6 +138,7 @@ def restart(state: State, rule: PairRule) -> None:
     alone = N == 1  # nothing to compare: the only group is optimal
     state.groups[:], state.accepted[:], state.dims[:] = not alone, alone, not alone
     state.rejected[:], state.efficiency[:], state.round[:], state.edges[:] = False, 0.0, 0, 0.0
+    # Signs are kept for good, so a run that is done again must forget them all.
     state.above[:], state.near[:], state.far[:] = False, False, False
     for i in range(N):
         for j in range(K):
@@ -153,6 +154,7 @@ def plan(state: State, tally: Tally, rule: PairRule) -> Ints:
     for i in range(N):
         for j in range(K):
             for d in range(D):
+                # Decided groups too: 5 keeps a dim active while some undecided pair needs it.
                 if state.dims[i, d] and state.arms[i, j, d]:
                     pulls[i, j] = 1
                     break
@@ -168,6 +170,7 @@ def lead(low: Floats, high: Floats, i: int, j: int, d: int) -> float:
 @kernel
 def above_margin(behind: float, rho: float) -> float:
     """Return R_j^d - R_i^d - rho: j beats i."""
+    # rho bounds the difference of two means, so it is paid once (TE pays 2 beta).
     return behind - rho
 
 
@@ -193,6 +196,7 @@ def stale_margin(high: float, mean: float, rho: float) -> float:
 def is_settled(state: State, i: int, j: int) -> bool:
     """Return whether some sign says that i is not beaten by epsilon by j."""
     for d in range(state.near.shape[2]):
+        # One dim in which i holds against j is enough: then j cannot beat it everywhere.
         if state.near[i, j, d]:
             return True
     return False
@@ -201,6 +205,7 @@ def is_settled(state: State, i: int, j: int) -> bool:
 @kernel
 def is_open(state: State, i: int, j: int) -> bool:
     """Return whether j could still keep an undecided i from acceptance."""
+    # A rejected j needs no answer: whoever rejected it stands in its place (go up the chain).
     return not state.rejected[j] and not is_settled(state, i, j)
 
 
@@ -219,18 +224,22 @@ def record_pair(
 
     All dims are judged by what was recorded before; with `keep` False nothing is written.
     """
+    # Read once: a sign that this round records must not change what the next dim may record.
     open_pair = is_open(state, i, j)
     found = False
     for d in range(len(rule.epsilon)):
+        # Counts of the two arms are equal only where both groups are active; rho(r) needs that.
         if not (state.dims[i, d] and state.dims[j, d]):
             continue
         scale, epsilon = rule.scale[d], rule.epsilon[d]
         behind, ahead = lead(low, high, j, i, d), lead(low, high, i, j, d)
+        # `above` serves rejection by any j, so it is recorded whether or not the pair is open.
         above = not state.above[j, i, d] and above_margin(behind, radii[0] * scale) >= 0.0
         near = open_pair and near_margin(ahead, radii[1] * scale, epsilon) >= 0.0
         far = open_pair and not state.far[j, i, d]
         far = far and far_margin(behind, radii[0] * scale, epsilon) >= 0.0
         found = found or above or near or far
+        # With a box for R this asks what could be recorded, and must leave no trace.
         if keep:
             state.above[j, i, d] = state.above[j, i, d] or above
             state.near[i, j, d] = state.near[i, j, d] or near
@@ -244,6 +253,7 @@ def refresh_efficiency(state: State, tally: Tally) -> None:
     N, K, D = state.arms.shape
     for i in range(N):
         for d in range(D):
+            # R of a dim that nobody needs stays at its last value; no test reads it.
             if state.dims[i, d]:
                 best = -np.inf
                 for j in range(K):
@@ -261,13 +271,16 @@ def step(state: State, tally: Tally, rule: PairRule) -> None:
     radii_at(state.edges, rule, state.round[0], radii)
     refresh_efficiency(state, tally)
     R = state.efficiency
+    # 1: signs of all pairs by the same R and the same radii; the pairs do not see each other.
     for i in range(N):
         if state.groups[i]:
             for j in range(N):
                 if j != i:
                     record_pair(state, R, R, i, j, radii, rule, True)
+    # 2 before 3: a group that is rejected now must not keep another from acceptance.
     reject(state)
     accept(state)
+    # 4 and 5 change only what is pulled from the next round on.
     drop_stale_arms(state, tally, radii[2], rule)
     refresh_activity(state)
 
@@ -282,10 +295,12 @@ def reject(state: State) -> None:
         for j in range(N):
             everywhere = j != i
             for d in range(D):
+                # From recorded signs, which may stem from different rounds: each holds for good.
                 everywhere = everywhere and state.above[j, i, d]
             if everywhere:
                 state.rejected[i] = True
                 break
+    # After the loop: rejections of one round are simultaneous.
     for i in range(N):
         state.groups[i] = state.groups[i] and not state.rejected[i]
 
@@ -299,6 +314,7 @@ def accept(state: State) -> None:
             continue
         safe = True
         for j in range(N):
+            # Accepted groups included: they, too, may be what i must not be beaten by.
             if j != i and not state.rejected[j] and not is_settled(state, i, j):
                 safe = False
                 break
@@ -317,6 +333,7 @@ def drop_stale_arms(state: State, tally: Tally, rho: float, rule: PairRule) -> N
                 continue
             for j in range(K):
                 if state.arms[i, j, d]:
+                    # Active arms in active dims have the count of the round.
                     mean = tally.sums[i, j, d] / tally.counts[i, j]
                     if stale_margin(state.efficiency[i, d], mean, rho * rule.scale[d]) >= 0.0:
                         state.arms[i, j, d] = False
@@ -326,6 +343,7 @@ def drop_stale_arms(state: State, tally: Tally, rho: float, rule: PairRule) -> N
 def refresh_activity(state: State) -> None:
     """Set which dims of which groups some pair still needs."""
     N, _, D = state.arms.shape
+    # Made anew each round; need never comes back, so this only ever shrinks.
     state.dims[:] = False
     for i in range(N):
         if not state.groups[i]:
@@ -334,6 +352,7 @@ def refresh_activity(state: State) -> None:
             if j == i or state.rejected[j] or is_settled(state, i, j):
                 continue
             for d in range(D):
+                # A dim in which j is far ahead cannot settle the pair any more.
                 if not state.far[j, i, d]:
                     state.dims[i, d] = True
                     state.dims[j, d] = True
@@ -350,6 +369,7 @@ def can_fire(
     """
     N, K, D = state.arms.shape
     radii = np.empty(3)
+    # The least radii up to that round: signs are recorded at margins of at least 0.
     radii_below(rule, clock[0], radii)
     for i in range(N):
         if state.groups[i]:

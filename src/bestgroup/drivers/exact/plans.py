@@ -101,21 +101,27 @@ def run_plans(
     about how many to do before returning with SLICE, the steps done, and whether a plan is under
     way.
     """
+    # Once a run: plans and steps that make arrays anew would spend their time on that.
     workspace = make_workspace(state, rule)
     total = sum_of(tally.counts)
     pause = total + progress[1]
     while progress[3] == 1 or not is_done(state, rule):
+        # Comes back now and then so that Ctrl-C is heard; the state is all in the arguments.
         if total >= pause:
             return SLICE
+        # A plan that is under way is not made again when the loop is called again.
         if progress[3] == 0:
             plan_in(state, tally, rule, workspace, due)
         wanted = sum_of(due)
         if progress[3] == 0:
+            # Before anything of the plan is pulled: a run that is cut off ends between two plans.
             if total + wanted > progress[0]:
                 return CAPPED
+            # An empty plan is legal; only one that can never change anything is the end.
             if wanted == 0 and is_stuck(state, rule):
                 return STUCK
             progress[3] = 1
+        # Plans may be longer than what is drawn ahead: drawn and consumed in turns.
         while not take_due(due, tally, keep, pool):
             if wanted > progress[1] and sum_of(tally.counts) >= pause:
                 return SLICE

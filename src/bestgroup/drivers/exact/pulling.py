@@ -21,6 +21,7 @@ def take(pool: Reservoir, tally: Tally, i: int, j: int, count: int) -> None:
     """Set an arm's tally to its first `count` pulls."""
     tally.counts[i, j] = count
     for d in range(tally.sums.shape[2]):
+        # Cumulative sums are stored, not added up again: the bits are those of the tape.
         tally.sums[i, j, d] = pool.sums[i, j, d, count - pool.base[i, j] - 1]
 
 
@@ -33,8 +34,11 @@ def take_due(due: Ints, tally: Tally, keep: BoxRule, pool: Reservoir) -> bool:
         for j in range(due.shape[1]):
             if due[i, j] > 0:
                 count = tally.counts[i, j]
+                # What is drawn and not consumed, but no more than is due.
                 some = min(due[i, j], pool.base[i, j] + pool.filled[i, j] - count)
                 if some > 0:
+                    # Sums need the last value only; statistics of single values need every one in
+                    # its order.
                     if keeps_values:
                         absorb_due(tally, keep, pool, i, j, some)
                     take(pool, tally, i, j, count + some)
@@ -49,6 +53,7 @@ def absorb_due(tally: Tally, keep: BoxRule, pool: Reservoir, i: int, j: int, som
     count = tally.counts[i, j]
     first = count - pool.base[i, j]
     for d in range(tally.sums.shape[2]):
+        # Values are differences of stored sums, as replay and studies see them.
         before = tally.sums[i, j, d]
         for k in range(some):
             total = pool.sums[i, j, d, first + k]
@@ -64,6 +69,7 @@ def draw_due(due: Ints, tally: Tally, source: Source, pool: Reservoir) -> bool:
         for j in range(due.shape[1]):
             if due[i, j] > 0:
                 count = tally.counts[i, j]
+                # A block ahead of need: drawing one at a time costs a call each.
                 if not ensure(source, pool, i, j, count, count + AHEAD, need):
                     return False
     return True

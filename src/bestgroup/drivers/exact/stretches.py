@@ -58,6 +58,7 @@ def read_dims(state: Any, i: int, j: int, need: Bools) -> bool:
     """Set which dims of an arm are still read, and return whether any is."""
     found = False
     for d in range(len(need)):
+        # Dims that no test reads are not drawn; each has its own stream, so others keep their bits.
         need[d] = is_active(state, i, j, d)
         found = found or need[d]
     return found
@@ -77,6 +78,8 @@ def set_targets(state: Any, tally: Tally, clock: Ints, target: Ints) -> int:
         for j in range(K):
             most = tally.counts[i, j]
             for d in range(len(clock)):
+                # Sets can only shrink on the way, and then the stretch is stepped: those of now are
+                # an upper bound.
                 if clock[d] > most and is_active(state, i, j, d):
                     most = clock[d]
             target[i, j] = most
@@ -93,6 +96,7 @@ def draw_to(
     for i in range(N):
         for j in range(K):
             count = tally.counts[i, j]
+            # An arm that is not read any more is not drawn, even where its target lies ahead.
             if target[i, j] > count and read_dims(state, i, j, need):
                 if not ensure(source, pool, i, j, count, target[i, j], need):
                     return False
@@ -106,6 +110,8 @@ def box_of(pool: Reservoir, i: int, j: int, d: int, first: int, last: int) -> tu
     row = pool.sums[i, j, d]
     base = pool.base[i, j]
     for count in range(first, last + 1):
+        # The same division as in `take` and `refresh_efficiency`, so the box has their bits at its
+        # ends.
         mean = row[count - base - 1] / count
         least = min(least, mean)
         most = max(most, mean)
@@ -136,7 +142,9 @@ def set_boxes(
                         first += 1
                     ends = box_of(pool, i, j, d, first, target[i, j])
                     lowest[i, j, d] = ends[0]
+                    # R is a maximum over active arms, so are the ends of its box.
                     least, most, moves = max(least, ends[0]), max(most, ends[1]), True
+            # No active arm: R stays what the state says.
             if not moves:
                 least, most = state.efficiency[i, d], state.efficiency[i, d]
             low[i, d], high[i, d] = least, most
@@ -150,6 +158,7 @@ def one_round(state: Any, tally: Tally, rule: Any, pool: Reservoir) -> int:
     for i in range(pulls.shape[0]):
         for j in range(pulls.shape[1]):
             if pulls[i, j] > 0:
+                # Drawn ahead already, or `draw_to` would have come back.
                 take(pool, tally, i, j, tally.counts[i, j] + pulls[i, j])
                 pulled += pulls[i, j]
     step(state, tally, rule)
@@ -161,6 +170,7 @@ def take_targets(tally: Tally, target: Ints, pool: Reservoir) -> None:
     """Move every arm's tally to its target."""
     for i in range(target.shape[0]):
         for j in range(target.shape[1]):
+            # Rounds that are passed over only move the tally: no test fired in them.
             if target[i, j] > tally.counts[i, j]:
                 take(pool, tally, i, j, target[i, j])
 
@@ -185,15 +195,19 @@ def run_stretches(
     low, high = np.zeros((N, D)), np.zeros((N, D))
     lowest = np.zeros((N, K, D))
     total = sum_of(tally.counts)
+    # Comes back now and then so that Ctrl-C is heard; the state is all in the arguments.
     pause = total + progress[1]
     while not is_done(state, rule):
         if total >= pause:
             return SLICE
         rounds = horizon(state, rule)
         clock_after(state, rule, min(rounds, AHEAD), clock)
+        # At most AHEAD rounds are drawn ahead; rounds without pulls may be passed over in longer
+        # stretches.
         wanted = set_targets(state, tally, clock, due)
         if wanted > 0:
             rounds = min(rounds, AHEAD)
+            # Near the limit a stretch is one round, so that the cap is met exactly.
             if total + wanted > progress[0]:
                 rounds = 1
                 clock_after(state, rule, rounds, clock)
@@ -202,6 +216,7 @@ def run_stretches(
                     return CAPPED
             if not draw_to(state, tally, due, source, pool, need):
                 return REFILL
+        # Only where nothing is pulled: while R moves a test may still fire.
         elif is_stuck(state, rule):
             return STUCK
         fires = True
@@ -210,11 +225,14 @@ def run_stretches(
             if rounds > AHEAD:  # rounds without pulls: the box is a point
                 clock_after(state, rule, rounds, clock)
             fires = can_fire(state, low, high, lowest, clock, rule)
+            # Without pulls only the radius moves: halving finds a stretch in which nothing fires.
             while fires and rounds > AHEAD:
                 rounds //= 2
                 clock_after(state, rule, rounds, clock)
                 fires = can_fire(state, low, high, lowest, clock, rule)
         if fires:
+            # Some test may fire somewhere in the box: every round is stepped, exactly as a live
+            # study would.
             for _ in range(rounds):
                 total += one_round(state, tally, rule, pool)
                 if is_done(state, rule):

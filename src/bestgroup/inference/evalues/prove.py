@@ -66,14 +66,18 @@ def prove_within(
     boxes, tilts = stack.boxes, stack.tilts
     for d in range(D):
         for j in range(boxes.shape[2]):
+            # The first box holds all selections of the group.
             boxes[0, d, j] = j < size
     tilts[0] = y
     top = 0
     for _ in range(_BOXES):
         value, tilt = pooled_bound(pair, g, boxes[top], tilts[top], level, selection, work)
         if value < level:
+            # The relaxation names a selection: if that one alone has too little, no split can help.
             if pooled(pair, g, selection, tilt, level, work) < level:
                 return BEATEN
+            # Depth first, near arms on top: the stack stays as deep as there are splits on one
+            # path.
             if split_box(pair, boxes[top], boxes[top + 1], selection):
                 tilts[top] = tilt
                 tilts[top + 1] = tilt
@@ -93,10 +97,12 @@ def pooled_bound(
     """Return a bound over a box with precisions g - 1, g, g + 1 pooled, up to `level`, and the tilt of g."""
     D = len(selection)
     value, tilt = bound_box(pair, g, box, y, level, selection, work)
+    # Pooling adds at most log 3; beyond 2 below the level it cannot decide.
     if value >= level or value < level - 2.0:
         return value, tilt
     total = math.exp(value - level)
     for d in range(D):
+        # The neighbours write their own selection; the one of g is what is split by.
         work.trial[d] = selection[d]
     for other in (g - 1, g + 1):
         if 0 <= other < len(pair.lead_cost) and total < 1.0:
@@ -122,6 +128,7 @@ def split_box(pair: Pairwise, box: Bools, other: Bools, selection: Ints) -> bool
             if box[d, j]:
                 arms += 1
                 most = max(most, pair.worth[j, d])
+        # The dim whose choice costs the bound most is the one to decide first.
         if arms > 1 and most - pair.worth[selection[d], d] > far:
             dim, far, best = d, most - pair.worth[selection[d], d], most
     if dim < 0:
@@ -130,6 +137,7 @@ def split_box(pair: Pairwise, box: Bools, other: Bools, selection: Ints) -> bool
         for j in range(K):
             other[d, j] = box[d, j]
     for j in range(K):
+        # Half-way: both parts lose about the same part of the spread.
         near = best - pair.worth[j, dim] < 0.5 * far
         if far <= 0.0:
             near = j != selection[dim]

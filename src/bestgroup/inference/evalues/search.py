@@ -95,6 +95,7 @@ def find_blocks(selection: Ints, masks: Ints) -> None:
     for d in range(D):
         masks[d] = 1 << d
         for e in range(d):
+            # Dims that one arm serves share its pulls: one factor of the mixture, not several.
             if selection[e] == selection[d]:
                 masks[d] = 0
         if masks[d] > 0:
@@ -115,12 +116,14 @@ def at_selection(
     gap = pair.ahead[0]
     for d in range(D):
         gap -= pair.worth[selection[d], d]
+    # The null holds at the estimates: its evidence is nothing, whatever the tilt.
     if gap <= 0.0:
         return -np.inf, 0.0
     find_blocks(selection, work.masks)
     n = 0
     cost = pair.lead_cost[g]
     for d in range(D):
+        # A 0 stands for a dim that an earlier arm serves (see `find_blocks`).
         if pair.lead[g, d] > 0.0:
             work.v[n] = pair.lead[g, d]
             n += 1
@@ -130,6 +133,8 @@ def at_selection(
             work.v[n] = pair.coefficient[work.masks[d]] * pair.reach[g, j]
             cost += pair.cost[g, j]
             n += 1
+    # The infimum over all means of the null, by its dual in one variable: any tilt gives a lower
+    # bound.
     value, tilt = climb(gap, work.v, n, y, enough + cost)
     return value - cost, tilt
 
@@ -138,8 +143,10 @@ def at_selection(
 def pooled(pair: Pairwise, g: int, selection: Ints, y: float, level: float, work: Work) -> float:
     """Return the evidence with precisions g - 1, g, g + 1 pooled by their prior, at least up to `level`."""
     value, tilt = at_selection(pair, g, selection, y, level, work)
+    # Two more precisions add at most log 3: hopeless or needless cases skip them.
     if value >= level or value < level - 20.0:
         return value
+    # In units of the level, where nothing can overflow.
     total = math.exp(value - level)
     for other in (g - 1, g + 1):
         if 0 <= other < len(pair.lead_cost) and total < 1.0:
@@ -153,10 +160,12 @@ def descend(pair: Pairwise, g: int, size: int, selection: Ints, work: Work) -> t
     """Change `selection` one dim at a time while that lowers the evidence; return it and its tilt."""
     D = len(selection)
     least, tilt = at_selection(pair, g, selection, 0.0, np.inf, work)
+    # Not ahead of the start: no change of it can have less evidence.
     if least == -np.inf:
         return least, tilt
     for d in range(D):
         work.trial[d] = selection[d]
+    # A local search: only a guess of the minimum. `prove` bounds what it misses.
     for _ in range(2):
         moved = False
         for d in range(D):
@@ -164,6 +173,7 @@ def descend(pair: Pairwise, g: int, size: int, selection: Ints, work: Work) -> t
                 if j == selection[d]:
                     continue
                 work.trial[d] = j
+                # Stops climbing once it exceeds the least: then this arm does not lower it.
                 value, y = at_selection(pair, g, work.trial, 0.0, least, work)
                 if value < least:
                     least, tilt = value, y
@@ -191,14 +201,17 @@ def best_arms(pair: Pairwise, g: int, box: Bools, y: float, work: Work) -> None:
         if allowed == 0:
             continue
         for s in range(1, sets):
+            # An arm can serve a set only if the box allows it in every dim of the set.
             if s & allowed != s:
                 continue
             first = 0
             while not s >> first & 1:
                 first += 1
+            # By the set without its lowest dim: one addition for each of the 2^D sets.
             work.sums[s] = work.sums[s & (s - 1)] + pair.worth[j, first]
             height, _ = conjugate(y * pair.coefficient[s] * pair.reach[g, j])
             value = y * work.sums[s] + height + pair.cost[g, j]
+            # Largest term, hence least evidence: the rival picks its arms against us.
             if value > work.value[s]:
                 work.value[s] = value
                 work.pick[s] = j
@@ -209,6 +222,7 @@ def join_sets(work: Work, sets: int) -> None:
     """Set work.total, work.cut: for every set of dims the split with the largest sum, and its first part."""
     work.total[0] = 0.0
     for m in range(1, sets):
+        # The part with the lowest dim is the first one, so that no split is counted twice.
         low = m & -m
         others = m ^ low
         best, cut = -np.inf, 0
@@ -220,6 +234,7 @@ def join_sets(work: Work, sets: int) -> None:
                 best, cut = value, s
             if part == 0:
                 break
+            # All subsets of the others, from the full one down to none: 3^D steps in all.
             part = (part - 1) & others
         work.total[m] = best
         work.cut[m] = cut
@@ -242,6 +257,7 @@ def relaxed(
             value -= height
             slope -= pair.lead[g, d] * x
     rest = full
+    # Walk the splits that attained the maximum, for the slope and the selection.
     while rest:
         s = work.cut[rest]
         j = work.pick[s]
@@ -271,6 +287,7 @@ def bound_box(
         value, slope = relaxed(pair, g, box, y, selection, work)
         if value > best:
             best, best_y = value, y
+        # Any tilt gives a valid bound: the search may stop as soon as one is enough.
         if best >= level:
             break
         if slope > 0.0:
@@ -280,8 +297,10 @@ def bound_box(
         bend = 0.0
         for d in range(len(selection)):
             reach = pair.coefficient[1 << d] * pair.reach[g, selection[d]]
+            # A curvature that is too large only shortens the step.
             bend += pair.lead[g, d] * pair.lead[g, d] + reach * reach + 2.0 / (y * y)
         move = min(max(y + slope / bend, 0.25 * y), 4.0 * y)
+        # The bound is concave in y, so slopes bracket its maximum; outside, halve.
         if move <= low or move >= high:
             move = 0.5 * (low + high)
         if abs(move - y) < 0.003 * y:

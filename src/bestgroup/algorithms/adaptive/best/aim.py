@@ -45,11 +45,13 @@ def choose_arm(
     """
     D = len(state.lead)
     k, wanted = state.rival[0], state.chase
+    # No group could be ahead: pull for the comparison that is closest to undecided.
     if k < 0:
         k = choose_rival(state, tally, rule, pulls, masks, none)
         wanted = state.hard[k]
     i = state.leader[0]
     best, group, arm, count = -1.0, i, 0, 0
+    # An arm that serves several dims is one arm, with the coefficient of the whole set.
     find_blocks(wanted, masks)
     for d in range(D):
         if masks[d] > 0:
@@ -63,16 +65,20 @@ def choose_arm(
         if masks[d] > 0:
             j = state.lead[d]
             n = tally.counts[i, j] + pulls[i, j] - state.before[j]
+            # An arm of the leader without pulls that count blocks all evidence: first of all.
             need = np.inf
             if n > 0:
                 need = rule.coefficient[masks[d]] / (n * math.sqrt(rule.cost[i, j]))
             if need > best:
                 best, group, arm, count = need, i, j, n
+                # When the leader is due, half of the pulls try arms that could serve it better.
                 often = tally.counts[i, j] + pulls[i, j]
                 for e in range(D - 1, -1, -1):
                     other = state.probe[e]
                     spent = tally.counts[i, other] + pulls[i, other]
                     outlay = spent * cost_ratio(float(rule.cost[i, other]), float(rule.cost[i, j]))
+                    # Only a probe of a dim that this arm serves, and only while less was spent on
+                    # it.
                     if masks[d] >> e & 1 and outlay < often:
                         arm = other
     return int(group), int(arm), int(count)
@@ -89,6 +95,8 @@ def choose_rival(
         if state.out[k] or k == state.leader[0]:
             continue
         v = own + variance(rule, tally, pulls, k, state.hard[k], none, masks)
+        # The evidence of the last check, moved on by what the new counts have added to gap^2 / (2
+        # V).
         score = state.evidence[k] + state.gap[k] * abs(state.gap[k]) / (2.0 * v) - state.ease[k]
         if rival < 0 or score < least:
             rival, least = k, score
@@ -111,6 +119,7 @@ def variance(
     for d in range(len(masks)):
         if masks[d] > 0:
             j = selection[d]
+            # Planned pulls count as done, so that a batch does not pour into one arm.
             n = tally.counts[i, j] + pulls[i, j] - before[j]
             c = rule.coefficient[masks[d]]
             total += c * c / n if n > 0 else np.inf
@@ -141,6 +150,7 @@ def is_stale(state: State, tally: Tally, rule: LinearRule) -> bool:
     """Return whether an arm has grown so much that the aim should be taken anew."""
     for i in range(len(rule.sizes)):
         for j in range(rule.sizes[i]):
+            # Estimates move by steps of 1 / n: a share of growth is the scale on which they change.
             if tally.counts[i, j] > _GROWN * state.aimed[i, j]:
                 return True
     return False
@@ -163,6 +173,7 @@ def aim(state: State, tally: Tally, rule: LinearRule, space: Scratch) -> None:
     D = len(state.lead)
     w = state.leader[0]
     log_total = math.log(float(sum_of(tally.counts)))
+    # What has to be exceeded: the worth of the leader, with the slack that it may lack.
     high = rule.slack
     for d in range(D):
         high += rule.weights[d] * means[w, state.lead[d], d]
@@ -171,6 +182,7 @@ def aim(state: State, tally: Tally, rule: LinearRule, space: Scratch) -> None:
         if k == w or state.out[k]:
             continue
         height = optimistic(tally, rule, space, k, _OPTIMISM * log_total)
+        # Optimism: pulling for the group that could be furthest ahead finds a wrong leader soon.
         if height > high:
             high = height
             state.rival[0] = k
@@ -178,6 +190,7 @@ def aim(state: State, tally: Tally, rule: LinearRule, space: Scratch) -> None:
     set_probes(state, tally, rule, means, log_total)
     for i in range(len(rule.sizes)):
         for j in range(rule.sizes[i]):
+            # So that `is_stale` knows what this aim rested on.
             state.aimed[i, j] = tally.counts[i, j]
 
 
@@ -197,6 +210,7 @@ def optimistic(tally: Tally, rule: LinearRule, space: Scratch, k: int, bonus: fl
             for j in range(rule.sizes[k]):
                 v = c * c / tally.counts[k, j]
                 u = rule.weights[d] * means[k, j, d]
+                # The first turn has no a yet: half of the bonus for each dim is a fair start.
                 u += math.sqrt(0.5 * bonus * v) if turn == 0 else 0.5 * a * v
                 if u > best:
                     best = u
@@ -204,6 +218,8 @@ def optimistic(tally: Tally, rule: LinearRule, space: Scratch, k: int, bonus: fl
             value += rule.weights[d] * means[k, trial[1, d], d]
         v = variance(rule, tally, space.idle, k, trial[1], space.none, masks)
         value += math.sqrt(bonus * v)
+        # Alternating minimisation: each turn is at least as high, so it ends where it no longer
+        # rises.
         if value <= height:
             break
         height, a = value, math.sqrt(bonus / v)
@@ -231,15 +247,18 @@ def set_probes(
         lead = state.lead[d]
         state.probe[d] = lead
         often, cost = tally.counts[w, lead], rule.cost[w, lead]
+        # A gain that is small against the gap would not end the run sooner.
         high = means[w, lead, d] + _MATTERS * max(gap, 0.0) / rule.weights[d]
         for j in range(rule.sizes[w]):
             n = tally.counts[w, j]
             ratio = cost_ratio(float(rule.cost[w, j]), float(cost))
+            # Keeps the lead at half of what is spent, so the evidence is slowed down by 2 at most.
             if n * ratio >= often:
                 continue
             bound = means[w, j, d] + rule.scale[d] * math.sqrt(_CURIOSITY * log_total / (n * ratio))
             if rule.priced:
                 bound += rate * rule.scale[d] * (math.sqrt(cost) - math.sqrt(rule.cost[w, j]))
+            # However bad it looked: the first few pulls of an arm may all have been unlucky.
             if n * n < often:
                 bound = np.inf
             if bound > high:

@@ -42,6 +42,7 @@ def set_rival(tally: Tally, rule: LinearRule, means: Floats, pair: Pairwise, k: 
     for j in range(rule.sizes[k]):
         n = float(tally.counts[k, j])
         for g in range(len(rule.precision)):
+            # Costly arms get a coarser mixture, fixed beforehand (`fine`): they are pulled less.
             q = rule.precision[g] * rule.fine[k, j]
             pair.reach[g, j] = math.sqrt(n + q) / n
             pair.cost[g, j] = 0.5 * math.log(1.0 + n / q)
@@ -57,6 +58,7 @@ def scan(state: State, tally: Tally, rule: LinearRule, space: Scratch) -> None:
     for k in range(len(state.out)):
         if k == state.leader[0] or state.out[k]:
             continue
+        # Until every arm of the leader has a pull that counts there is no evidence at all.
         state.evidence[k] = -np.inf
         if not ready:
             continue
@@ -66,6 +68,7 @@ def scan(state: State, tally: Tally, rule: LinearRule, space: Scratch) -> None:
         if value == -np.inf:
             continue
         state.evidence[k] = value
+        # The precision that suits drifts with the counts, by one step of the list at a time.
         for other in (g - 1, g + 1):
             if 0 <= other < len(rule.precision):
                 more, _ = at_selection(pair, other, state.hard[k], 0.0, np.inf, work)

@@ -38,12 +38,15 @@ def best_for_price(
         for d in range(len(selection)):
             top += value[selection[d], d]
             bottom += price[selection[d], d]
+        # Dinkelbach needs a positive numerator; without a lead there is nothing to prove cheaply.
         if not (0.0 < top < np.inf and bottom < np.inf):
             return
         ratio, moved = top / bottom, False
         for d in range(len(selection)):
             best = selection[d]
             for j in range(size):
+                # Dims are separate once the ratio is fixed: D maxima in the place of K^D
+                # selections.
                 if value[j, d] - ratio * price[j, d] > value[best, d] - ratio * price[best, d]:
                     best = j
                     moved = True
@@ -73,6 +76,8 @@ def rival_cost_of(rule: LinearRule, means: Floats, k: int, gap: float) -> float:
         for j in range(rule.sizes[k]):
             best = max(best, means[k, j, d])
         for j in range(rule.sizes[k]):
+            # Pulls go like 1 / distance^2, and an arm that is further behind is further from the
+            # leader.
             near = gap / (gap + rule.weights[d] * (best - means[k, j, d]))
             costs += near * near * rule.cost[k, j]
         total += rule.coefficient[1 << d] * math.sqrt(costs)
@@ -88,6 +93,7 @@ def spare(rule: LinearRule, space: Scratch, front: int) -> tuple[float, float]:
     means, worth, lead = space.means, space.worth, space.lead
     D = len(lead)
     rival = runner_up(worth, front)
+    # Nothing to be ahead of, or not ahead: then the best arms are the only sensible lead.
     if rival < 0 or worth[front] + rule.slack <= worth[rival]:
         return worth[front], 0.0
     value, price = space.value, space.price

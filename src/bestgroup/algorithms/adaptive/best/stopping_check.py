@@ -48,6 +48,7 @@ _RARELY, _OFTEN = 0.02, 0.0025  # the pulls grow by a share between these from c
 @borrowing
 def level_of(state: State, rule: LinearRule) -> float:
     """Return log(m (m + 1) / delta), the level of the leader, or of the first one before it is named."""
+    # 1 / (m (m + 1)) sums to 1 over m: the theorem spends delta on leaders in this way.
     m = max(1, state.named[0])
     return math.log(m * (m + 1) / rule.delta)
 
@@ -58,6 +59,7 @@ def next_check(state: State, rule: LinearRule, total: int) -> int:
 
     Evidence grows about like the pulls, so level / evidence says how many times they have to grow.
     """
+    # Boxes are cheap to compare, and their ends move with every pull.
     if rule.boxes:
         return total + max(1, int(_OFTEN * total))
     share = _RARELY
@@ -67,6 +69,8 @@ def next_check(state: State, rule: LinearRule, total: int) -> int:
             if k != state.leader[0] and not state.out[k]:
                 least = min(least, state.evidence[k])
         if least > 0.0:
+            # An eighth of the growth that is still missing: a late check costs pulls, an early one
+            # only time.
             share = min(_RARELY, max(_OFTEN, 0.125 * (level / least - 1.0)))
     return total + max(1, int(share * total))
 
@@ -74,12 +78,14 @@ def next_check(state: State, rule: LinearRule, total: int) -> int:
 @borrowing
 def check(state: State, tally: Tally, rule: LinearRule, space: Scratch, total: int) -> None:
     """Find the evidence against every group, decide, and choose what to pull for."""
+    # Naming comes before deciding: the evidence must be that of the leader of now.
     survey(state, tally, rule, space, total)
     if state.named[0] > 0:
         if rule.bets:
             decide_by_bets(state, tally, rule, space, level_of(state, rule) + _ROUNDING, total)
         else:
             decide(state, tally, rule, space)
+        # Again: groups may have left, or come back with a new leader.
         compare(state, tally, rule, space)
     if state.answer[0] < 0:
         aim(state, tally, rule, space)
@@ -93,12 +99,15 @@ def survey(state: State, tally: Tally, rule: LinearRule, space: Scratch, total: 
     """
     set_means(tally, rule, space.means)
     for i in range(len(state.out)):
+        # Groups that are out cannot lead; with epsilon > 0 a new leader brings them back.
         space.worth[i] = -np.inf if state.out[i] else best_arms_of(state, rule, space.means, i)
     front = largest(space.worth)
     copy(state.hard[front], space.lead)
     ahead, rival_cost = space.worth[front], 0.0
+    # Where costs differ, a selection that is worth less may prove its lead for less.
     if rule.priced:
         ahead, rival_cost = spare(rule, space, front)
+    # Nothing is spent before the first leader: the estimates lead, and may change their mind.
     if state.named[0] == 0:
         state.leader[0] = front
         copy(space.lead, state.lead)
@@ -109,6 +118,7 @@ def survey(state: State, tally: Tally, rule: LinearRule, space: Scratch, total: 
         scan(state, tally, rule, space)
     else:
         for k in range(len(state.out)):
+            # A stand-in with the same growth, so that sampling goes by one rule before and after.
             state.evidence[k] = state.ease[k]
 
 
@@ -119,6 +129,7 @@ def best_arms_of(state: State, rule: LinearRule, means: Floats, i: int) -> float
     for d in range(len(rule.weights)):
         best = 0
         for j in range(1, rule.sizes[i]):
+            # Strictly: the first of equals, so that ties do not depend on rounding elsewhere.
             if means[i, j, d] > means[i, best, d]:
                 best = j
         state.hard[i, d] = best
@@ -132,6 +143,7 @@ def compare(state: State, tally: Tally, rule: LinearRule, space: Scratch) -> flo
     """Set gap and gap |gap| / (2 V) of the leader to every group; return the least by all pulls."""
     w = state.leader[0]
     means, masks, idle, none = space.means, space.masks, space.idle, space.none
+    # By all pulls, and by those that count for the leader: naming anew loses the difference.
     every = variance(rule, tally, idle, w, state.lead, none, masks)
     counted = variance(rule, tally, idle, w, state.lead, state.before, masks)
     least = np.inf
@@ -143,6 +155,7 @@ def compare(state: State, tally: Tally, rule: LinearRule, space: Scratch) -> flo
             gap += rule.weights[d] * (means[w, state.lead[d], d] - means[k, state.hard[k, d], d])
         v = variance(rule, tally, idle, k, state.hard[k], none, masks)
         state.gap[k] = gap
+        # Signed, so that a leader that is behind shows as negative evidence.
         state.ease[k] = gap * abs(gap) / (2.0 * (counted + v))
         least = min(least, gap * abs(gap) / (2.0 * (every + v)))
     return least
@@ -166,9 +179,13 @@ def is_time(
     """
     means, worth, lead, w = space.means, space.worth, space.lead, state.leader[0]
     if state.named[0] == 0:
+        # A first leader that turns out wrong costs its pulls; waiting costs pulls that do not
+        # count.
         return ease >= _SURE or (ease >= _SETTLED and total >= _SEEN * number_of_arms(rule))
+    # The leader is clearly behind: it can prove nothing, so its pulls are lost anyway.
     if front != w and ease <= _WRONG and total >= _SOON * state.since[0]:
         return True
+    # At most once a doubling: m stays of order log t, and so does the price of the level.
     if total < _AGAIN * state.since[0]:
         return False
     old, new, least = rule.slack, rule.slack + ahead, np.inf
@@ -182,13 +199,17 @@ def is_time(
             best_of_others = max(best_of_others, worth[k])
             least = min(least, state.evidence[k])
     old, new = old - best_of_others, new - second
+    # The old leader is not ahead of all: any front that is further ahead is better.
     if old <= 0.0:
         return bool(new > old)
     if rule.priced:
+        # In units of cost: a costlier selection needs a wider lead to end as soon.
         new *= (rival_cost + price_of(rule, w, state.lead)) / (
             rival_cost + price_of(rule, front, lead)
         )
     done = min(max(least / level_of(state, rule), 0.0), 0.95)
+    # Pulls left go like (1 - done) / gap^2; the new one has half of them to make again, and 7 % to
+    # gain.
     return bool((1.07 - 0.5 * done) * old * old < (1.0 - done) * new * new)
 
 
@@ -197,6 +218,8 @@ def name_leader(
     state: State, tally: Tally, rule: LinearRule, front: int, lead: Ints, total: int
 ) -> None:
     """Name the leading group with its selection; its pulls so far do not count as the leader's."""
+    # With a slack "out" means behind this leader up to epsilon, which says nothing about another
+    # one.
     if rule.slack > 0.0 and front != state.leader[0]:
         for k in range(len(state.out)):
             state.out[k] = False
@@ -205,6 +228,7 @@ def name_leader(
     state.leader[0] = front
     copy(lead, state.lead)
     for j in range(len(state.before)):
+        # The proof wants the leader fixed before its pulls are seen: earlier ones are taken off.
         state.before[j] = tally.counts[front, j]
         for d in range(len(lead)):
             state.before_sums[j, d] = tally.sums[front, j, d]
@@ -225,18 +249,22 @@ def decide(state: State, tally: Tally, rule: LinearRule, space: Scratch) -> None
         if k == state.leader[0] or state.out[k]:
             continue
         left += 1
+        # The least that was found is an upper bound of the minimum: no search can prove more.
         if state.evidence[k] < level - _NEAR:
             continue
         g = state.gauge[k]
         set_rival(tally, rule, space.means, pair, k)
         _, tilt = at_selection(pair, g, state.hard[k], 0.0, np.inf, work)
+        # Cheap: the worst selection that is known, before all of them are bounded.
         if pooled(pair, g, state.hard[k], tilt, level, work) < level:
             continue
         size, stack = rule.sizes[k], space.stack
         if prove_within(pair, g, size, tilt, level, state.hard[k], work, stack) == PROVEN:
+            # The only place where a group leaves, and it rests on `prove_within` alone.
             state.out[k] = True
             left -= 1
         else:
+            # The proof has put the selection that it failed at into `hard`.
             value, _ = at_selection(pair, g, state.hard[k], 0.0, np.inf, work)
             state.evidence[k] = min(state.evidence[k], value)
     if left == 0:

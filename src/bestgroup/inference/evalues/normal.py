@@ -67,6 +67,7 @@ def log_mixture(x: float) -> float:
     >>> round(log_mixture(0.0), 12), round(log_mixture(2.0), 12)
     (0.0, 2.670134271231)
     """
+    # Below this erfc underflows or cancels; the Mills ratio does not.
     if x > _FAR:
         return x * x / 2.0 + math.log(math.erfc(-x / _ROOT_2))
     return math.log(_ROOT_2_PI / (mills_rest(-x) - x))
@@ -101,6 +102,7 @@ def pair_evidence_above(gap: float, n_a: float, n_b: float, q_a: float, q_b: flo
     p_a = n_a * n_a / (n_a + q_a)
     p_b = n_b * n_b / (n_b + q_b)
     cost = math.log((1.0 + n_a / q_a) * (1.0 + n_b / q_b)) / 2.0
+    # The minimum of the sum of two parabolas: the usual inverse-variance weights.
     return gap * gap / 2.0 * (p_a * p_b / (p_a + p_b)) + 2.0 * _LOG_2 - cost + _SLACK
 
 
@@ -116,12 +118,14 @@ def pair_evidence(gap: float, n_a: float, n_b: float, q_a: float, q_b: float) ->
     >>> pair_evidence(-1.0, 50.0, 50.0, 4.0, 4.0)
     -inf
     """
+    # "not >" also catches a NaN: no evidence rather than a wrong one.
     if not (gap > 0.0 and n_a > 0.0 and n_b > 0.0):
         return -math.inf
     s_a = n_a / math.sqrt(n_a + q_a)
     s_b = n_b / math.sqrt(n_b + q_b)
     cost = math.log((1.0 + n_a / q_a) * (1.0 + n_b / q_b)) / 2.0
     least = least_pair(gap, s_a, s_b)
+    # Rounded down by more than the minimiser and the functions may be off.
     return least - cost - _SLACK * (1.0 + 1e-3 * abs(least))
 
 
@@ -131,9 +135,11 @@ def least_pair(gap: float, s_a: float, s_b: float) -> float:
     low, high = -1.0 / s_b, gap + 1.0 / s_a
     low_value, low_slope = pair_value(low, gap, s_a, s_b)
     high_value, high_slope = pair_value(high, gap, s_a, s_b)
+    # Where two parabolas have their minimum: the start is exact far from 0.
     u = gap * (s_b * s_b) / (s_a * s_a + s_b * s_b)
     bound = -math.inf
     for k in range(100):
+        # A step that leaves the bracket is replaced by its middle.
         if not low < u < high:
             u = (low + high) / 2.0
         value, slope = pair_value(u, gap, s_a, s_b)
@@ -143,6 +149,8 @@ def least_pair(gap: float, s_a: float, s_b: float) -> float:
             high, high_value, high_slope = u, value, slope
         if slope == 0.0:
             return value
+        # Convex, so tangents lie below: where they cross is a lower bound that needs no
+        # convergence.
         bound = max(bound, crossing(low, low_value, low_slope, high, high_value, high_slope))
         if min(low_value, high_value) - bound <= _SLACK:
             break
@@ -167,6 +175,7 @@ def pair_curvature(u: float, gap: float, s_a: float, s_b: float) -> float:
     """Return a positive number close to the second derivative; it only steers."""
     x_a, x_b = s_a * u, s_b * (gap - u)
     t_a, t_b = log_mixture_slope(x_a), log_mixture_slope(x_b)
+    # Away from 0: a vanishing curvature would make a step without end.
     c_a = max(1.0 - (t_a - x_a) * t_a, 1e-3)
     c_b = max(1.0 - (t_b - x_b) * t_b, 1e-3)
     return s_a * s_a * c_a + s_b * s_b * c_b
@@ -184,6 +193,7 @@ def crossing(
     """Return the height at which the tangents at both ends of a bracket cross."""
     width = high - low
     fall, rise = -low_slope, high_slope
+    # The end itself is the minimum of the convex function.
     if fall <= 0.0:
         return low_value
     if rise <= 0.0:
@@ -204,6 +214,7 @@ def wide_mixture(total: float, n: float) -> tuple[float, float]:
         value -= math.log((n + q) / q) / 2.0
         slope /= root
         q *= 16.0
+        # Terms are added relative to the largest, so nothing overflows.
         if value > most:
             shrink = math.exp(most - value)
             parts, slopes, most = parts * shrink + 1.0, slopes * shrink + slope, value
@@ -236,6 +247,7 @@ def mixture_edge(n: float, alpha: float) -> float:
     for _ in range(50):
         value, slope = wide_mixture(edge, n)
         step = (value - level) / slope
+        # Convex and increasing: steps come from the right and never pass the root.
         if not step > 1e-12 * edge:
             break
         edge -= step

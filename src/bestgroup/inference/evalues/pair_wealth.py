@@ -60,6 +60,7 @@ def pair_lack(
     """
     mean = a[CENTRE] + a[FIRST] / a[COUNT]
     gap = mean + shift - (b[CENTRE] + b[FIRST] / b[COUNT])
+    # The null holds at the estimates themselves; "not >" also catches a NaN.
     if not gap > 0.0:
         return math.inf
     low, high = -math.inf, math.inf
@@ -67,13 +68,16 @@ def pair_lack(
         low, high = 0.0, 1.0 - shift
         if low >= high:  # no means are that far apart
             return 0.0 if shift > 1.0 else math.inf
+    # Where the two wealths together are about least: inverse variances share the gap.
     part = errors[0] * errors[0] / (errors[0] * errors[0] + errors[1] * errors[1])
     x = min(max(mean - gap * part, low), high)
     look(kind, a, b, bets, shift, x, room, 0)
     value = at_point(kind, room[0], bets[0][0]) + at_point(kind, room[2], bets[1][0])
+    # One point of the null with too little is enough to know that the minimum has too little.
     if value < level:
         return level - value
     x, value = left_end(kind, a, bets[0], errors[0], mean, low, level - LOG_CASH, room)
+    # Left of x the wealth of a alone must do it, with b at its cash.
     if x > low and value < level - LOG_CASH:
         return level - LOG_CASH - value
     return march(kind, a, b, bets, min(errors[0], errors[1]), shift, level, x, high, room)
@@ -115,6 +119,7 @@ def left_end(
         value = at_point(kind, room[0], bets[0])
         if value >= level or x <= low:
             break
+        # The tails of bets are heavier than normal ones: go on by a quarter until it suffices.
         reach *= 1.25
     return x, value
 
@@ -136,6 +141,7 @@ def march(
     step = error
     look(kind, a, b, bets, shift, x, room, 0)
     for _ in range(_CELLS):
+        # Right of here b alone has enough, a at its cash: the rest of the line is proven.
         if x >= high or at_point(kind, room[2], bets[1][0]) + LOG_CASH >= level:
             return 0.0
         end = min(x + step, high)
@@ -144,11 +150,14 @@ def march(
         a0, slope_a0, a1, slope_a1 = on_cell(kind, room[0], room[1], bets[0][0], width)
         b0, slope_b0, b1, slope_b1 = on_cell(kind, room[2], room[3], bets[1][0], width)
         left, right = a0 + b0, a1 + b1
+        # Both functions are below log K and convex: tangents at the ends bound the whole cell.
         bound = crossing(x, left, slope_a0 + slope_b0, end, right, slope_a1 + slope_b1)
         if min(bound, left, right) >= level:
+            # A cell that was enough: the next may be wider.
             x, step = end, _WIDER * step
             for k in range(room.shape[1]):
                 room[0, k], room[2, k] = room[1, k], room[3, k]
+        # The bound is tight at this width: what is missing is missing.
         elif step <= _FINEST * error:
             return level - bound
         else:

@@ -123,9 +123,11 @@ def rounding(count: int, done: int, shift: float, reach: float) -> float:
 @borrowing
 def null_mean(count: int, done: int, total: float, shift: float, reach: float) -> float:
     """Return m_t rounded up, after `done` items with that total."""
+    # A stream: every item has the mean of the null, whatever came before.
     if count == 0:
         return -shift
     slop = rounding(count, done, shift, reach)
+    # A pool without replacement: what is left must make up for what was drawn (rounded up: safe).
     return (slop - count * shift - total) / (count - done)
 
 
@@ -133,11 +135,13 @@ def null_mean(count: int, done: int, total: float, shift: float, reach: float) -
 def suggested(done: int, total: float, square: float, mean: float, claim: Claim) -> float:
     """Return the bet that `done` items with this sum and sum of squares suggest; at least 0."""
     count = done + _DRAWN
+    # A few imagined items at the null keep the first bets small.
     gap = (total - _DRAWN * claim.shift) / count - mean
     if gap <= 0.0:
         return 0.0
     rest = max(0.0, square - total * total / max(1, done))
     variance = (_DRAWN * _UNSEEN * claim.reach * claim.reach + rest) / count
+    # The bet with the largest growth to second order; it uses past items only, so it is fair.
     return gap / (variance + gap * gap)
 
 
@@ -155,13 +159,17 @@ def bet(
 
     `follows` is the bet that follows the items, if the rule has one.
     """
+    # No factor may become negative: the worst value is -reach.
     cap = rule.cap / max(reach + mean, _NEAR * reach)
+    # Towards the end of a pool the null mean moves faster, and so may the bets.
     stretch = 1.0 if rule.pool == 0 else rule.pool / (rule.pool - done)
     stretch = stretch / reach
     for k in range(len(wealth)):
         size = min(rule.bets[k] * stretch if k < len(rule.bets) else follows, cap)
         grown = wealth[k] * (1.0 + size * (value - mean))
+        # A bet that is lost for good is 0: denormal numbers would slow all later products down.
         wealth[k] = grown if grown > _TINY else 0.0
+    # Each product may be off by a unit in the last place: taken off as a whole.
     return pooled(rule, wealth) * (1.0 - (done + 1) * _LOSS)
 
 
@@ -172,6 +180,7 @@ def pooled(rule: Betting, wealth: Floats) -> float:
     for k in range(len(rule.bets)):
         average += rule.weights[k] * wealth[k]
     if rule.plug > 0.0:
+        # A fixed share for the bet that follows the items: an average of fair games is fair.
         average = (1.0 - rule.plug) * average + rule.plug * wealth[len(rule.bets)]
     return average
 
@@ -191,8 +200,11 @@ def grow(
     Returns K_t, rounded down; infinity if the null was false for certain before the item.
     """
     mean = null_mean(rule.pool, done, total, claim.shift, claim.reach)
+    # The rest of the pool cannot bring the mean down to the null any more: certain, not just
+    # likely.
     if mean < -claim.reach:
         return math.inf
+    # The null allows every value that is left: no bet against it can gain.
     if mean >= claim.reach:
         return pooled(rule, wealth) * (1.0 - (done + 1) * _LOSS)
     follows = 0.0
@@ -214,6 +226,7 @@ def watch_item(
     """Take up the difference on the item after `done` ones; returns whether the claim is proven."""
     if grow(rule, wealth, value, done, total, square, claim) >= claim.need:
         return PROVEN
+    # All items are known: the sum decides without any error probability.
     if done + 1 == rule.pool:
         return at_the_end(rule.pool, total + value, claim)
     return OPEN
@@ -224,6 +237,7 @@ def at_the_end(count: int, total: float, claim: Claim) -> int:
     """Return what the sum over all items of a pool says."""
     slop = rounding(count, count, claim.shift, claim.reach)
     excess = total + count * claim.shift
+    # A tie proves "at least" and refutes "more than"; rounding counts against the claim.
     if claim.strict:
         return PROVEN if excess > slop else REFUTED
     return PROVEN if excess >= -slop else REFUTED
@@ -244,6 +258,7 @@ def follow_pair(
     for t in range(span[0], span[1]):
         value = upper[t] - lower[t]
         code = watch_item(rule, wealth, value, t, total, square, claim)
+        # Ville: the first time counts, what comes after cannot take it back.
         if code != OPEN:
             return code
         total += value
@@ -283,6 +298,7 @@ def lower_mean(rule: Betting, values: Floats, reach: float, need: float) -> floa
     out, within = -reach, reach
     for _ in range(45):
         middle = (out + within) / 2.0
+        # K falls as the mean of the null rises, so the refuted ones lie on one side.
         if is_refuted(rule, values, Claim(-middle, reach, need, True)):
             out = middle
         else:

@@ -90,6 +90,7 @@ def set_points(
     n = stat[COUNT]
     mean = stat[CENTRE] + stat[FIRST] / n
     if kind == BERNOULLI:
+        # Only steers where the points lie: a mean of 0 or 1 must not give a width of 0.
         p = (stat[FIRST] + 1.0) / (n + 2.0)
         error = math.sqrt(p * (1.0 - p) / n)
     else:
@@ -102,6 +103,7 @@ def set_points(
         if side == 0:  # the other arms are below
             away = -(_FROM + _STEP * (_NODES - 1 - k))
         end = 1.0 if k == _NODES else min(mean + away * error, 1.0)
+        # Nodes beyond the range, or on top of each other.
         if end <= x + 1e-9:
             continue
         width = end - x
@@ -110,6 +112,7 @@ def set_points(
         if size == 0:
             points[0, 0], points[0, 1] = x, v0
             size = 1
+        # The same point as the end of the last cell: the lower of two lower bounds.
         points[size - 1, 1] = min(points[size - 1, 1], v0)
         if s1 > s0:  # where the two lines cross
             t = (v0 - v1 + s1 * width) / (s1 - s0)
@@ -130,6 +133,7 @@ def conjugate_at(hulls: Hulls, j: int, d: int, sign: float, t: float) -> tuple[f
     best, at = -math.inf, 0.0
     for k in range(hulls.sizes[j, d]):
         value = sign * t * hulls.points[j, d, k, 0] - hulls.points[j, d, k, 1]
+        # Over the corners of a chain below f the maximum is at least that of f: safe.
         if value > best:
             best, at = value, hulls.points[j, d, k, 0]
     return best, at
@@ -146,6 +150,8 @@ def term(
             total += hulls.heft[d]
     for d in range(len(hulls.heft)):
         if dims >> d & 1:
+            # Dims of one pull may depend: then their wealths are averaged by weight, not
+            # multiplied.
             part = 1.0 if independent else hulls.heft[d] / total
             height, m = conjugate_at(hulls, j, d, sign, y * hulls.heft[d] / part)
             value += part * height
@@ -178,12 +184,14 @@ def at_box(
         for j in range(K):
             allowed = True
             for d in range(D):
+                # An arm serves a set only if the box allows it in all of its dims.
                 if s >> d & 1 and not box[d, j]:
                     allowed = False
             if allowed:
                 value, slope = term(hulls, independent, j, s, 1.0, y)
                 if value > work.value[s]:
                     work.value[s], work.sums[s], work.pick[s] = value, slope, j
+    # The rival splits the dims among its arms against us: the largest sum counts.
     join_sets(work, sets)
     value, slope = lead_terms(hulls, independent, lead, y)
     value, slope = y * slack - value - float(work.total[sets - 1]), slack - slope
@@ -219,6 +227,7 @@ def bound_of_box(
         value, slope = at_box(hulls, independent, lead, slack, box, y, work)
         if value > best:
             best, tilt = value, y
+        # Every tilt gives a valid bound, so enough is enough.
         if best >= level or slope == 0.0:
             break
         if slope > 0.0:
@@ -230,6 +239,7 @@ def bound_of_box(
         elif low == 0.0:
             y /= 2.0
         else:
+            # Tilts range over orders of magnitude: halve on a log scale.
             y = math.sqrt(low * high)
             if high < 1.01 * low:
                 break
@@ -269,6 +279,7 @@ def prove_by_bets(
         if value < level:
             for d in range(D):
                 selection[d] = work.trial[d]
+            # The same branching as for normal noise, by the means of the arms.
             if split_box(pair, boxes[top], boxes[top + 1], selection):
                 tilts[top], tilts[top + 1] = tilt, tilt
                 top += 1

@@ -86,6 +86,7 @@ def rest_factor(t: float) -> float:
 def absorb_powers(extra: Floats, n: float, x: float) -> None:
     """Take up value number n in [0, 1]: the last entries are the first value and sums about it."""
     at = len(extra) - KEPT
+    # About the first value: sums of powers about 0 would cancel for means far from it.
     if n == 1.0:
         extra[at] = x
         for k in range(ORDER):
@@ -117,10 +118,12 @@ def set_logs(
 def set_spread(stat: Floats, side: int, m: float, out: Floats) -> None:
     """Set sum (x - m) from below, sum (x - m)^2 from above, and how many; mirrored on side 1."""
     n, away = stat[COUNT], stat[CENTRE] - m
+    # Moved from the centre to m by the binomial theorem: values are not read again.
     total = stat[FIRST] + n * away
     square = stat[FIRST + 1] + 2.0 * away * stat[FIRST] + n * away * away
     every, far = stat[ALL], abs(away)
     size = math.sqrt(every * stat[ALL_SECOND]) + every * far
+    # Rounded against the claim in both statistics, so that wealth is never too large.
     rounding = _ROUNDING * (every + 16.0)
     out[0] = (total if side == 0 else -total) - rounding * size
     out[1] = max(square, 0.0) + rounding * 2.0 * (stat[ALL_SECOND] + every * away * away)
@@ -131,7 +134,9 @@ def set_spread(stat: Floats, side: int, m: float, out: Floats) -> None:
 def bet(k: int, bets: tuple[float, float]) -> float:
     """Return bet number k, of those with a scale and a largest one."""
     if k < _PARTS:
+        # Tuned bets are multiples of one scale; none may exceed the largest.
         return min(bets[0] * (k + 0.5) / 4.0, bets[1])
+    # Fixed bets for the case that the scale was tuned to a wrong variance.
     return _RESERVE[k - _PARTS]
 
 
@@ -140,14 +145,17 @@ def set_successes(
     stat: Floats, side: int, bets: tuple[float, float], m: float, out: Floats
 ) -> None:
     """Set log prod (1 + lam (x - m)) for each bet from counts of zeros and ones, [BETS]."""
+    # Side 1 bets on the mirrored values 1 - x against the mirrored mean.
     ones = stat[FIRST] if side == 0 else stat[COUNT] - stat[FIRST]
     zeros = stat[COUNT] - ones
     mean = m if side == 0 else 1.0 - m
     for k in range(BETS):
         lam = bet(k, bets)
         out[k] = -math.inf
+        # A factor must stay positive: a bet that could lose all is left out at this m.
         if lam * mean < _MOST:
             up, down = math.log1p(lam * (1.0 - mean)), math.log1p(-lam * mean)
+            # Exact for zeros and ones, less what rounding may have added.
             out[k] = ones * up + zeros * down - 1e-15 * (ones * up - zeros * down)
 
 
@@ -180,17 +188,20 @@ def set_powers(stat: Floats, side: int, bets: tuple[float, float], m: float, out
         if t < _MOST:
             l2, rest = lam * lam, rest_factor(t)
             l6 = l2 * l2 * l2
+            # The series of log(1 + z) up to z^5; its remainder is bounded by a multiple of z^6.
             value = lam * s1 + l2 * (
                 -s2 / 2.0 + lam * (s3 / 3.0 + lam * (-s4 / 4.0 + lam * s5 / 5.0))
             )
             # |z|^k <= z^2 + z^6 for 2 <= k <= 6
             size = lam * r1 + 2.0 * (l2 * r2 + l6 * r6) + rest * l6 * r6
+            # From below: the remainder at its worst and the rounding come off.
             out[k] = value - rest * l6 * s6 - rounding * size
 
 
 @borrowing
 def at_point(kind: int, logs: Floats, scale: float) -> float:
     """Return a lower bound of the log of an arm's wealth at the point that `set_logs` was given."""
+    # Some money is never bet: wealth cannot fall below it, however wrong the bets are.
     most, parts = LOG_CASH, 1.0
     if kind == GAUSSIAN:
         for k in range(len(_SCALES)):
@@ -208,6 +219,7 @@ def add_term(
     most: float, parts: float, slopes: float, value: float, slope: float
 ) -> tuple[float, float, float]:
     """Return the sum exp(most) parts and its slope after exp(value), with its own, is added."""
+    # The largest term carries the exponent: no overflow, whatever the wealth.
     if value > most:
         shrink = math.exp(most - value)
         return value, parts * shrink + 1.0, slopes * shrink + slope
@@ -223,6 +235,7 @@ def half_normal(
 
     And its slope when `total` falls and `square` rises at these rates.
     """
+    # The mixture over half-normal lam has a closed form in z (`normal.log_mixture`).
     q = 1.0 / (scale * scale)
     both = square + q
     root = math.sqrt(both)
@@ -243,6 +256,7 @@ def on_cell(
     m0, n0, d0 = LOG_CASH, 1.0, 0.0
     m1, n1, d1 = LOG_CASH, 1.0, 0.0
     if kind == GAUSSIAN:
+        # Statistics are replaced by their chords, which lie on the safe side over the cell.
         fall, rise = (left[0] - right[0]) / width, (right[1] - left[1]) / width
         for k in range(len(_SCALES)):
             lam, weight = scale * _SCALES[k], _LOG_SCALE_WEIGHTS[k]
@@ -253,6 +267,7 @@ def on_cell(
     else:
         for k in range(BETS):
             if left[k] > -math.inf and right[k] > -math.inf:
+                # The log of one bet is concave in m: its chord is below it.
                 slope = (right[k] - left[k]) / width
                 m0, n0, d0 = add_term(m0, n0, d0, left[k] + _LOG_WEIGHTS[k], slope)
                 m1, n1, d1 = add_term(m1, n1, d1, right[k] + _LOG_WEIGHTS[k], slope)

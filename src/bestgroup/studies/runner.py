@@ -1,4 +1,10 @@
-"""A study's algorithm at work: catches up with the log, steps, and writes what comes next."""
+"""A study's algorithm at work: catches up with the log, steps, and writes what comes next.
+
+A runner holds a live session and remembers up to which block it has been fed. Whatever it holds may
+be thrown away: `forget`, after a transaction that failed, and `sync` begins from a snapshot or from
+nothing. Blocks are believed only as far as their checksums chain up to the head's. `view` steps to
+where the head stands, for readers; `move` and `settle` go on and write, for those who told.
+"""
 
 from __future__ import annotations
 

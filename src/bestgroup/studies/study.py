@@ -1,4 +1,19 @@
-"""`Study`: ask, tell, and see what is known."""
+"""`Study`: ask, tell, and see what is known.
+
+**Theory of operation.** The storage keeps the specification, the log of all observations, the
+tickets of the current plan and a head of a few numbers. Everything else is a replay: the
+algorithm's state is a function of the log (`drivers.session`), so processes that share a storage
+need not know of each other, and one that dies loses nothing. `ask` hands out tickets that are
+stored already and runs no algorithm. `tell` appends to the log; whoever completes a plan steps
+(`runner`), writes the decisions and the tickets of the next plan in the same transaction, and only
+if the plan is still the one that it began from. Observations have an identity, so telling twice,
+late or out of order changes nothing.
+
+**Weak points.** One plan at a time: with long plans a slow worker holds up all others, unless pulls
+are asked for ahead (`horizon`). A process that opens an old study reads its log, from the last
+snapshot on. A step is done inside a transaction or, if it takes long, in short turns between them;
+in plain Python, until compiled kernels are ready, a step of hundreds of groups takes seconds.
+"""
 
 from __future__ import annotations
 

@@ -1,9 +1,22 @@
 """`Adaptive`: evidence gathered where it decides, for both goals.
 
-The proofs, the tests and the sampling rules are in the two halves: `adaptive_pareto` for Pareto
-groups and `adaptive_linear` for the best group; on shared items those of `shared_items` take their
-place. A half is an `Algorithm` of its own with the same
+A half for each goal, `pareto` and `best`, has its proof, its tests and its sampling rule; on shared
+items those of `shared_items` take their place. A half is an `Algorithm` of its own with the same
 options; the goal, and later the kind of the rule, says which one works.
+
+**Theory of operation.** What is proven and what is pulled are kept apart. A proof is an e-process:
+a product of factors of mean at most 1 given the past, whatever rule chose the pull. When it reaches
+the inverse of its share of the error budget, the comparison holds, by Ville's inequality, at any
+time and for any sampling rule. So the sampling rule may be as greedy as it likes: it estimates
+which comparison is closest to undecided, and pulls the arm that brings it on most for its cost.
+Everything that the proofs fix (shares, precisions, the leader) is fixed from pulls that do not
+count for them.
+
+**Weak points.** The first pulls serve to fix what the proofs use and prove nothing: on easy
+problems that is a good part of the run. Several undecided groups with close estimates are served
+one after the other, so a plan of many pulls is spent less well than single ones. A step costs of
+the order of N^2 K^2 D comparisons where estimates are close, which for hundreds of groups is more
+than a pull.
 """
 
 from __future__ import annotations

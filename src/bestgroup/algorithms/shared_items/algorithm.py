@@ -1,4 +1,18 @@
-"""The algorithms on shared items: parts of `adaptive` and `te-plus`, which hand over to them."""
+"""The algorithms on shared items: parts of `adaptive` and `te-plus`, which hand over to them.
+
+**Theory of operation.** All arms are scored on the same items, taken in one random order that
+nobody can choose. The difference of two arms on an item does not contain what makes the item hard,
+so pairs of arms are compared by bets on these differences (`evalues.paired`): a wealth for each
+claim, fair given the items before, whatever decided how far each arm goes. An arm's state is its
+depth, how far along the order it has been scored. For a pool the items are drawn without
+replacement, so a claim can become certain before its bets prove it, and all of it is known at the
+end. `forecast` and `needs` say how deep each arm should go; no proof rests on them.
+
+**Weak points.** Pareto claims are kept for every pair of arms and dim, so memory and the time of a
+step grow with the square of the number of arms; beyond a limit a problem is refused. Depths are
+those of a whole order: an arm cannot be scored on the items that would tell it from one certain
+rival.
+"""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ neither. So the theorem holds if
 
   sum_i max(D K_i alpha', (A - K_i) alpha + D (K_i - 1) alpha'') <= delta,
 
-which `te_plus_radii.split` provides; groups of equal size get delta / N each. QED
+which `radii.split` provides; groups of equal size get delta / N each. QED
 
 If arms may depend on each other (`noise.arms = "arbitrary"`), all radii are 2 edge(r) / r with
 alpha = delta / (D (A + N)): no arm looks better than it is by edge / r (A D events) and no best arm

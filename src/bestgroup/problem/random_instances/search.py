@@ -25,7 +25,7 @@ LAST_SWEEPS = 500
 def reach(efficiency: Floats) -> Floats:
     """Return m_k = max_{j != k} min_d (R_j^d - R_k^d) for tables [..., N, D], as [..., N].
 
-    Group k is optimal when m_k <= 0, and min_k |m_k| is the least gap: see `instance_walk`.
+    Group k is optimal when m_k <= 0, and min_k |m_k| is the least gap: see `walk`.
     """
     first = efficiency[..., 0]
     lead = first[..., None, :] - first[..., :, None]

@@ -45,12 +45,12 @@ No union is paid over groups, over the selections of k or over those of the lead
 fixed, and the leader is predictable. The price is that the leader's own pulls before tau_m do not
 count, and log(m (m + 1)).
 
-**Large groups.** "For every s'" is proven by branch and bound (`evidence_prove`) with a bound that
+**Large groups.** "For every s'" is proven by branch and bound (`evalues.prove`) with a bound that
 costs 2^D K terms whatever K^D is (`evalues.search`); where it fails, sampling goes on.
 
 **Sampling** cannot break the theorem. A stopping check (`stopping_check`), at least whenever the pulls
 have grown by a fiftieth, finds for every group a selection with little evidence, decides, and
-chooses whom to pull for until the next one (`adaptive_linear_aim`).
+chooses whom to pull for until the next one (`aim`).
 
 **The end.** Every arm of a group that is not out gets at least t / (25 A) of the first t pulls, A
 the number of arms, so all means converge. If the best group is unique it leads in the end; another
@@ -304,7 +304,7 @@ class AdaptiveLinear(Algorithm):
         }
 
     def guarantee(self, setting: Setting) -> Guarantee:
-        """Return the theorem of this module, or that of `adaptive_linear_boxes`."""
+        """Return the theorem of this module, or that of `boxes`."""
         boxes = uses_boxes(setting, self.by_boxes)
         return proven_for(setting, *(SINGLE_ARMS if boxes else SEVERAL_ARMS))
 

@@ -23,7 +23,7 @@ R_{k*} . w. QED
 Sampling: of the leading group and the one with the largest `high`, arms with the largest upper bound
 in each dim; of these the arm whose pull shortens the sum of the half-widths most for its cost: a
 half-width shrinks like one over the root of the count. Where costs differ the leading group's arms
-are those with the largest lead, by upper ends, for their price (`adaptive_linear_costs`).
+are those with the largest lead, by upper ends, for their price (`costs`).
 """
 
 from __future__ import annotations

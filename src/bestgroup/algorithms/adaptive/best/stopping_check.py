@@ -1,7 +1,7 @@
 """The stopping check of the best group: the leader, the evidence against groups, decisions.
 
 Only `decide` carries the proof. It uses the evidence of `evalues.search` against every selection
-of a group, proven by `evidence_prove`, at the level that the theorem of `adaptive_linear` asks for;
+of a group, proven by `evalues.prove`, at the level that the theorem of `algorithm` asks for;
 the rest is free to be anything.
 """
 

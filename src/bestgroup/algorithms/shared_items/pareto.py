@@ -96,6 +96,7 @@ def step(state: State, tally: Tally, rule: ItemsRule) -> None:
     """Take up the items that arms have passed, decide what can be, and say who needs more."""
     A, D = len(rule.home), len(rule.epsilon)
     state.round[0] += 1
+    # Proofs first, from completed items only; everything after `decide` only steers.
     take_up(state, tally, rule)
     decide(state, rule)
     depths = np.zeros((A, A, D, 2))
@@ -109,6 +110,7 @@ def step(state: State, tally: Tally, rule: ItemsRule) -> None:
     live = np.zeros(A, np.bool_)
     for a in range(A):
         live[a] = state.status[rule.home[a]] != REJECTED
+    # Whatever the forecasts say, no arm that may count is forgotten: the run ends for certain.
     keep_up(state.need, state.depth, live, rule.limit)
 
 
@@ -124,6 +126,7 @@ def is_done(state: State, rule: ItemsRule) -> bool:
 @kernel
 def is_stuck(state: State, rule: ItemsRule) -> bool:
     """Return whether all items are used up; a pool decides everything then."""
+    # On a pool the last item settles every claim; a stream that has ended cannot.
     return rule.betting.pool == 0 and shallowest(state.need, state.depth, rule.limit) < 0
 
 
@@ -133,6 +136,7 @@ def need_of(rule: ItemsRule, kind: int, m: int, k: int) -> float:
     groups, dims, arms = len(rule.start) - 1, len(rule.epsilon), len(rule.home)
     i = rule.home[m] if kind == WON else rule.home[k]
     size = rule.start[i + 1] - rule.start[i]
+    # How many claims could be wrong at once for one true answer: the union that delta pays for.
     events = groups * dims * size if kind == WON else groups * (arms - size)
     return float(events) * math.exp(rule.level)
 
@@ -147,10 +151,12 @@ def take_up(state: State, tally: Tally, rule: ItemsRule) -> None:
         if state.depth[a] > 0:
             for d in range(len(rule.epsilon)):
                 mean = tally.sums[i, j, d] / state.depth[a]
+                # Estimates for the page and for sampling; no decision reads them.
                 if j == 0 or mean > state.efficiency[i, d]:
                     state.efficiency[i, d] = mean
     for a in range(A):
         for b in range(a):
+            # A pair is known on the items that both arms have passed.
             stop = min(state.depth[a], state.depth[b])
             gone = state.status[rule.home[a]] == REJECTED or state.status[rule.home[b]] == REJECTED
             if stop > state.passed[a, b] and not gone:
@@ -166,12 +172,14 @@ def take_pair(state: State, tally: Tally, rule: ItemsRule, a: int, b: int, stop:
     for d in range(len(rule.epsilon)):
         x = tally.extra[rule.home[a], rule.place[a], d]
         y = tally.extra[rule.home[b], rule.place[b], d]
+        # Arms of one group are never compared for a proof, only to see which may be best.
         if rule.home[a] != rule.home[b]:
             for kind in range(2):
                 if may_matter(state.status, rule.home, kind, a, b):
                     follow(state, rule, (a, b, d, kind), x, y, (first, stop))
                 if may_matter(state.status, rule.home, kind, b, a):
                     follow(state, rule, (b, a, d, kind), y, x, (first, stop))
+        # After the claims: a bet may use the items before it, not the item itself.
         total, square = state.total[a, b, d], state.square[a, b, d]
         for t in range(first, stop):
             value = x[t] - y[t]
@@ -184,6 +192,7 @@ def take_pair(state: State, tally: Tally, rule: ItemsRule, a: int, b: int, stop:
 @borrowing
 def may_matter(status: Ints, home: Ints, kind: int, m: int, k: int) -> bool:
     """Return whether a claim on arms m and k can still decide a group."""
+    # WON is about the group of m, OVER about that of k; decided groups need no more proofs.
     return status[home[m] if kind == WON else home[k]] == UNDECIDED
 
 
@@ -200,6 +209,7 @@ def follow(
     m, k, d, kind = claim
     if state.code[m, k, d, kind] != OPEN:
         return
+    # "Not beaten by epsilon" has the slack; "beaten" must hold without it.
     shift = rule.epsilon[d] if kind == WON else 0.0
     wanted = Claim(shift, rule.reach[d], need_of(rule, kind, m, k), kind == OVER)
     total, square = state.total[m, k, d], state.square[m, k, d]
@@ -223,6 +233,7 @@ def is_settled(state: State, rule: ItemsRule, i: int, j: int) -> bool:
     for d in range(len(rule.epsilon)):
         every = True
         for k in range(rule.start[j], rule.start[j + 1]):
+            # The efficiency of j is its best arm, so every arm of j has to be covered.
             every = every and is_covered(state, rule, i, k, d, WON)
         if every:
             return True
@@ -234,6 +245,7 @@ def is_beaten(state: State, rule: ItemsRule, i: int, j: int) -> bool:
     """Return whether every arm of i is beaten by j in every dim."""
     for d in range(len(rule.epsilon)):
         for k in range(rule.start[i], rule.start[i + 1]):
+            # All arms of i in all dims: only then is i strictly below j.
             if not is_covered(state, rule, j, k, d, OVER):
                 return False
     return True
@@ -245,12 +257,14 @@ def decide(state: State, rule: ItemsRule) -> None:
     status, N = state.status, len(state.status)
     for i in range(N):
         for j in range(N):
+            # By a rejected j too: its own beater is above i as well.
             if status[i] == UNDECIDED and j != i and is_beaten(state, rule, i, j):
                 status[i] = REJECTED
                 state.beaten_by[i] = j
     for i in range(N):
         safe = status[i] == UNDECIDED
         for j in range(N):
+            # A rejected group needs no certificate: whoever beats it is compared with i.
             if safe and j != i and status[j] != REJECTED:
                 safe = is_settled(state, rule, i, j)
         if safe:
@@ -265,6 +279,7 @@ def mean_variance(state: State, rule: ItemsRule, d: int) -> float:
         for b in range(a):
             n = float(state.passed[a, b])
             if n > 1.0:
+                # Pooled over all pairs: a pair with few items borrows the spread of the others.
                 total += state.square[a, b, d] - state.total[a, b, d] ** 2 / n
                 count += n - 1.0
     return total / count if count > 0.0 else 0.0
@@ -283,6 +298,8 @@ def foresee(state: State, rule: ItemsRule, depths: Floats) -> None:
                     continue
                 total = state.total[m, k, d]
                 spread = max(0.0, state.square[m, k, d] - total * total / n)
+                # So many imagined items of the common variance: forecasts of young pairs do not
+                # jump.
                 variance = (spread + PRIOR * common) / (n - 1.0 + PRIOR)
                 for kind in range(2):
                     if may_matter(state.status, rule.home, kind, m, k):
@@ -308,6 +325,7 @@ def claim_depth(
     )
     count, limit = rule.betting.pool, rule.limit
     depth = expected_depth(count, limit, n, gap, variance, rule.reach[d], lack)
+    # At least one more item, or an open claim could be taken as free.
     return max(depth, n + 1.0)
 
 
@@ -324,6 +342,7 @@ def find_hopeful(state: State, rule: ItemsRule, hopeful: Bools) -> None:
                         hopeful[m, d] = False
                 some = some or hopeful[m, d]
             for m in range(rule.start[i], rule.start[i + 1]):
+                # If all look behind each other (a cycle by chance) all stay in.
                 hopeful[m, d] = hopeful[m, d] or not some
 
 
@@ -335,6 +354,7 @@ def is_behind(state: State, rule: ItemsRule, m: int, k: int, d: int) -> bool:
         return False
     total = state.total[m, k, d]
     variance = max(0.0, state.square[m, k, d] - total * total / n) / (n - 1.0)
+    # Without replacement the error vanishes when the whole pool is seen.
     left = 1.0 / n - (1.0 / rule.betting.pool if rule.betting.pool > 0 else 0.0)
     return total / n + 2.0 * math.sqrt(variance * max(0.0, left)) < 0.0
 
@@ -353,6 +373,8 @@ def take_all(state: State, rule: ItemsRule, hopeful: Bools) -> None:
             for d in range(D):
                 for m in range(rule.start[i], rule.start[i + 1]):
                     for k in range(rule.start[j], rule.start[j + 1]):
+                        # Both ways to decide i: to hold against j in some dim, or to be beaten by
+                        # it in all.
                         accept = hopeful[m, d] and not settled
                         accept = accept and not is_covered(state, rule, i, k, d, WON)
                         reject = hopeful[k, d] and not is_covered(state, rule, j, m, d, OVER)

@@ -84,6 +84,7 @@ def compare(walk: Walk, scratch: Scratch, free: int) -> None:
         value = scratch.trial[d]
         for k in range(groups):
             ahead = value - walk.values[d, k]
+            # A comparison in the place of min(): the loop over groups becomes vector code.
             scratch.up[k] = ahead if ahead < scratch.up[k] else scratch.up[k]
             scratch.down[k] = -ahead if -ahead < scratch.down[k] else scratch.down[k]
 
@@ -98,6 +99,7 @@ def place(walk: Walk, scratch: Scratch, i: int) -> None:
     for k in range(groups):
         walk.lead[i, k] = scratch.up[k]
         walk.lead[k, i] = scratch.down[k]
+    # A group is no rival of its own.
     walk.lead[i, i] = -math.inf
 
 
@@ -112,6 +114,8 @@ def survey(walk: Walk, region: Region, scratch: Scratch, i: int) -> None:
             continue
         for k in range(groups):
             ahead = walk.lead[j, k]
+            # What the others are among themselves stays while only i moves: once a group, not once
+            # a try.
             scratch.rest[k] = ahead if ahead > scratch.rest[k] else scratch.rest[k]
     for w in range(region.margins.size):
         scratch.best[w] = -math.inf
@@ -122,6 +126,7 @@ def survey(walk: Walk, region: Region, scratch: Scratch, i: int) -> None:
             value = 0.0
             for d in range(dims):
                 value += walk.values[d, k] * region.weights[w, d]
+            # The two best in one pass: i will join as a third.
             scratch.second[w] = max(scratch.second[w], min(value, scratch.best[w]))
             scratch.best[w] = max(scratch.best[w], value)
     for d in range(dims):
@@ -137,6 +142,7 @@ def fits_weights(region: Region, scratch: Scratch) -> bool:
             value += scratch.trial[d] * region.weights[w, d]
         winner = max(value, scratch.best[w])
         runner = max(scratch.second[w], min(value, scratch.best[w]))
+        # Not only i may break the margin: its move can bring the two others together.
         if winner - runner <= region.margins[w]:
             return False
     return True
@@ -153,6 +159,7 @@ def fits(walk: Walk, region: Region, scratch: Scratch, i: int, free: int) -> boo
             continue
         ahead = value - walk.values[free, k]
         reach = max(scratch.rest[k], min(scratch.up[k], ahead))
+        # The gap is asked for on both sides: clearly optimal, or clearly dominated.
         if abs(reach) <= region.gap:
             return False
         if reach < 0.0:
@@ -162,6 +169,7 @@ def fits(walk: Walk, region: Region, scratch: Scratch, i: int, free: int) -> boo
         return False
     if own < 0.0:
         optimal += 1
+    # The number of optimal groups is part of the region where it was asked for.
     if region.pareto > 0 and optimal != region.pareto:
         return False
     return fits_weights(region, scratch)
@@ -171,6 +179,8 @@ def fits(walk: Walk, region: Region, scratch: Scratch, i: int, free: int) -> boo
 def redraw(rng: np.random.Generator, walk: Walk, region: Region, scratch: Scratch, i: int) -> None:
     """Propose a fresh vector for group i: a Metropolis step with an independent proposal."""
     size = walk.sizes[i]
+    # The law of the largest of K uniforms concentrates at 1: proposals from fewer are accepted more
+    # often.
     few = min(size, FEW)
     ratio = 1.0
     for d in range(scratch.trial.size):
@@ -178,9 +188,11 @@ def redraw(rng: np.random.Generator, walk: Walk, region: Region, scratch: Scratc
         for _ in range(few):
             top = max(top, 1.0 - rng.random())
         scratch.trial[d] = top
+        # What the proposal lacks of the target density R^(K - 1), new over old.
         ratio *= power(top / walk.values[d, i], size - few)
     last = scratch.trial.size - 1
     compare(walk, scratch, last)
+    # Cheapest test first: `fits` looks at all groups.
     if rng.random() < ratio and fits(walk, region, scratch, i, last):
         for d in range(scratch.trial.size):
             walk.values[d, i] = scratch.trial[d]
@@ -197,11 +209,13 @@ def slide(
     i, d = at
     compare(walk, scratch, d)
     now = walk.values[d, i]
+    # The slice: all values whose density is above a random share of that of now.
     height = rng.random()
     low = 0.0
     high = 1.0
     while True:
         value = low + (high - low) * rng.random()
+        # Shrunk to a point by rounding: staying is always allowed.
         if not low < value < high:
             scratch.trial[d] = now
             return
@@ -209,6 +223,7 @@ def slide(
         if power(value / now, walk.sizes[i] - 1) > height and fits(walk, region, scratch, i, d):
             walk.values[d, i] = value
             return
+        # Shrinking towards the value of now keeps the law (Neal 2003).
         if value < now:
             low = value
         else:
@@ -222,6 +237,7 @@ def swap(rng: np.random.Generator, walk: Walk, scratch: Scratch, i: int) -> None
     k = int(rng.random() * (groups - 1))
     if k >= i:
         k += 1
+    # Only the difference of the sizes matters: equal groups swap freely.
     large, small = (i, k) if walk.sizes[i] >= walk.sizes[k] else (k, i)
     extra = walk.sizes[large] - walk.sizes[small]
     ratio = 1.0
@@ -267,6 +283,7 @@ def roam(
             redraw(rng, walk, region, scratch, i)
             for d in range(dims):
                 slide(rng, walk, region, scratch, (i, d))
+            # `lead` is kept up to date after each group, since the next one reads it.
             place(walk, scratch, i)
         for i in range(groups):
             swap(rng, walk, scratch, i)

@@ -106,6 +106,7 @@ def begin(case: Case, allocation: Floats) -> float:
     """Take in an allocation; returns what the costliest dominator costs alone."""
     for j in range(case.row.shape[0]):
         for m in range(case.row.shape[1]):
+            # Padding has weight 0: it costs nothing to lower what is not there.
             case.weight[j, m] = allocation[case.row[j, m]] if case.exists[j, m] else 0.0
     for a in range(len(case.force)):
         case.force[a] = allocation[case.first[0] + a]
@@ -125,8 +126,10 @@ def search(case: Case, cutoff: float, nodes: int, cut: Floats) -> tuple[float, f
     seen = 0
     while size > 2:
         size -= 1
+        # A better leaf was found since it was put there.
         if stack.bound[size] >= limit:
             continue
+        # Out of patience: what is left still bounds the answer from below.
         if seen >= nodes and limit < math.inf:
             low = min(low, stack.bound[size])
             continue
@@ -136,12 +139,15 @@ def search(case: Case, cutoff: float, nodes: int, cut: Floats) -> tuple[float, f
         rival, least = costliest_rival(case, stack, here, work)
         if least <= 0.0:  # all that are left are below a level already
             copy_node(stack, here, best)
+            # A little below the best: the search need not tell apart what rounding cannot.
             limit = EXACT * min(stack.cost[here], cutoff)
             continue
+        # Two bounds on what is missing; the larger one prunes more.
         rest = max(least, left_over(case, stack, here, work, limit))
         if stack.cost[here] + rest >= limit:
             continue
         for _ in range(options):
+            # Pushed first, taken last: the stack then yields the cheapest option first.
             option = costliest(work.more[rival])
             more = work.more[rival, option]
             if more < 0.0:
@@ -149,6 +155,7 @@ def search(case: Case, cutoff: float, nodes: int, cut: Floats) -> tuple[float, f
             if stack.cost[here] + more < limit:
                 copy_node(stack, here, size)
                 place(case, stack, size, rival, option, work)
+                # The child costs at least what was left at its parent.
                 stack.bound[size] = stack.cost[here] + max(rest, more)
                 size += 1
             work.more[rival, option] = -1.0
@@ -202,6 +209,7 @@ def copy_node(node: Node, source: int, target: int) -> None:
 def is_open(case: Case, node: Node, at: int, arm: int, dim: int) -> bool:
     """Say whether an arm of k may serve a dim: one arm does."""
     server = node.server[at, dim]
+    # In a dim the first placement chooses the arm of k that rises; others join it.
     return case.useful[arm, dim] if server < 0 else server == arm
 
 
@@ -231,6 +239,7 @@ def price(case: Case, node: Node, at: int, work: Work) -> None:
                 for m in range(size):
                     work.excess[terms + m] = case.excess[j, arm, dim, m]
                     work.weight[terms + m] = case.weight[j, m]
+                # Newton starts from the level that is reached: levels only rise along a path.
                 level = node.level[at, slot]
                 rise, cost = pooled(work, terms + size, case.force[arm], level)
                 # No change of level means that the dominator is below it already.
@@ -265,6 +274,7 @@ def pooled(work: Work, terms: int, own: float, rise: float) -> tuple[float, floa
             if work.excess[m] > rise:
                 pull += work.weight[m] * work.excess[m]
                 mass += work.weight[m]
+        # At the solution, or past it by rounding.
         if not pull > rise * mass:
             break
         onward = pull / mass
@@ -274,6 +284,7 @@ def pooled(work: Work, terms: int, own: float, rise: float) -> tuple[float, floa
     cost = own * rise * rise
     for m in range(terms):
         fall = max(work.excess[m] - rise, 0.0)
+        # Whoever is above the level comes down to it.
         cost += work.weight[m] * fall * fall
     return rise, 0.5 * cost
 
@@ -289,6 +300,7 @@ def costliest_rival(case: Case, node: Node, at: int, work: Work) -> tuple[int, f
         for option in range(work.more.shape[1]):
             if 0.0 <= work.more[j, option] < least:
                 least = work.more[j, option]
+        # Branching on the one that hurts most gives the fewest nodes.
         if rival < 0 or least > most:
             rival, most = j, least
     return rival, most
@@ -307,6 +319,7 @@ def costliest(more: Floats) -> int:
 @borrowing
 def left_over(case: Case, node: Node, at: int, work: Work, limit: float) -> float:
     """Return what all dominators left cost at least at the highest levels that can still pay."""
+    # Without a leaf there is no highest level that pays.
     if limit == math.inf:
         return 0.0
     arms, dims = case.own.shape
@@ -317,6 +330,7 @@ def left_over(case: Case, node: Node, at: int, work: Work, limit: float) -> floa
                 continue
             reach = math.inf
             if case.force[arm] > 0.0:
+                # A rise beyond this alone would cost more than the best leaf.
                 reach = math.sqrt(2.0 * (limit - node.cost[at]) / case.force[arm])
             level = node.level[at, slot_of(case, arm, dim)]
             work.top[dim] = max(work.top[dim], case.own[arm, dim] + level + reach)

@@ -134,3 +134,11 @@ def test_pure_packages_do_no_io_and_read_no_clock(path):
 
 def test_no_module_without_a_name_of_its_own():
     assert not {p.stem for p in modules()} & {"utils", "helpers", "common", "misc"}
+
+
+def test_the_map_in_contributing_is_true():
+    text = (ROOT.parents[1] / "CONTRIBUTING.md").read_text()
+    drawn = text.split("## The house")[1].split("```")[1].strip("\n").splitlines()
+    names = [line[:45].split() for line in drawn if line[0] != " "]
+    ranked = [[name for name in layer if not name.startswith("_")] for layer in LAYERS]
+    assert [set(line) for line in names] == [set(layer) for layer in ranked if layer]

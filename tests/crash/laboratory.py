@@ -5,6 +5,7 @@ import multiprocessing
 import os
 import random
 import time
+from typing import Any, NamedTuple
 
 import bestgroup as bg
 from bestgroup.problem.noise import SubGaussian
@@ -12,14 +13,36 @@ from bestgroup.problem.problem import Problem
 from bestgroup.studies.storage.memory import MemoryStore
 
 GROUPS = {"A": ["a1", "a2", "a3"], "B": ["b1", "b2"], "C": ["c1", "c2"], "D": ["d1"]}
-PROBLEM = Problem(GROUPS, {"x": "max", "y": "min", "w": "watch"}, SubGaussian(1.0))
-GOAL = bg.ParetoGroups(1.0)
-OPTIONS = {"algorithm": "te", "horizon": 3, "seed": 5}
+DIMS = {"x": "max", "y": "min", "w": "watch"}
+
+
+class Setting(NamedTuple):
+    """A study that workers work on."""
+
+    problem: Problem
+    goal: Any
+    options: dict[str, Any]
+
+
+ALONE = Setting(
+    Problem(GROUPS, DIMS, SubGaussian(1.0)),
+    bg.ParetoGroups(1.0),
+    {"algorithm": "te", "horizon": 3, "seed": 5},
+)
+PROBLEM, GOAL, OPTIONS = ALONE
+ON_ITEMS = Setting(
+    Problem(GROUPS, DIMS, bg.Bounded(-9, 9), items=bg.Items(150)),
+    bg.BestGroup([1, 1], 0.01),
+    {"algorithm": "adaptive", "seed": 5},
+)
 FORK = multiprocessing.get_context("fork")
 
 
 def measure(ticket):
-    """Return the values of a ticket's pulls: a function of the arm and the seeds alone."""
+    """Return the values of a ticket's pulls: a function of the arm and the seeds alone.
+
+    The seeds of shared items are those of the items, so arms then depend on each other.
+    """
     rows = []
     for seed in ticket.seeds:
         draw = random.Random(seed)
@@ -46,9 +69,10 @@ def work(storage, name, receipts, pause=0.0):
             os.write(log, line.encode() + b"\n")
 
 
-def undisturbed():
+def undisturbed(setting=ALONE):
     """Return the study that nobody disturbed."""
-    study = bg.create_study("undisturbed", PROBLEM, GOAL, 0.1, MemoryStore(), **OPTIONS)
+    problem, goal, options = setting
+    study = bg.create_study("undisturbed", problem, goal, 0.1, MemoryStore(), **options)
     while tickets := study.ask(50, 3):
         for ticket in tickets:
             study.tell(ticket, measure(ticket))
@@ -58,10 +82,11 @@ def undisturbed():
 class Trial:
     """One study with three workers, of which one after the other is killed."""
 
-    def __init__(self, storage, folder, seed):
+    def __init__(self, storage, folder, seed, setting=ALONE):
+        self.problem, goal, options = setting
         self.storage, self.receipts = storage, f"{folder}/receipts-{seed}"
         self.name = f"trial {seed}"
-        self.study = bg.create_study(self.name, PROBLEM, GOAL, 0.1, storage, **OPTIONS)
+        self.study = bg.create_study(self.name, self.problem, goal, 0.1, storage, **options)
         self.rng = random.Random(seed)
         self.workers = [self.spawn() for _ in range(3)]
 
@@ -104,7 +129,7 @@ class Trial:
         with open(self.receipts) as file:
             for line in file:
                 group, arm, index, values = json.loads(line)
-                place = PROBLEM.index(group, arm)
+                place = self.problem.index(group, arm)
                 for k, row in enumerate(values):
                     assert stored[(*place, index + k)] == row
         self.study.close()

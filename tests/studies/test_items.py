@@ -106,19 +106,24 @@ def run(study, stop=None):
                 return
 
 
-def test_a_study_replays_exports_and_imports_to_the_bit(tmp_path):
+@pytest.mark.parametrize(
+    "goal",
+    [GOAL, bg.BestGroup([1, 1]), bg.BestGroup([1, 2], 0.02)],
+    ids=["pareto", "best", "slack"],
+)
+def test_a_study_replays_exports_and_imports_to_the_bit(tmp_path, goal):
     url = f"sqlite:///{tmp_path}/s.db"
-    first = bg.create_study("one", problem(), GOAL, 0.1, url, seed=2)
+    first = bg.create_study("one", problem(), goal, 0.1, url, seed=2)
     run(first, stop=40)
     again = bg.load_study("one", url)
     run(again)
     assert again.status().state == "done"
     assert again.verify() == again.answer().pulls
-    straight = bg.create_study("two", problem(), GOAL, 0.1, url, seed=2)
+    straight = bg.create_study("two", problem(), goal, 0.1, url, seed=2)
     run(straight)
     assert straight.answer().to_dict() == again.answer().to_dict()
     assert straight.export(tmp_path / "rows.csv") == again.answer().told
-    third = bg.create_study("three", problem(), GOAL, 0.1, url, seed=2)
+    third = bg.create_study("three", problem(), goal, 0.1, url, seed=2)
     assert third.import_observations(tmp_path / "rows.csv") == straight.answer().told
     assert third.answer().groups == straight.answer().groups
     assert third.checkpoint().counts.tolist() == straight.checkpoint().counts.tolist()

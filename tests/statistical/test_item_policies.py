@@ -74,7 +74,8 @@ def is_fooled(policy, seed):
         study.tell(ticket, [value])
         scores[arm].append(value)
         told["ab".index(arm)] += 1
-        if min(told) < N and (study.certificate().data.status == Status.OUT).any():
+        shown = study.certificate().data
+        if min(told) < N and shown is not None and (shown.status == Status.OUT).any():
             return True
         if study.status().state != "running":
             return False

@@ -196,6 +196,25 @@ def test_certificate_and_explanations_of_a_study():
     bg.delete_study("why", "memory")
 
 
+@pytest.mark.parametrize("algorithm", ["adaptive", "te-plus"])
+def test_an_explanation_shows_the_comparisons_on_common_items(algorithm):
+    study = bg.create_study(
+        "shown", problem(), bg.ParetoGroups(0.3), 0.1, "memory", seed=1, algorithm=algorithm
+    )
+    assert study.explain("C").proof == []
+    run(study)
+    means = TABLE.mean(axis=0)
+    for group in GROUPS:
+        shown = study.explain(group).proof
+        assert shown or study.answer().groups == (group,)
+        for row in shown:
+            d = ("right", "wrong").index(row["dim"])
+            better, worse = (ARMS.index(row[side][1]) for side in ("better", "worse"))
+            ahead = means[better, d] - means[worse, d]
+            assert ahead + row["slack"] > 0
+    bg.delete_study("shown", "memory")
+
+
 def test_what_people_ask_of_items():
     found = bg.solve(problem(), GOAL, evaluate, 0.1)
     share = found.certificate.share

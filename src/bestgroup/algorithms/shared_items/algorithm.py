@@ -21,12 +21,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from bestgroup.algorithms.protocol import Algorithm, Kernels, Setting, proven_for
+from bestgroup.algorithms.protocol import Algorithm, Comparison, Kernels, Setting, proven_for
 from bestgroup.algorithms.shared_items import best, best_by_union, pareto
 from bestgroup.algorithms.shared_items.rule import ItemsRule, check_memory, items_rule
 from bestgroup.algorithms.shared_items.terms import BestRule
 from bestgroup.inference.confidence_sequences.boxes import BoxRule, kept_values
-from bestgroup.inference.evalues.paired import betting, ladder, purse_size
+from bestgroup.inference.evalues.paired import PROVEN, betting, ladder, purse_size
 from bestgroup.problem.goals import BestGroup, ParetoGroups
 from bestgroup.problem.guarantee import Guarantee
 
@@ -106,6 +106,26 @@ class ItemsPareto(OnItems):
         by = int(state.beaten_by[group])
         return by if by >= 0 else None
 
+    def proof(self, state: pareto.State, rule: ItemsRule, group: int) -> list[Comparison]:
+        """Return the comparisons of arms on common items that decided a group."""
+        if state.status[group] == pareto.REJECTED:
+            by = int(state.beaten_by[group])
+            return [
+                found
+                for d in range(len(rule.epsilon))
+                for found in _comparisons(state, rule, by, group, d, pareto.OVER)
+            ]
+        if state.status[group] != pareto.ACCEPTED:
+            return []
+        shown: list[Comparison] = []
+        for j in np.flatnonzero(state.status != pareto.REJECTED).tolist():
+            for d in range(len(rule.epsilon)) if j != group else ():
+                found = _comparisons(state, rule, group, j, d, pareto.WON)
+                if len(found) == rule.start[j + 1] - rule.start[j]:
+                    shown += found
+                    break
+        return shown
+
 
 @dataclass(frozen=True)
 class ItemsBest(OnItems):
@@ -164,6 +184,20 @@ class ItemsBestByUnion(ItemsBest):
     def init(self, rule: Any) -> Any:
         """Return the state before any pull."""
         return best_by_union.init(rule)
+
+
+def _comparisons(
+    state: pareto.State, rule: ItemsRule, i: int, j: int, d: int, kind: int
+) -> list[Comparison]:
+    """Return what is proven of arms of i against arms of j in a dim, one comparison an arm of j."""
+    slack, found = float(rule.epsilon[d]) if kind == pareto.WON else 0.0, []
+    for k in range(rule.start[j], rule.start[j + 1]):
+        for m in range(rule.start[i], rule.start[i + 1]):
+            if state.code[m, k, d, kind] == PROVEN:
+                upper, lower = int(rule.place[m]), int(rule.place[k])
+                found.append(Comparison(i, upper, j, lower, d, slack))
+                break
+    return found
 
 
 def _sets(undecided: Any, rule: ItemsRule) -> dict[str, Any]:

@@ -72,6 +72,7 @@ import numpy as np
 from bestgroup.algorithms.lockstep import a_quarter_more, one_clock
 from bestgroup.algorithms.protocol import (
     Algorithm,
+    Comparison,
     Kernels,
     Lockstep,
     Setting,
@@ -521,6 +522,11 @@ class TePlus(Algorithm):
         """Return the group that has been proven to beat this one; on shared items only."""
         shared = for_rule(rule, _ITEM, True)
         return None if shared is None else shared.rival(state, rule, group)
+
+    def proof(self, state: Any, rule: Any, group: int) -> list[Comparison]:
+        """Return the comparisons of arms that decided a group; on shared items only."""
+        shared = for_rule(rule, _ITEM, True)
+        return [] if shared is None else shared.proof(state, rule, group)
 
     def guarantee(self, setting: Setting) -> Guarantee:
         """Return the PAC property that the module proves."""

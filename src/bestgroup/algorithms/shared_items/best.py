@@ -130,6 +130,7 @@ def advance_together(state: State, items: ItemsRule, reached: Ints) -> None:
     low = shallowest(state.need, reached, items.limit)
     if low < 0:
         return
+    # By a share of the depth: the number of plans stays logarithmic in the items.
     top = min(state.depth[low] + max(1, int(items.share * state.depth[low])), items.limit)
     deepest = 0
     for a in range(len(reached)):
@@ -139,6 +140,7 @@ def advance_together(state: State, items: ItemsRule, reached: Ints) -> None:
     last = state.terms[0] - 1
     for d in range(state.fronts.shape[2]):
         f = state.fronts[last, state.leader[0], d]
+        # A bet on an item needs the leader's value there, so its arms keep up with the deepest.
         reached[f] = max(reached[f], deepest)
 
 
@@ -150,6 +152,7 @@ def advance_singly(state: State, items: ItemsRule, reached: Ints) -> None:
     while low >= 0 and left > 0:
         for d in range(state.fronts.shape[2]):
             f = state.fronts[last, state.leader[0], d]
+            # The leader first: without its value the others' items cannot be used.
             if reached[f] <= reached[low] and reached[f] < items.limit:
                 low = f
         reached[low] += 1
@@ -166,10 +169,12 @@ def step(state: State, tally: Tally, rule: BestRule) -> None:
     decide(state, tally, rule)
     if state.out[state.leader[0]]:  # another one leads then
         decide(state, tally, rule)
+    # From here on only sampling: no decision rests on it.
     set_needs(state, rule)
     live = np.zeros(A, np.bool_)
     for a in range(A):
         live[a] = not state.out[items.home[a]]
+    # Forecasts can be wrong; nobody who may still count falls far behind.
     keep_up(state.need, state.depth, live, items.limit)
 
 
@@ -179,7 +184,9 @@ def decide(state: State, tally: Tally, rule: BestRule) -> None:
     rename(state, tally, rule)
     for p in range(len(rule.owner)):
         if not is_out(state, rule, p):
+            # Without slack: whoever leads, a selection that is out stays out.
             follow(state, tally, rule, 0, p)
+            # With slack "out" is relative to a group, so each group has a wealth of its own.
             if rule.slack > 0.0 and rule.owner[p] != state.leader[0]:
                 follow(state, tally, rule, row_of(rule, state.leader[0]), p)
             settle_for_certain(state, tally, rule, p)
@@ -192,6 +199,7 @@ def is_done(state: State, rule: BestRule) -> bool:
     for i in range(len(state.out)):
         if i != state.leader[0] and not state.out[i]:
             return False
+    # One group alone needs no item.
     return state.round[0] > 0 or len(state.out) == 1
 
 
@@ -222,9 +230,11 @@ def follow(state: State, tally: Tally, rule: BestRule, row: int, p: int) -> None
         h = state.term[row, p]
         end = ends_of(state, h)
         i = opponent(state, rule, row, h, p)
+        # Terms are fixed item ranges: who is compared on an item was settled before it.
         if state.passed[row, p] >= end:
             state.term[row, p] = h + 1
             state.total[row, p] = math.nan  # the sums are those of another pair from now on
+        # No opponent in this term: its items pass without a bet.
         elif i < 0:
             state.passed[row, p] = min(end, deep)
         else:
@@ -242,6 +252,7 @@ def bet_on_items(
     row, p, i = which
     h, first = state.term[row, p], state.passed[row, p]
     total, square = state.total[row, p], state.square[row, p]
+    # A new opponent: the sums that bets may use are those against it, of all items before.
     if math.isnan(total):
         total, square = 0.0, 0.0
         for t in range(first):
@@ -252,6 +263,7 @@ def bet_on_items(
     claim = Claim(rule.slack if row > 0 else 0.0, rule.reach, need, row == 0)
     for t in range(first, stop):
         value = difference(state, tally, rule, (h, i, p, t))
+        # Ville: once is enough, later items cannot take it back; the sums go on for forecasts.
         if state.code[row, p] == OPEN:
             wealth = state.wealth[row, p]
             if grow(bets, wealth, value, t, total, square, claim) >= need:
@@ -282,11 +294,13 @@ def needed(state: State, rule: BestRule, row: int) -> float:
     level = math.exp(rule.items.level)
     if rule.slack == 0.0:
         return level
+    # With slack delta is split between what is out for good and what is out against one group.
     if row == 0:
         return level / _FOR_GOOD
     harmonic = 0.0
     for h in range(len(state.out)):
         harmonic += 1.0 / (h + 1.0)
+    # Shares by rank 1, 1/2, 1/3, ...: a group that looked good early pays less.
     return level * harmonic * state.rank[row - 1] / (1.0 - _FOR_GOOD)
 
 
@@ -312,6 +326,7 @@ def settle_for_certain(state: State, tally: Tally, rule: BestRule, p: int) -> No
     for t in range(stop):
         total += difference(state, tally, rule, (last, i, p, t))
     claim = Claim(rule.slack, rule.reach, np.inf, False)
+    # The whole pool is known: no error probability is spent on arithmetic.
     certain = stop == count and at_the_end(count, total, claim) == PROVEN
     if stop < count:
         certain = null_mean(count, stop, total, claim.shift, claim.reach) < -claim.reach
@@ -332,6 +347,7 @@ def selection_depth(state: State, rule: BestRule, p: int) -> int:
 def put_out(state: State, rule: BestRule) -> None:
     """Put out the groups whose selections are all out, for good or against the leader."""
     for i in range(len(state.out)):
+        # Out unless a selection is left: a group is as good as its best selection.
         state.out[i] = True
     for p in range(len(rule.owner)):
         if not is_out(state, rule, p):
@@ -347,6 +363,7 @@ def set_needs(state: State, rule: BestRule) -> None:
     lines, spread = 0.0, 0.0
     for p in range(len(rule.owner)):
         n = float(state.passed[row, p])
+        # The common spread of all differences, for selections that have few items.
         if n > 1.0 and not math.isnan(state.total[row, p]):
             spread += max(0.0, state.square[row, p] - state.total[row, p] ** 2 / n)
             lines += n - 1.0
@@ -357,6 +374,7 @@ def set_needs(state: State, rule: BestRule) -> None:
             wanted, way = wanted_depth(state, rule, 0, p, common), 0
             if row > 0:
                 near = wanted_depth(state, rule, row, p, common)
+                # Either wealth may do it: the one that is expected to be there first.
                 if near < wanted:
                     wanted, way = near, row
             ask_for(state, rule, way, p, wanted)
@@ -374,6 +392,7 @@ def ask_for(state: State, rule: BestRule, row: int, p: int, wanted: float) -> No
             continue
         for d in range(rule.arms.shape[1]):
             f = state.fronts[h, i, d]
+            # Only as deep as the term goes: after it somebody else may be the opponent.
             state.need[f] = max(state.need[f], min(wanted, float(ends_of(state, h))))
 
 
@@ -385,6 +404,7 @@ def wanted_depth(state: State, rule: BestRule, row: int, p: int, common: float) 
     if not math.isnan(state.total[row, p]) and n > 1:
         rest = max(0.0, state.square[row, p] - state.total[row, p] ** 2 / n)
         counted = n - 1.0
+    # Shrunk towards the common spread, so that young estimates do not jump.
     variance = (rest + PRIOR * common) / (counted + PRIOR)
     gap = rule.slack if row > 0 else 0.0
     for d in range(rule.arms.shape[1]):

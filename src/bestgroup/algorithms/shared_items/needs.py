@@ -37,7 +37,9 @@ def set_needs(
         for j in range(N):
             if j != i and status[j] != _REJECTED:
                 stand += settle(i, j, rule, depths, hopeful, trial)
+        # The cheaper of the two ways, each priced on top of what arms have passed anyway.
         falls[i] = fall < stand
+    # Priced alone above; now together, so that depths are shared between groups.
     need[:] = base
     for i in range(N):
         if status[i] == _UNDECIDED and falls[i]:
@@ -46,6 +48,7 @@ def set_needs(
         if status[i] != _UNDECIDED or falls[i]:
             continue
         for j in range(N):
+            # A group that is about to be rejected will need no certificate against it.
             if j != i and status[j] != _REJECTED and not falls[j]:
                 settle(i, j, rule, depths, hopeful, need)
 
@@ -59,6 +62,7 @@ def extra_cost(
     for k in range(arms[0], arms[1]):
         wanted = depths[m, k, d, kind]
         deepest = max(deepest, wanted)
+        # Beyond `need` only: items that are planned already are free.
         cost += max(0.0, wanted - need[k]) * rule.cost[k]
     return cost + max(0.0, deepest - need[m]) * rule.cost[m]
 
@@ -79,6 +83,7 @@ def settle(i: int, j: int, rule: ItemsRule, depths: Floats, hopeful: Bools, need
     least, front, dim = np.inf, -1, 0
     for d in range(len(rule.epsilon)):
         for m in range(rule.start[i], rule.start[i + 1]):
+            # An arm that is not its group's best would prove less than the best does.
             if hopeful[m, d]:
                 cost = extra_cost(m, d, _WON, arms, rule, depths, need)
                 if cost < least:
@@ -119,6 +124,7 @@ def reject(
         cost = add_fall(i, j, rule, depths, hopeful, need)
         if cost < least:
             least, rival = cost, j
+        # Each rival is priced from the same start.
         need[:] = before
     if rival >= 0:
         add_fall(i, rival, rule, depths, hopeful, need)

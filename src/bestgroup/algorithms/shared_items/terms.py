@@ -85,6 +85,7 @@ def opponent(state: State, rule: BestRule, row: int, h: int, p: int) -> int:
     """Return the group that selection p is compared with in a term; -1 for none."""
     if row > 0:
         return row - 1 if h > 0 and rule.owner[p] != row - 1 else -1
+    # A selection of the leader itself is compared with the runner-up.
     side = 1 if state.leads[h, 0] == rule.owner[p] else 0
     return state.leads[h, side]
 
@@ -113,7 +114,9 @@ def rename(state: State, tally: Tally, rule: BestRule) -> None:
     items, last = rule.items, state.terms[0] - 1
     compare_with_front(state, tally, items)
     begun, deepest = state.begins[last], deepest_item(state)
+    # The leader was put out, or there are no items left to wait for.
     stuck = state.out[state.leader[0]] or deepest >= items.limit
+    # At most so many terms: each may only begin when the items have grown by a factor.
     late = deepest >= _LATER * begun and front_depth(state, last, state.leader[0]) >= deepest
     if not (stuck or late or begun == deepest or last == 0):
         return
@@ -125,6 +128,7 @@ def rename(state: State, tally: Tally, rule: BestRule) -> None:
     second = find_leader(state, rule, fronts, leader)
     if leader < 0 or is_same(state, last, leader, second, fronts):
         return
+    # A term without an item yet is overwritten, not followed by another one.
     if begun != deepest or last == 0:
         if state.terms[0] == MOST_TERMS:
             return
@@ -132,6 +136,7 @@ def rename(state: State, tally: Tally, rule: BestRule) -> None:
         state.terms[0] += 1
     if last == 1 and begun == 0:
         rank_groups(state, rule, fronts)
+    # Beyond the deepest arm: nobody has seen an item of the new term, so it is predictable.
     state.begins[last] = deepest
     state.leader[0], state.leads[last, 0], state.leads[last, 1] = leader, leader, second
     for i in range(len(state.out)):
@@ -141,6 +146,7 @@ def rename(state: State, tally: Tally, rule: BestRule) -> None:
             state.fronts[last, i, d] = fronts[i, d]
     for a in range(len(state.depth)):
         for d in range(fronts.shape[1]):
+            # Differences are to the leader's arms, which are others now.
             state.behind[a, d], state.common[a, d] = 0.0, 0
     compare_with_front(state, tally, items)
 
@@ -188,6 +194,7 @@ def compare_with_front(state: State, tally: Tally, items: ItemsRule) -> None:
         for a in range(len(items.home)):
             x = tally.extra[items.home[a], items.place[a], d]
             stop = min(state.depth[a], state.depth[f])
+            # Only new items: differences add up.
             for t in range(state.common[a, d], stop):
                 state.behind[a, d] += x[t] - y[t]
             state.common[a, d] = stop

@@ -55,10 +55,12 @@ def absorb_bounded(extra: Floats, x: float) -> None:
         return
     at = 2
     for side in range(2):
+        # Side 1 bets that the mean is smaller, by mirroring the values.
         value = x if side == 0 else 1.0 - x
         for g in range(_POINTS):
             point = (g + 1) / (_POINTS + 1)
             for k in range(len(_BETS)):
+                # A bet that could lose everything at this mean is not made.
                 if _BETS[k] * point < _MOST:
                     extra[at] = min(extra[at] * (1.0 + _BETS[k] * (value - point)), _RICH)
                 at += 1
@@ -93,12 +95,15 @@ def log_wealth(n: float, total: float, squares: float, extra: Floats, side: int,
     for k in range(len(_BETS)):
         bet, value = _BETS[k], -math.inf
         t = bet * m
+        # From sums alone, for every m: a lower bound that is tight for small bets.
         if t < _MOST:
             value = bet * (total - n * m) - (-math.log1p(-t) - t) * (spread / (m * m))
+        # K falls as m rises, so the wealth at the grid point above m is a lower bound at m.
         if known and bet * point < _MOST:
             wealth = float(extra[at + k])
             if wealth > 0.0:
                 value = max(value, math.log(wealth))
+        # Sum of exponentials relative to the largest: no overflow.
         if value > most:
             parts = parts * math.exp(most - value) + 1.0 if most > -math.inf else 1.0
             most = value
@@ -135,17 +140,20 @@ def lower_bounded(n: float, extra: Floats, side: int, level: float, floor: float
     # Plain numbers: without compilation those of an array are ten times as slow.
     n, total, squares = float(n), float(extra[0]), float(extra[1])
     if side == 1:
+        # The sums of 1 - x follow from those of x.
         squares = n - 2.0 * total + squares
         total = n - total
     low, high = max(floor, 0.0), min(max(total / n, 0.0), 1.0)
     gain, loss = math.inf, -math.inf  # what log K is above the level at low, and at high
     if low > 0.0:
         gain = log_wealth(n, total, squares, extra, side, low) - level if low < high else -1.0
+        # The floor itself is not refuted: nothing above it can be.
         if gain < 0.0:
             return low
     # How many points of the grid are refuted; wealth falls as m rises.
     least = math.floor(low * (_POINTS + 1))
     most = min(math.ceil(high * (_POINTS + 1)) - 1, _POINTS)
+    # Grid points first: exact wealth is known there, and they bracket the root.
     while least < most:
         g = (least + most + 1) // 2
         over = log_wealth(n, total, squares, extra, side, g / (_POINTS + 1)) - level
@@ -164,6 +172,7 @@ def lower_bounded(n: float, extra: Floats, side: int, level: float, floor: float
         reach /= 2.0
         over = log_wealth(n, total, squares, extra, side, m) - level
         if over >= 0.0:
+            # The refuted end is what is returned: stopping early costs width, never coverage.
             low, gain = m, over
         else:
             high, loss = m, over

@@ -70,6 +70,7 @@ def absorb(rule: BoxRule, extra: Floats, n: float, x: float, d: int) -> None:
 @kernel
 def box(rule: BoxRule, n: float, total: float, extra: Floats, d: int) -> tuple[float, float]:
     """Return the bounds of one dim of an arm from n values that sum up to `total`."""
+    # No value, no bound: also the range of the noise model is not assumed here.
     if n < 1.0:
         return -math.inf, math.inf
     level, kind = -math.log(rule.alpha), rule.kind[d]
@@ -81,6 +82,7 @@ def box(rule: BoxRule, n: float, total: float, extra: Floats, d: int) -> tuple[f
         return rule.origin[d] + rule.scale[d] * low, rule.origin[d] + rule.scale[d] * high
     if kind == BERNOULLI:
         return lower_bernoulli(n, total, level), 1.0 - lower_bernoulli(n, n - total, level)
+    # Sub-Gaussian: symmetric, since the boundary of a sum is.
     reach = rule.scale[d] * mixture_edge(n, rule.alpha) / n
     return total / n - reach, total / n + reach
 
@@ -90,6 +92,7 @@ def cut_box(
     rule: BoxRule, n: float, total: float, extra: Floats, d: int, low: float, high: float
 ) -> tuple[float, float]:
     """Return the bounds `low` and `high` cut by what n values say: boxes hold at all times together."""
+    # A closed form is cheap; for bounded values the search begins at the bound that is known.
     if rule.kind[d] != BOUNDED or n < 1.0:
         ends = box(rule, n, total, extra, d)
         return max(low, ends[0]), min(high, ends[1])
@@ -98,6 +101,7 @@ def cut_box(
     low, high = max(low, origin), min(high, origin + scale)
     floor = (low - origin) / scale
     found = lower_bounded(n, extra, 0, level, floor)
+    # Intersections of boxes that hold at all times hold at all times.
     if found > floor:
         low = max(low, origin + scale * found)
     floor = 1.0 - (high - origin) / scale
@@ -135,6 +139,7 @@ def absorb_values(rule: BoxRule, extra: Floats, count: int, values: Floats) -> N
 @kernel
 def take_values(rule: BoxRule, tally: Tally, i: int, j: int, values: Floats) -> None:
     """Add values [n, D] of an arm to the tally, in their order."""
+    # Before the counts move: statistics number the values from the count so far.
     if tally.extra.shape[3] > 0:
         absorb_values(rule, tally.extra[i, j], tally.counts[i, j], values)
     for k in range(values.shape[0]):

@@ -73,12 +73,14 @@ def decide_by_bets(
         if k == state.leader[0] or state.out[k]:
             continue
         left += 1
+        # The normal approximation says that it is too early; bets are costly to evaluate.
         if state.evidence[k] < level - _ATTEMPT or total < state.tried[k]:
             continue
         if is_behind(state, tally, rule, space, k, level):
             state.out[k] = True
             left -= 1
         else:
+            # Not again before the pulls have grown: a proof that has just failed will fail.
             state.tried[k] = total + max(1, int(_AGAIN * total))
     if left == 0:
         state.answer[0] = state.leader[0]
@@ -91,23 +93,27 @@ def is_behind(
     """Return whether bets of the scale that suits, or of a neighbouring one, prove the leader ahead."""
     set_rival(tally, rule, space.means, space.pair, k)
     _, tilt = at_selection(space.pair, state.gauge[k], state.hard[k], 0.0, math.inf, space.work)
+    # Not ahead at the estimates: nothing to prove.
     if not tilt > 0.0:
         return False
     spread, heft = 0.0, 0.0
     for d in range(len(rule.weights)):
         spread += rule.weights[d] * rule.scale[d]
         heft += rule.heft[d]
+    # The bet that suits the precision which the normal evidence found best.
     wanted = heft / (spread * math.sqrt(rule.precision[state.gauge[k]]))
     first = 0
     for g in range(len(SCALES)):
         if abs(math.log(SCALES[g] / wanted)) < abs(math.log(SCALES[first] / wanted)):
             first = g
+    # The best guess first, then its neighbours: mixing over all would cost as many proofs.
     for g in (first, first - 1, first + 1):
         if 0 <= g < len(SCALES):
             value = tried_scale(state, tally, rule, space, k, g, tilt, level)
             if value >= level:
                 return True
             state.evidence[k] = min(state.evidence[k], value)
+            # A neighbouring scale gains less than that.
             if value < level - _CLOSE:
                 return False
     return False
@@ -140,9 +146,11 @@ def tried_scale(
         kind, a = rule.box.kind[d], state.lead[d]
         most = largest_bet(state.before_stat[a, d], kind)
         set_sums(rule.box, tally, i, a, d, stat)
+        # Pulls before the leader was named fixed its bets, so they cannot count.
         stat[COUNT] -= state.before_stat[a, d, COUNT]
         for p in range(ORDER):
             stat[FIRST + p] -= state.before_stat[a, d, FIRST + p]
+        # No pull counts yet: no evidence.
         if not stat[COUNT] > 0.0:
             return -math.inf
         set_points(kind, stat, 0, (SCALES[g], most), hulls, own, d)
@@ -150,6 +158,7 @@ def tried_scale(
             set_sums(rule.box, tally, k, j, d, stat)
             set_points(kind, stat, 1, (SCALES[g], math.inf), hulls, j, d)
     find_blocks(state.lead, space.masks)
+    # Each scale has its prior share of the evidence.
     enough = level - math.log(PRIOR[g])
     found, value = prove_by_bets(
         hulls,

@@ -51,6 +51,7 @@ def choose_box_arm(
         for d in range(len(rule.weights)):
             j = state.hard[i, d]
             n = tally.counts[i, j] + pulls[i, j]
+            # The half-width shrinks like n^(-1/2): its derivative for each unit of cost.
             need = (
                 rule.weights[d] * state.spread[i, d] / (n * math.sqrt(float(n)) * rule.cost[i, j])
             )
@@ -65,6 +66,7 @@ def narrow(state: State, tally: Tally, rule: LinearRule) -> None:
     N, _, D = state.low.shape
     for i in range(N):
         for j in range(rule.sizes[i]):
+            # Only arms with new pulls: an end takes a search for a root.
             if state.boxed[i, j] == tally.counts[i, j]:
                 continue
             state.boxed[i, j] = tally.counts[i, j]
@@ -85,6 +87,7 @@ def check_boxes(state: State, tally: Tally, rule: LinearRule, space: Scratch) ->
         low[i] = high[i] = worth[i] = -np.inf
         if not state.out[i]:
             low[i], high[i], worth[i] = group_box(state, tally, rule, i)
+    # Two largest lower ends serve all comparisons; a group is not put out by its own.
     first = largest(low)
     next_low = -np.inf
     for i in range(N):
@@ -105,6 +108,7 @@ def check_boxes(state: State, tally: Tally, rule: LinearRule, space: Scratch) ->
             if rival < 0 or high[k] > high[rival]:
                 rival = k
     state.rival[0] = rival
+    # The front is above everybody else's upper end, up to the slack.
     if rival < 0 or state.evidence[rival] >= 0.0:
         state.answer[0] = front
     elif rule.priced:
@@ -143,8 +147,10 @@ def group_box(state: State, tally: Tally, rule: LinearRule, i: int) -> tuple[flo
     for d in range(len(rule.weights)):
         least, mean, most = -np.inf, -np.inf, -np.inf
         for j in range(rule.sizes[i]):
+            # Ends of a maximum are the maxima of the ends.
             least = max(least, state.low[i, j, d])
             mean = max(mean, tally.sums[i, j, d] / tally.counts[i, j])
+            # The arm that could still be the largest is the one to pull.
             if state.high[i, j, d] > most:
                 most = state.high[i, j, d]
                 state.hard[i, d] = j

@@ -167,7 +167,7 @@ class ItemsBestByUnion(ItemsBest):
     """The best group as version 2 of `adaptive` finds it: a union over leaders, fixed bets."""
 
     kernels: ClassVar[Kernels | None] = Kernels(
-        best_by_union.plan, best_by_union.step, best_by_union.is_done, best_by_union.is_stuck
+        best_by_union.plan, best_by_union.step, best.is_done, best.is_stuck
     )
 
     def check(self, setting: Setting) -> None:

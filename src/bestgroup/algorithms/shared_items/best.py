@@ -28,6 +28,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from typing import Any
 
 import numpy as np
 
@@ -211,7 +212,7 @@ def is_stuck(state: State, rule: BestRule) -> bool:
 
 
 @borrowing
-def note_depths(state: State, tally: Tally, items: ItemsRule) -> None:
+def note_depths(state: Any, tally: Tally, items: ItemsRule) -> None:
     """Note the depths, and the largest means of each group."""
     for a in range(len(items.home)):
         i, j = items.home[a], items.place[a]

@@ -30,14 +30,15 @@ from typing import NamedTuple
 
 import numpy as np
 
+from bestgroup.algorithms.shared_items.best import note_depths
 from bestgroup.algorithms.shared_items.forecast import NEVER, PRIOR, expected_depth
 from bestgroup.algorithms.shared_items.rule import (
     FIRST,
     ItemsRule,
     keep_up,
     plan_depths,
-    shallowest,
 )
+from bestgroup.algorithms.shared_items.terms import edge_of
 from bestgroup.compile.borrowing import borrowing
 from bestgroup.compile.kernel import kernel
 from bestgroup.inference.evalues.paired import (
@@ -67,7 +68,7 @@ class BestRule(NamedTuple):
 
 
 class State(NamedTuple):
-    """Who leads, what is put out, and how deep every arm is and needs to be."""
+    """Who leads, what is eliminated, and how deep every arm is and needs to be."""
 
     out: Bools  # [N]
     leader: Ints  # [1]
@@ -80,7 +81,7 @@ class State(NamedTuple):
     total: Floats  # [P]
     square: Floats  # [P]
     wealth: Floats  # [P, L]
-    code: Ints  # [P]         OPEN, PROVEN (put out) or REFUTED
+    code: Ints  # [P]         OPEN, PROVEN (eliminated) or REFUTED
     need: Floats  # [A]
     efficiency: Floats  # [N, D]
     round: Ints  # [1]
@@ -153,34 +154,6 @@ def step(state: State, tally: Tally, rule: BestRule) -> None:
     keep_up(state.need, state.depth, live, items.limit)
 
 
-@kernel
-def is_done(state: State, rule: BestRule) -> bool:
-    """Return whether all groups but the leader's are out."""
-    for i in range(len(state.out)):
-        if i != state.leader[0] and not state.out[i]:
-            return False
-    return state.round[0] > 0 or len(state.out) == 1
-
-
-@kernel
-def is_stuck(state: State, rule: BestRule) -> bool:
-    """Return whether all items are used up; a pool decides everything then."""
-    items = rule.items
-    return items.betting.pool == 0 and shallowest(state.need, state.depth, items.limit) < 0
-
-
-@borrowing
-def note_depths(state: State, tally: Tally, items: ItemsRule) -> None:
-    """Note the depths, and the largest means of each group."""
-    for a in range(len(items.home)):
-        i, j = items.home[a], items.place[a]
-        state.depth[a] = tally.counts[i, j]
-        for d in range(len(items.epsilon)):
-            mean = tally.sums[i, j, d] / max(1, state.depth[a])
-            if j == 0 or mean > state.efficiency[i, d]:
-                state.efficiency[i, d] = mean
-
-
 @borrowing
 def front_depth(state: State) -> int:
     """Return how many items the leader's selection has passed."""
@@ -239,12 +212,6 @@ def find_leader(state: State, items: ItemsRule, slack: float, front: Ints) -> in
     for d in range(len(items.epsilon)):
         front[d] = best_arm(state, items, leader, d)
     return leader
-
-
-@borrowing
-def edge_of(state: State, a: int, d: int) -> float:
-    """Return the mean difference of an arm to the leader's arm of a dim."""
-    return state.behind[a, d] / max(1, state.common[a, d])
 
 
 @borrowing

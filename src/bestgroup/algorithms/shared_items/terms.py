@@ -12,7 +12,7 @@ a group keeps its front until that has come to T, so hardly an item is asked for
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -225,7 +225,7 @@ def find_leader(state: State, rule: BestRule, fronts: Ints, other: int) -> int:
 
 
 @borrowing
-def edge_of(state: State, a: int, d: int) -> float:
+def edge_of(state: Any, a: int, d: int) -> float:
     """Return the mean difference of an arm to the leader's arm of a dim."""
     return state.behind[a, d] / max(1, state.common[a, d])
 

@@ -136,7 +136,8 @@ def statuses_of(parts):
 def look(study, url, spec):
     """Compare everything that is said of a study; returns the status of each group."""
     answer, status, found = study.answer(), study.status(), study.certificate()
-    view = Page(url, study.name).view()
+    page = Page(url, study.name)
+    view = page.view()
     told = json.loads(run("study", "answer", study.name, "--storage", url, "--json"))
     by_command = read_json("study", "status", study.name, "--storage", url)
     assert told["pulls"] == answer.pulls == status.pulls == by_command["pulls"]
@@ -155,12 +156,14 @@ def look(study, url, spec):
     counts = [status.groups_in, status.groups_out, status.not_needed, status.undecided]
     words = ("in", "out", "not needed", "undecided")
     assert counts == [list(own.values()).count(word) for word in words]
-    page = {row["group"]: row for row in view["rows"]}
+    check_http(page, told, by_command)
+    rows = {row["group"]: row for row in view["rows"]}
     low, high = found.intervals
     for i, name in enumerate(spec.groups):
         explained = study.explain(name)
         assert explained.status == own[name] == found.explain(name).status
-        row = page[name]
+        row, over_http = rows[name], page.get("explain", group=name).json()
+        assert over_http["status"] == row["status"] and over_http["arms"] == explained.arms
         if row["by"] != "observations":
             assert row["status"] == own[name], (name, row, own[name])
         else:
@@ -178,6 +181,15 @@ def look(study, url, spec):
     check_forecasts(status, found, view, own)
     assert found.plot().axes
     return own
+
+
+def check_http(page, answer, status):
+    """Check that the service says what the command line does."""
+    asked = page.get("answer").json()
+    assert asked == {key: answer[key] for key in asked}
+    asked = page.get("status").json()
+    assert asked == {key: status[key] for key in asked}
+    assert len(page.get("export").text.splitlines()) == 1 + status["told"]
 
 
 def check_forecasts(status, found, view, own):
@@ -250,7 +262,8 @@ def walk(table, options, columns, folder, larger=3.0, budget=60):
     )
     url = f"sqlite:///{folder / (name + '.db')}"
     solve = ["solve", problem_file, "--storage", url, "--name", name]
-    read_json(*solve, "--budget", budget)
+    part = read_json(*solve, "--budget", budget)
+    assert part["told"] <= budget and part["final"] == (not part["undecided"])
     study = bg.load_study(name, url)
     own = look(study, url, spec)
     certify_again(study, spec, folder / f"{name}-part.csv", own, lambda found: found.pulls >= 1)

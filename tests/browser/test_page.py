@@ -65,7 +65,7 @@ def test_every_view_has_an_address_and_back_leads_back(story, measured, open_pag
         current = page.locator("#tabs a[aria-current]")
         assert current.inner_text() == view
         assert f"view={view.split()[0].lower()}" in page.url
-        assert page.locator(".view:visible").count() >= 1
+        page.locator(".view:visible").first.wait_for()
     page.go_back()
     assert page.locator("#tabs a[aria-current]").inner_text() == "Workers"
     page.get_by_role("link", name="Groups", exact=True).click()

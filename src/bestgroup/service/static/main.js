@@ -18,6 +18,7 @@ import { showWhy, startWhy } from "./why.js";
 const REFRESH = 1000; // milliseconds between two updates, at least
 const SHOW = { overview: showOverview, groups: showGroups, course: showCourse, arms: showArms, workers: showWorkers, data: showData };
 
+const drawn = new Set(); // views
 let running = false, again = false, last = 0, ended = false;
 let source = null, asked = new AbortController(); // nothing is asked of a study that is being removed
 
@@ -30,7 +31,9 @@ async function refresh() {
     again = false;
     last = Date.now();
     if (asked.signal.aborted) return;
-    const behind = await SHOW[here().view](asked.signal);
+    const { view } = here(), behind = await SHOW[view](asked.signal);
+    drawn.add(view);
+    showWaiting();
     if (behind) again = true; // the certificate is a little behind
     notice("");
     if ($("live").classList.contains("off")) connected();
@@ -82,10 +85,18 @@ function goOn() {
   refresh();
 }
 
+// A view is laid out, for its charts need their sizes, and seen once there is something in it.
+function showWaiting() {
+  const { view } = here();
+  $("waiting").hidden = drawn.has(view);
+  for (const [key] of VIEWS) $(`view-${key}`).classList.toggle("waiting", !drawn.has(key));
+}
+
 // The address has changed: another view, or other settings of it.
 function moved() {
   const { view } = here();
   for (const [key] of VIEWS) $(`view-${key}`).hidden = key !== view;
+  showWaiting();
   if ($("study").dataset.view !== view) { $("study").dataset.view = view; scrollTo(0, 0); }
   showTabs(study);
   showWhy();

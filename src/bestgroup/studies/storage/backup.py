@@ -50,7 +50,8 @@ def restore(
         with source.transaction(False) as old, target.transaction(True) as new:
             wanted = {row.name for row in _chosen(old, names, str(path))}
             taken = select(studies.c.id, studies.c.name).where(studies.c.name.in_(wanted))
-            for number, name in new.execute(taken).all():
+            # Locked before anything is removed, in one order: so nobody waits for somebody who waits.
+            for number, name in new.execute(taken.order_by(studies.c.id).with_for_update()).all():
                 if not replace:
                     raise InvalidInput(
                         f"there is a study named {name!r} already; restore with replace to have "

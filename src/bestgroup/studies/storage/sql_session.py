@@ -32,7 +32,10 @@ class SqlSession(Session):
 
         With `trust` a head that does not fit its checksum is taken as it is: to repair it.
         """
-        rows = self._rows("head, locked" if lock else "head", identity=self._identity)
+        query = "head, locked" if lock else "head"
+        rows = self._rows(query, identity=self._identity)
+        if not rows:  # a backup may have been restored while this waited for the lock
+            rows = self._rows(query, identity=self._identity)
         if not rows:
             raise NoSuchStudy("this study was deleted")
         (row,), size = rows, len(Head._fields)

@@ -57,7 +57,7 @@ def test_vary_n_is_the_papers():
         (15, 6, 5),
         (20, 6, 6),
     ]
-    assert {p.algorithms for p in points} == {("te", "age", "ge", "unis")}
+    assert {p.algorithms for p in points} == {("te", "age", "ge", "unis", "te-plus", "adaptive")}
     assert [p.letter for p in points[:2]] == ["a", "b"]
 
 
@@ -83,7 +83,7 @@ def test_the_table_is_the_papers():
         (1, 2, 3),
     ]
     assert all(goal.epsilon == 0 for _, goal in points[0].goals)
-    assert points[0].algorithms == ("eecb", "tel")
+    assert points[0].algorithms == ("eecb", "tel", "adaptive")
 
 
 @pytest.mark.parametrize("seed", [0, 1])
@@ -112,7 +112,7 @@ def test_everything_at_once(call, small):
     found = json.loads(call("all", *small, "--json"))
     assert [part["experiment"] for part in found["experiments"]] == ["vary-n", "vary-k", "table"]
     stems = ("vary-n", "vary-k", "table")
-    wanted = {f"out/{stem}.{end}" for stem in stems for end in ("csv", "png", "svg")}
+    wanted = {f"out/{stem}.{end}" for stem in stems for end in ("csv", "png", "svg", "pdf")}
     assert set(found["files"]) == wanted | {"out/report.md", f"out/{MARKER}"}
     for stem in stems:
         assert Path(f"out/{stem}.png").read_bytes().startswith(b"\x89PNG")
@@ -127,12 +127,12 @@ def test_everything_at_once(call, small):
     _check_table_numbers(rows_of("out/table.csv"))
     _check_report(Path("out/report.md").read_text())
     # The instance that both figures share was run once.
-    assert len([name for name in os.listdir("out/runs") if name.startswith("pareto-n5-k6")]) == 5
+    assert len([name for name in os.listdir("out/runs") if name.startswith("pareto-n5-k6")]) == 7
 
 
 def _check_pareto_numbers(rows):
     """Every number follows from the library and the seeds in the file."""
-    assert len(rows) == 8
+    assert len(rows) == 12
     for row in rows:
         shape = (int(row["N"]), int(row["K"]), int(row["D"]))
         instance = bg.Instance.random(
@@ -154,7 +154,7 @@ def _check_pareto_numbers(rows):
 
 
 def _check_table_numbers(rows):
-    assert len(rows) == 2 * 5 * 2
+    assert len(rows) == 2 * 5 * 3
     tel = [float(row["mean"]) for row in rows if row["algorithm"] == "tel"]
     assert len(set(tel)) == 2  # the weights do not matter to TEL's pulls
     row = rows[0]
@@ -164,7 +164,7 @@ def _check_table_numbers(rows):
     )
     sim = bg.simulate(instance, bg.BestGroup(weights), "eecb", 0.01, 2, int(row["run_seed"]))
     assert float(row["mean"]) == sim.pulls.mean()
-    assert [row["limit"] != "" for row in rows] == [True] * 10 + [False] * 10
+    assert [row["limit"] != "" for row in rows] == [True] * 15 + [False] * 15
 
 
 def _check_report(text):

@@ -12,7 +12,9 @@ from bestgroup.inference.evalues.paired import bet, ladder, null_mean
 from bestgroup.problem.arrays import number, positive_int
 
 # Without a range: bets in units of the typical size of the differences before the item.
-_SIZES = np.array([1.0, 0.6, 0.35, 0.2, 0.1, 0.05])
+# Weights lie where differences of a quarter of a standard deviation and more are found soonest.
+_SIZES = np.array([0.9, 0.45, 0.2, 0.06])
+_WEIGHTS = np.array([0.15, 0.35, 0.45, 0.05])
 _MEMORY = 256  # differences that the typical size is taken from
 
 
@@ -44,7 +46,7 @@ class PairedTest:
                 raise InvalidInput("items need reach: the largest difference on one item")
         self.reach, self.items = reach, items
         self._rule = ladder(items or 0)
-        self._wealth = np.ones(len(_SIZES) if reach is None else len(self._rule.bets))
+        self._wealth = _WEIGHTS.copy() if reach is None else np.ones(len(self._rule.bets))
         self._total, self._certain, self._best = 0.0, False, 1.0
         self._past: deque[float] = deque(maxlen=_MEMORY)
         self.count = 0
@@ -87,5 +89,5 @@ class PairedTest:
         if sizes:
             unit = float(np.median(sizes))
             self._wealth *= 1.0 + np.tanh(_SIZES * value / unit)
-            self.evalue = float(self._wealth.mean())
+            self.evalue = float(self._wealth.sum())
         self._past.append(abs(value))

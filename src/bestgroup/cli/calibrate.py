@@ -40,7 +40,7 @@ def command(
     option: AlgorithmOptions = None,
     delta: Delta = None,
     epsilon: Epsilon = None,
-    runs: Annotated[int, typer.Option(help="Runs at the first factor.")] = 10_000,
+    runs: Annotated[int, typer.Option(help="Runs at the first factor.")] = 2_000,
     factors: Annotated[
         str | None,
         typer.Option(
@@ -70,9 +70,13 @@ def command(
     ] = None,
     json: Json = False,
 ) -> None:
-    """Measure how often an algorithm errs on a problem file with [means], against delta."""
+    """Measure how often an algorithm errs on a problem file with [means], against delta.
+
+    Where neither the file nor --algorithm names one, it is the paper's: te, or eecb for the best
+    group, whose radius can be swept.
+    """
     case = read_case(problem, delta, epsilon)
-    chosen = choose_algorithm(case, algorithm, option or [])
+    chosen = choose_algorithm(case, _with_radius(case, algorithm), option or [])
     _check_files(problem, csv_file, plot)
     from bestgroup.analysis.calibrate import Sweep
 
@@ -95,6 +99,15 @@ def command(
         output.print_json(_record(case, found))
     else:
         _show(case, found)
+
+
+def _with_radius(case: Case, name: str | None) -> str | None:
+    """Return the algorithm that was named, or one with a radius where none was."""
+    if name is not None or case.spec.why is None:
+        return name
+    from bestgroup.problem.goals import ParetoGroups
+
+    return "te" if isinstance(case.goal, ParetoGroups) else "eecb"
 
 
 def _gather(

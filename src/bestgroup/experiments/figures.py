@@ -1,4 +1,7 @@
-"""Figures in the manner of a paper: log scales, error bars, colours for every eye."""
+"""Figures in the manner of a paper: log scales, error bars, colours for every eye.
+
+Algorithms of our own have broken lines, apart from the paper's.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from bestgroup.experiments.points import Outcome, Point, by_point, title
+from bestgroup.experiments.points import OURS, Outcome, Point, by_point, title
 from bestgroup.plots import canvas
 
 if TYPE_CHECKING:
@@ -20,8 +23,10 @@ _STYLES = {
     "unis": ("#D55E00", "D"),
     "eecb": ("#0072B2", "o"),
     "tel": ("#D55E00", "s"),
+    "te-plus": ("#56B4E9", "v"),
+    "adaptive": ("#CC79A7", "P"),
 }
-_SPARE = (("#CC79A7", "v"), ("#56B4E9", "P"), ("#000000", "X"), ("#8C6D00", "h"))
+_SPARE = (("#000000", "X"), ("#8C6D00", "h"), ("#5D3A9B", "<"), ("#1A85A0", ">"))
 BLACK = "#000000"
 PANELS = 3
 
@@ -102,6 +107,7 @@ def _draw_instance(axis: Any, shown: Sequence[Outcome], value: Callable[[Point],
             marker=mark,
             markersize=4.5,
             linewidth=1.5,
+            linestyle="-." if name in OURS else "-",
             elinewidth=1.5,
             capsize=4,
             capthick=1.3,

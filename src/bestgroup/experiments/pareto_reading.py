@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from bestgroup.experiments.figures import algorithms
-from bestgroup.experiments.points import Outcome, Point, by_point, title
+from bestgroup.experiments.points import OURS, Outcome, Point, by_point, title
 
 
 @dataclass(frozen=True)
@@ -62,8 +62,9 @@ def findings(outcomes: Sequence[Outcome]) -> list[str]:
     points = [{o.algorithm: o for o in group} for group in by_point(outcomes).values()]
     names = algorithms(outcomes)
     sentences = []
-    if "te" in names and len(names) > 1:
-        sentences.append(_least(points))
+    papers = [{name: o for name, o in p.items() if name not in OURS} for p in points]
+    if "te" in names and len(papers[0]) > 1:
+        sentences.append(_least(papers))
     if {"te", "age", "ge"} <= set(names):
         ordered = sum(p["te"].mean <= p["age"].mean <= p["ge"].mean for p in points)
         sentences.append(f"TE <= AGE <= GE in mean pulls on {ordered} of {len(points)} instances.")
@@ -74,7 +75,20 @@ def findings(outcomes: Sequence[Outcome]) -> list[str]:
     if "te" in names:
         above = [p["te"].mean / p["te"].limit.pulls for p in points]
         sentences.append(f"TE takes {min(above):.0f} to {max(above):.0f} times the limit's pulls.")
-    return [*sentences, theorem(outcomes)]
+    return [*sentences, *ours(outcomes), theorem(outcomes)]
+
+
+def ours(outcomes: Sequence[Outcome]) -> list[str]:
+    """Say how far our own algorithms are from the limit, where that is known."""
+    sentences = []
+    for name in OURS:
+        mine = [o for o in outcomes if o.algorithm == name]
+        above = [o.mean / o.limit.pulls for o in mine if o.limit.pulls > 0]
+        if above:
+            sentences.append(
+                f"{title(name)} takes {min(above):.1f} to {max(above):.1f} times the limit's pulls."
+            )
+    return sentences
 
 
 def _least(points: Sequence[dict[str, Outcome]]) -> str:

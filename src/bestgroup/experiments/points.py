@@ -18,6 +18,7 @@ EPSILON = 0.01
 MIN_GAP = 3 * EPSILON
 DIMS = 3
 PAPERS = ("te", "age", "ge", "unis", "eecb", "tel")
+OURS = ("te-plus", "adaptive")
 TITLES = {"te": "TE", "age": "AGE", "ge": "GE", "unis": "UniS", "eecb": "EECB", "tel": "TEL"}
 Weights = tuple[float, ...]
 
@@ -30,7 +31,7 @@ class Plan:
     seed: int = 0
     instances: int = 3
     survey: int = 20
-    algorithms: tuple[str, ...] = PAPERS
+    algorithms: tuple[str, ...] = PAPERS + OURS
 
     def __post_init__(self) -> None:
         for what in ("runs", "instances", "survey"):
@@ -161,12 +162,12 @@ class Outcome:
 
 
 def title(name: str) -> str:
-    """Return an algorithm's name as the paper writes it.
+    """Return an algorithm's name as the paper writes it; ours say that they are.
 
     >>> title("unis"), title("te-plus")
-    ('UniS', 'te-plus')
+    ('UniS', 'te-plus (ours)')
     """
-    return TITLES.get(name, name)
+    return f"{name} (ours)" if name in OURS else TITLES.get(name, name)
 
 
 def by_point(outcomes: Sequence[Outcome]) -> dict[Point, list[Outcome]]:

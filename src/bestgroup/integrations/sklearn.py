@@ -13,38 +13,38 @@ from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
-from scipy.sparse import issparse
-from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import ParameterGrid, RepeatedKFold, RepeatedStratifiedKFold, check_cv
-from sklearn.utils import get_tags
-from sklearn.utils.metaestimators import available_if
+from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.multiclass import type_of_target
-from sklearn.utils.validation import check_is_fitted, indexable
+from sklearn.utils.validation import indexable
 
 import bestgroup as bg
+from bestgroup.integrations.sklearn_delegates import Delegates
 
 # Scorers whose values lie between 0 and 1, by the beginning of their names.
 _UNIT = ("accuracy", "balanced_accuracy", "top_k_accuracy", "average_precision", "f1", "precision")
 _UNIT += ("recall", "jaccard", "roc_auc")
 
 
-def _has(name: str) -> Any:
-    return available_if(lambda self: hasattr(self._fitted_or_first(), name))
-
-
-class BestGroupSearchCV(MetaEstimatorMixin, BaseEstimator):
+class BestGroupSearchCV(Delegates, BaseEstimator):
     """Finds the families that are proven best in cross-validation, with as few fits as possible.
 
     `families` maps names to an estimator or to (estimator, grid of parameters). `scoring` is a
     scorer, its name, a list of names, or a dict of scorers; all are made as large as possible.
-    `bounds` gives (low, high) for scorers that do not lie in [0, 1] by their definition; `difference`,
-    one number or one for each scorer, says by how much two settings can differ on one split at most
-    (checked on every split): the smaller, the fewer fits. With `weights`, one for each scorer, or
-    with one scorer, the question is which family is best; otherwise which ones are Pareto optimal.
-    `refit` names the scorer by which `best_estimator_` is chosen among the settings of the families
-    that were found (by their means so far, which is no proof), or is False; True takes the weights,
-    or else the first scorer. `cv` is a splitter, or a number of folds that are drawn ten times.
+    `bounds` gives (low, high) for scorers that do not lie in [0, 1] by their definition.
+
+    The answer is about the mean over the splits of `cv`, exact if all of them are fitted. What saves
+    fits is a narrow range: `floor`, by scorer, counts lower scores as that much (how bad a bad one is
+    decides nothing, and needs no assumption); `difference`, one number or one for each scorer, says by
+    how much two settings can differ on one split at most, an assumption that every split checks.
+
+    With `weights`, one for each scorer, or with one scorer, the question is which family is best;
+    otherwise which ones are Pareto optimal. `refit` names the scorer by which `best_estimator_` is
+    chosen among the settings of the families that were found (by their means so far, which is no
+    proof), or is False; True takes the weights, or else the first scorer. `cv` is a splitter, or a
+    number of folds that are drawn ten times.
     """
 
     def __init__(
@@ -57,14 +57,16 @@ class BestGroupSearchCV(MetaEstimatorMixin, BaseEstimator):
         epsilon: Any = 0.0,
         delta: float = 0.05,
         bounds: Mapping[str, tuple[float, float]] | None = None,
+        floor: Mapping[str, float] | None = None,
         difference: Any = None,
         refit: Any = True,
         n_jobs: int | None = None,
         random_state: int = 0,
     ) -> None:
         self.families, self.scoring, self.cv, self.weights = families, scoring, cv, weights
-        self.epsilon, self.delta, self.bounds, self.difference = epsilon, delta, bounds, difference
-        self.refit, self.n_jobs, self.random_state = refit, n_jobs, random_state
+        self.epsilon, self.delta, self.bounds, self.floor = epsilon, delta, bounds, floor
+        self.difference, self.refit = difference, refit
+        self.n_jobs, self.random_state = n_jobs, random_state
 
     def fit(self, X: Any, y: Any = None, *, groups: Any = None) -> Any:
         """Fit settings on splits until the answer is proven, then the best one on all data."""
@@ -78,8 +80,9 @@ class BestGroupSearchCV(MetaEstimatorMixin, BaseEstimator):
         def evaluate(group: str, arm: str, item: str) -> list[float]:
             train, test = splits[int(item)]
             try:
-                model = _fresh(models[group, arm]).fit(_part(X, train), _part(y, train))
-                held = _part(X, test), _part(y, test)
+                model: Any = clone(models[group, arm])
+                model.fit(*_part(X, y, train))
+                held = _part(X, y, test)
                 scores = [float(scorer(model, *held)) for scorer in scorers.values()]
             except Exception as error:
                 failures.append(error)
@@ -95,10 +98,8 @@ class BestGroupSearchCV(MetaEstimatorMixin, BaseEstimator):
         options["workers"] = effective_n_jobs(self.n_jobs or 1)
         try:
             found = bg.solve(problem, goal, evaluate, self.delta, **options)
-        except bg.EvaluationFailed:
-            if failures:
-                raise failures[0] from None
-            raise
+        except bg.EvaluationFailed as error:
+            raise (failures or [error])[0] from None
         self.answer_, self.explanations_ = found.answer, found.explanations
         self.families_, self.guarantee_ = tuple(found.answer.groups), found.answer.guarantee
         self.n_fits_, self.n_fits_full_ = sum(map(len, rows.values())), len(models) * len(splits)
@@ -118,7 +119,7 @@ class BestGroupSearchCV(MetaEstimatorMixin, BaseEstimator):
             model, grid = entry if isinstance(entry, tuple | list) else (entry, {})
             for point in ParameterGrid(grid):
                 words = ", ".join(f"{key}={value!r}" for key, value in dict(point).items())
-                found[name, words or "default"] = _fresh(model).set_params(**dict(point))
+                found[name, words or "default"] = clone(model).set_params(**dict(point))
         return found
 
     def _scorers(self, models: Mapping[Any, Any]) -> dict[str, Any]:
@@ -147,12 +148,21 @@ class BestGroupSearchCV(MetaEstimatorMixin, BaseEstimator):
                 raise bg.InvalidInput(
                     f"the range of {name!r} is not known; give bounds={{{name!r}: (low, high)}}"
                 )
-        low, high = zip(*(known.get(name, (0.0, 1.0)) for name in scorers), strict=True)
+        ends = {name: known.get(name, (0.0, 1.0)) for name in scorers}
+        dims: dict[str, Any] = dict.fromkeys(scorers, "max")
+        for name, least in dict(self.floor or {}).items():
+            if name not in ends or not ends[name][0] <= least < ends[name][1]:
+                raise bg.InvalidInput(
+                    f"floor must lie in the range of a scorer; got {name}: {least}"
+                )
+            ends[name] = (least, ends[name][1])
+            dims[name] = {"direction": "max", "clip": ends[name]}
+        low, high = zip(*ends.values(), strict=True)
         groups: dict[str, list[str]] = {}
         for family, words in models:
             groups.setdefault(family, []).append(words)
         noise = bg.Bounded(low, high, difference=self.difference)
-        return bg.Problem(groups, dict.fromkeys(scorers, "max"), noise, items=bg.Items(splits))
+        return bg.Problem(groups, dims, noise, items=bg.Items(splits))
 
     def _results(self, models: Any, scorers: Any, rows: Any) -> dict[str, Any]:
         table = [np.array(rows.get(key, []), float).reshape(-1, len(scorers)) for key in models]
@@ -182,54 +192,8 @@ class BestGroupSearchCV(MetaEstimatorMixin, BaseEstimator):
         self.best_score_ = float(score[self.best_index_])
         key = list(models)[self.best_index_]
         self.best_family_, self.best_params_ = key[0], models[key].get_params()
-        self.best_estimator_ = _fresh(models[key])
-
-    def _fitted_or_first(self) -> Any:
-        if hasattr(self, "best_estimator_"):
-            return self.best_estimator_
-        entry = next(iter(self.families.values()))
-        return entry[0] if isinstance(entry, tuple | list) else entry
-
-    def _best(self) -> Any:
-        check_is_fitted(self, "best_estimator_")
-        return self.best_estimator_
-
-    def __sklearn_tags__(self) -> Any:
-        """Return the tags of what is searched."""
-        tags, inner = super().__sklearn_tags__(), get_tags(self._fitted_or_first())
-        for name in ("estimator_type", "classifier_tags", "regressor_tags", "input_tags"):
-            setattr(tags, name, getattr(inner, name))
-        entries = [e[0] if isinstance(e, tuple | list) else e for e in self.families.values()]
-        tags.input_tags.sparse = all(get_tags(model).input_tags.sparse for model in entries)
-        return tags
-
-    @property
-    def classes_(self) -> Any:
-        """The classes of a classifier."""
-        return self._best().classes_
-
-    @_has("predict")
-    def predict(self, X: Any) -> Any:
-        """Predict with the best estimator."""
-        return self._best().predict(X)
-
-    @_has("predict_proba")
-    def predict_proba(self, X: Any) -> Any:
-        """Predict probabilities with the best estimator."""
-        return self._best().predict_proba(X)
-
-    def score(self, X: Any, y: Any = None) -> float:
-        """Return the score of the best estimator, by its own scorer."""
-        return self._best().score(X, y)
+        self.best_estimator_ = clone(models[key])
 
 
-def _fresh(model: Any) -> Any:
-    return clone(model)
-
-
-def _part(values: Any, places: Sequence[int]) -> Any:
-    if values is None:
-        return None
-    if hasattr(values, "iloc"):
-        return values.iloc[places]
-    return (values.tocsr() if issparse(values) else np.asarray(values))[places]
+def _part(X: Any, y: Any, places: Sequence[int]) -> tuple[Any, Any]:
+    return _safe_indexing(X, places), None if y is None else _safe_indexing(y, places)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from bestgroup.experiments.figures import algorithms
-from bestgroup.experiments.pareto_reading import Grid, wrong_answers
+from bestgroup.experiments.pareto_reading import Grid, ours, wrong_answers
 from bestgroup.experiments.points import Outcome, Point, Weights, by_point, title
 from bestgroup.experiments.table.sweep import WEIGHTS
 
@@ -106,6 +106,7 @@ def findings(outcomes: Sequence[Outcome]) -> list[str]:
     if compared(outcomes):
         sentences += _claim(outcomes)
     sentences.append(wrong_answers(outcomes))
+    sentences += ours(outcomes)
     limits = [o.limit for o in outcomes if o.point.with_limit]
     outside = [limit.bound_why_not for limit in limits if limit.bound_why_not]
     if outside:

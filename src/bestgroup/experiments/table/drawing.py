@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def draw(outcomes: Sequence[Outcome]) -> Figure:
     """Return one panel, or two if both EECB and TEL ran."""
     both = compared(outcomes)
-    figure = canvas.figure(11.0 if both else 6.0, 4.8)
+    figure = canvas.figure(12.0 if both else 6.5, 5.2)
     axes = figure.subplots(1, 2 if both else 1, squeeze=False)[0]
     _draw_pulls(axes[0], outcomes)
     if both:
@@ -63,7 +63,7 @@ def _draw_pulls(axis: Any, outcomes: Sequence[Outcome]) -> None:
         range(len(WEIGHTS)), limits, "_", color=BLACK, markersize=26, label="limit, instance a"
     )
     axis.set_ylabel("pulls until the answer", fontsize=12)
-    _legend(axis, 3)
+    _legend(axis, 2)
 
 
 def _draw_ratios(axis: Any, outcomes: Sequence[Outcome]) -> None:

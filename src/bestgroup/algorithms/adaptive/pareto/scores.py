@@ -143,50 +143,71 @@ def width_for_price(
 
 
 @borrowing
-def look_at_pairs(
-    view: View, duties: Duties, split: Split, level: float, epsilon: Floats, exists: Bools, g: int
-) -> None:
-    """Refresh what g and all other groups think of each other: margins, hopes, scores.
+def look_at_pairs(view: View, status: Ints, epsilon: Floats, exists: Bools, g: int) -> None:
+    """Refresh by how much g and the other groups seem to dominate each other: margins and hopes.
 
-    One loop with plain arrays: handing over a view of 19 arrays costs more than a pair does.
+    Nothing of a rejected group is read again, nor what others have over a group that is decided.
     """
-    best, upper, lower, mean = view.best, view.upper, view.lower, view.mean
-    N, K, D = mean.shape
+    best, upper, lower = view.best, view.upper, view.lower
+    N, D = best.shape
     for o in range(N):
         if view.rival[o] == g or o == g:
             view.rival[o] = -1
-        if o == g:
+        if o == g or status[o] == REJECTED or status[g] == REJECTED:
             continue
         for side in range(2):
             i, j = (g, o) if side == 0 else (o, g)
-            margin, hope, reach, dim = np.inf, np.inf, -np.inf, 0
+            if status[j] != UNDECIDED:
+                continue
+            margin, hope = np.inf, np.inf
             for d in range(D):
                 unit = unit_of(view, i, j, d)
                 margin = min(margin, (best[i, d] - best[j, d] - epsilon[d] / 2.0) / unit)
                 width = upper[i, d] - lower[j, d]
-                wide = width + epsilon[d]
                 if view.priced[0]:
                     width = width_for_price(view, exists, 1, i, j, d, 0.0)
-                    wide = width_for_price(view, exists, 0, i, j, d, epsilon[d])
                 hope = min(hope, width / unit)
-                if wide / unit > reach:
-                    reach, dim = wide / unit, d
+            if view.margin[i, j] > 0.0:
+                view.leads[j] -= 1
+            if margin > 0.0:
+                view.leads[j] += 1
             view.margin[i, j], view.hope[i, j] = margin, hope
-            least = np.inf
-            if duties.status[i] == UNDECIDED and duties.status[j] != REJECTED:
-                if not duties.settled[i, j]:
-                    m = view.front[0, i, j, dim] if view.priced[0] else view.leader[i, dim]
-                    wanted = level + split.group[i] + split.arm[i, m, dim] + split.dim[i, j, dim]
-                    threat = -np.inf
-                    for k in range(K):
-                        if exists[j, k] and not duties.won[i, j, k, dim]:
-                            gap = mean[i, m, dim] + epsilon[dim] - mean[j, k, dim]
-                            least = min(least, strength_of(view, gap, i, m, j, k, dim) / wanted)
-                            rise = mean[j, k, dim] + view.bonus[j, k] * view.deviation[j, k, dim]
-                            if rise > threat:
-                                threat = rise
-                                view.duel[i, j, 0], view.duel[i, j, 1] = k, dim
-            view.score[i, j] = least
+
+
+@borrowing
+def score_pair(
+    view: View,
+    duties: Duties,
+    split: Split,
+    level: float,
+    epsilon: Floats,
+    exists: Bools,
+    i: int,
+    j: int,
+) -> None:
+    """Refresh the score of accepting i against j, in the dim with the widest reach."""
+    least = np.inf
+    if not duties.settled[i, j]:
+        mean, reach, dim = view.mean, -np.inf, 0
+        for d in range(len(epsilon)):
+            wide = view.upper[i, d] - view.lower[j, d] + epsilon[d]
+            if view.priced[0]:
+                wide = width_for_price(view, exists, 0, i, j, d, epsilon[d])
+            wide /= unit_of(view, i, j, d)
+            if wide > reach:
+                reach, dim = wide, d
+        m = view.front[0, i, j, dim] if view.priced[0] else view.leader[i, dim]
+        wanted = level + split.group[i] + split.arm[i, m, dim] + split.dim[i, j, dim]
+        threat = -np.inf
+        for k in range(exists.shape[1]):
+            if exists[j, k] and not duties.won[i, j, k, dim]:
+                gap = mean[i, m, dim] + epsilon[dim] - mean[j, k, dim]
+                least = min(least, strength_of(view, gap, i, m, j, k, dim) / wanted)
+                rise = mean[j, k, dim] + view.bonus[j, k] * view.deviation[j, k, dim]
+                if rise > threat:
+                    threat = rise
+                    view.duel[i, j, 0], view.duel[i, j, 1] = k, dim
+    view.score[i, j] = least
 
 
 @borrowing
@@ -212,57 +233,6 @@ def look_at_fall(
                 if rise > threat:
                     threat = rise
                     view.blow[i, 0], view.blow[i, 1] = k, d
-
-
-@borrowing
-def find_leads(view: View, status: Ints) -> None:
-    """Refresh by how much an undecided group seems to be dominated."""
-    N = len(status)
-    for i in range(N):
-        if status[i] == UNDECIDED:
-            lead = -np.inf
-            for j in range(N):
-                if j != i and status[j] != REJECTED:
-                    lead = max(lead, view.margin[j, i])
-            view.lead[i] = lead
-
-
-@borrowing
-def choose(view: View, duties: Duties, split: Split, level: float, exists: Bools) -> None:
-    """Set the pick: the duel with the least score of all that undecided groups need."""
-    status = duties.status
-    N = len(status)
-    find_leads(view, status)
-    least = np.inf
-    view.pick[0] = -1
-    for i in range(N):
-        if status[i] != UNDECIDED:
-            continue
-        if view.lead[i] > 0.0:
-            j = first_rival(view, status, i)
-            if view.rival[i] != j:
-                look_at_fall(view, duties, split, level, exists, i, j)
-            if view.fall[i] < least:
-                least = view.fall[i]
-                set_pick(view, 1, j, i, view.blow[i, 0], view.blow[i, 1])
-            continue
-        for j in range(N):
-            if j == i or (status[j] == UNDECIDED and view.lead[j] > 0.0):
-                continue
-            if view.score[i, j] < least and status[j] != REJECTED:
-                least = view.score[i, j]
-                set_pick(view, 0, i, j, view.duel[i, j, 0], view.duel[i, j, 1])
-    view.least[0] = least
-
-
-@borrowing
-def first_rival(view: View, status: Ints, i: int) -> int:
-    """Return the group, not rejected, with the most hope of dominating i."""
-    most, rival = -np.inf, -1
-    for j in range(len(status)):
-        if j != i and status[j] != REJECTED and view.hope[j, i] > most:
-            most, rival = view.hope[j, i], j
-    return rival
 
 
 @borrowing

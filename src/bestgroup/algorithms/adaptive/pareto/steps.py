@@ -13,6 +13,7 @@ from bestgroup.algorithms.adaptive.pareto.certificates import (
     try_fronts,
     try_group,
 )
+from bestgroup.algorithms.adaptive.pareto.choice import choose, follow_pulls, renew_choices
 from bestgroup.algorithms.adaptive.pareto.ledger import (
     Ledger,
     Levels,
@@ -23,7 +24,6 @@ from bestgroup.algorithms.adaptive.pareto.ledger import (
 )
 from bestgroup.algorithms.adaptive.pareto.scores import (
     arm_to_pull,
-    choose,
     look_at_dim,
     look_at_fronts,
     look_at_pairs,
@@ -34,13 +34,17 @@ from bestgroup.algorithms.adaptive.pareto.view import (
     ACCEPTED,
     UNDECIDED,
     Duties,
+    Kept,
     Room,
     Split,
     View,
-    copy_view,
+    bring_groups_back,
+    bring_pairs_back,
+    keep_groups,
+    keep_pairs,
+    make_kept,
     make_room,
     make_view,
-    refresh_copy,
 )
 from bestgroup.algorithms.protocol import Kernels, Workspace
 from bestgroup.compile.borrowing import borrowing
@@ -111,15 +115,26 @@ def plan(state: State, tally: Tally, rule: AdaptiveRule) -> Ints:
     pulls = np.zeros(rule.exists.shape, np.int64)
     set_plan(state, rule, pulls)
     if rule.size > 1 and state.phase[0] != FIRST:
-        look_ahead(state, rule, copy_view(state.seen), pulls)
+        ahead = Ahead(
+            make_kept(state.seen, rule.size), np.zeros(rule.size, np.int64), state.moved.copy()
+        )
+        look_ahead(state, rule, ahead, pulls)
     return pulls
+
+
+class Ahead(NamedTuple):
+    """What looking ahead within a batch writes in."""
+
+    kept: Kept
+    groups: Ints  # [S]  of the pulls that were pretended
+    moved: Bools  # [N]  the group of the last one
 
 
 class Scratch(NamedTuple):
     """What a loop makes once, so that plans and steps make no arrays."""
 
     room: Room
-    ahead: View  # a copy, for looking ahead within a batch
+    ahead: Ahead
 
 
 @borrowing
@@ -127,7 +142,6 @@ def plan_in(state: State, tally: Tally, rule: AdaptiveRule, scratch: Scratch, pu
     """Set the pulls of a plan."""
     set_plan(state, rule, pulls)
     if rule.size > 1 and state.phase[0] != FIRST:
-        refresh_copy(state.seen, scratch.ahead)
         look_ahead(state, rule, scratch.ahead, pulls)
 
 
@@ -146,25 +160,39 @@ def set_plan(state: State, rule: AdaptiveRule, pulls: Ints) -> None:
 
 
 @borrowing
-def look_ahead(state: State, rule: AdaptiveRule, view: View, pulls: Ints) -> None:
-    """Add the other pulls of a batch; choices count those before them, with means as they are."""
+def look_ahead(state: State, rule: AdaptiveRule, ahead: Ahead, pulls: Ints) -> None:
+    """Add the other pulls of a batch; choices count those before them, with means as they are.
+
+    The view pretends to have seen them, and is brought back to what it was.
+    """
+    view, kept = state.seen, ahead.kept
+    keep_groups(view, kept)
     i, j, _ = arm_to_pull(view, state.duties.status, rule.exists)
-    for _ in range(rule.size - 1):
-        pretend_pull(state, view, rule, i, j)
+    for at in range(rule.size - 1):
+        ahead.groups[at] = i
+        keep_pairs(view, kept, at, i)
+        pretend_pull(state, rule, ahead.moved, i, j)
         i, j, _ = arm_to_pull(view, state.duties.status, rule.exists)
         pulls[i, j] += 1
+    for at in range(rule.size - 2, -1, -1):
+        bring_pairs_back(view, kept, at, ahead.groups[at])
+    bring_groups_back(view, kept)
 
 
 @borrowing
-def pretend_pull(state: State, view: View, rule: AdaptiveRule, i: int, j: int) -> None:
-    """Let a copy of the view see one more pull of an arm, with the mean that it has."""
+def pretend_pull(state: State, rule: AdaptiveRule, moved: Bools, i: int, j: int) -> None:
+    """Let the view see one more pull of an arm, with the mean that it has."""
+    view, duties = state.seen, state.duties
     level, epsilon = rule.levels.level, rule.levels.epsilon
     view.counts[i, j] += 1.0
     view.bonus[i, j] = math.sqrt(math.log(state.clock[0]) / view.counts[i, j])
     for d in range(len(rule.scale)):
         look_at_dim(view, rule.exists, i, d)
-    look_at_pairs(view, state.duties, state.split, level, epsilon, rule.exists, i)
-    choose(view, state.duties, state.split, level, rule.exists)
+    look_at_pairs(view, duties.status, epsilon, rule.exists, i)
+    for g in range(len(moved)):
+        moved[g] = g == i
+    follow_pulls(view, duties, state.split, level, epsilon, rule.exists, moved)
+    choose(view, duties, state.split, level, rule.exists)
 
 
 @kernel
@@ -176,7 +204,9 @@ def step(state: State, tally: Tally, rule: AdaptiveRule) -> None:
 @kernel
 def make_workspace(state: State, rule: AdaptiveRule) -> Scratch:
     """Return what plans and steps write in."""
-    return Scratch(make_room(state.seen), copy_view(state.seen))
+    size = max(rule.size, 1)
+    ahead = Ahead(make_kept(state.seen, size), np.zeros(size, np.int64), state.moved.copy())
+    return Scratch(make_room(state.seen), ahead)
 
 
 @borrowing
@@ -301,7 +331,11 @@ def look(state: State, rule: AdaptiveRule, everyone: bool) -> None:
     level, epsilon = rule.levels.level, rule.levels.epsilon
     for g in range(len(duties.status)):
         if everyone or state.moved[g]:
-            look_at_pairs(view, duties, split, level, epsilon, rule.exists, g)
+            look_at_pairs(view, duties.status, epsilon, rule.exists, g)
+    if everyone:
+        renew_choices(view, duties, split, level, epsilon, rule.exists)
+    else:
+        follow_pulls(view, duties, split, level, epsilon, rule.exists, state.moved)
     choose(view, duties, split, level, rule.exists)
 
 

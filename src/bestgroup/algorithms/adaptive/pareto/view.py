@@ -47,9 +47,17 @@ class View(NamedTuple):
     lower: Floats  # [N, D]      L
     margin: Floats  # [N, N]     min_d (best_i - best_j - epsilon / 2)
     hope: Floats  # [N, N]       min_d (U_i - L_j), each for its price
-    score: Floats  # [N, N]      least score of accepting i against j; inf if nothing is to do
+    score: Floats  # [N, N]      least score of accepting i against j, both open; inf if nothing is to do
     duel: Ints  # [N, N, 2]      its (k, d)
-    lead: Floats  # [N]          largest margin over i of a group that is not rejected
+    leads: Ints  # [N]           groups, not rejected, with a positive margin over i
+    most_hope: Floats  # [N]     largest hope of dominating i of a group that is not rejected
+    next_hope: Floats  # [N]     no other one has more
+    hope_by: Ints  # [N]         whose the largest is
+    open: Bools  # [N]           whether others are to be accepted against j
+    fresh: Bools  # [N]          whether it has just become so, for looking
+    row: Floats  # [N]           least score of accepting i against such a group
+    next_row: Floats  # [N]      no other one has less
+    row_at: Ints  # [N]          which one has the least
     rival: Ints  # [N]           who is to reject i; -1 before the next look
     fall: Floats  # [N]          least score of rejecting i by that one
     blow: Ints  # [N, 2]         its (k, d)
@@ -93,7 +101,15 @@ def make_view(cost: Floats, bend: Floats) -> View:
         hope=np.zeros((N, N)),
         score=np.full((N, N), np.inf),
         duel=np.zeros((N, N, 2), np.int64),
-        lead=np.zeros(N),
+        leads=np.zeros(N, np.int64),
+        most_hope=np.zeros(N),
+        next_hope=np.zeros(N),
+        hope_by=np.full(N, -1, np.int64),
+        open=np.ones(N, np.bool_),
+        fresh=np.zeros(N, np.bool_),
+        row=np.full(N, np.inf),
+        next_row=np.full(N, np.inf),
+        row_at=np.full(N, N, np.int64),
         rival=np.full(N, -1, np.int64),
         fall=np.zeros(N),
         blow=np.zeros((N, 2), np.int64),
@@ -125,32 +141,61 @@ def make_room(view: View) -> Room:
     )
 
 
+class Kept(NamedTuple):
+    """What looking ahead within a batch changes of a view, as it was before."""
+
+    probe: Ints  # [S, 2, 2, N, D]  by pretended pull and side: of the group that it is of
+    margin: Floats  # [S, 2, N]
+    hope: Floats  # [S, 2, N]
+    score: Floats  # [S, 2, N]
+    duel: Ints  # [S, 2, N, 2]
+    counts: Floats  # the rest: as in a view
+    bonus: Floats
+    best: Floats
+    leader: Ints
+    upper: Floats
+    scout: Ints
+    lower: Floats
+    leads: Ints
+    most_hope: Floats
+    next_hope: Floats
+    hope_by: Ints
+    open: Bools
+    row: Floats
+    next_row: Floats
+    row_at: Ints
+    rival: Ints
+    fall: Floats
+    blow: Ints
+    pick: Ints
+    least: Floats
+
+
 @kernel
-def copy_view(view: View) -> View:
-    """Return a copy, for looking ahead within a batch."""
-    return View(
-        view.price,
-        view.priced,
-        view.front,
-        view.toll,
-        view.probe.copy(),
+def make_kept(view: View, pulls: int) -> Kept:
+    """Return room for what so many pretended pulls change."""
+    N, D = view.best.shape
+    return Kept(
+        np.zeros((pulls if view.priced[0] else 0, 2, 2, N, D), np.int64),
+        np.zeros((pulls, 2, N)),
+        np.zeros((pulls, 2, N)),
+        np.zeros((pulls, 2, N)),
+        np.zeros((pulls, 2, N, 2), np.int64),
         view.counts.copy(),
-        view.mean,
-        view.variance,
-        view.deviation,
-        view.pooled,
-        view.bend,
         view.bonus.copy(),
         view.best.copy(),
         view.leader.copy(),
         view.upper.copy(),
         view.scout.copy(),
         view.lower.copy(),
-        view.margin.copy(),
-        view.hope.copy(),
-        view.score.copy(),
-        view.duel.copy(),
-        view.lead.copy(),
+        view.leads.copy(),
+        view.most_hope.copy(),
+        view.next_hope.copy(),
+        view.hope_by.copy(),
+        view.open.copy(),
+        view.row.copy(),
+        view.next_row.copy(),
+        view.row_at.copy(),
         view.rival.copy(),
         view.fall.copy(),
         view.blow.copy(),
@@ -167,23 +212,82 @@ def copy_numbers(source: NDArray[Any], target: NDArray[Any]) -> None:
 
 
 @borrowing
-def refresh_copy(view: View, copy: View) -> None:
-    """Make a copy of a view equal to it again."""
-    copy_numbers(view.probe, copy.probe)
-    copy_numbers(view.counts, copy.counts)
-    copy_numbers(view.bonus, copy.bonus)
-    copy_numbers(view.best, copy.best)
-    copy_numbers(view.leader, copy.leader)
-    copy_numbers(view.upper, copy.upper)
-    copy_numbers(view.scout, copy.scout)
-    copy_numbers(view.lower, copy.lower)
-    copy_numbers(view.margin, copy.margin)
-    copy_numbers(view.hope, copy.hope)
-    copy_numbers(view.score, copy.score)
-    copy_numbers(view.duel, copy.duel)
-    copy_numbers(view.lead, copy.lead)
-    copy_numbers(view.rival, copy.rival)
-    copy_numbers(view.fall, copy.fall)
-    copy_numbers(view.blow, copy.blow)
-    copy_numbers(view.pick, copy.pick)
-    copy_numbers(view.least, copy.least)
+def keep_groups(view: View, kept: Kept) -> None:
+    """Keep all that a view has for single groups."""
+    copy_numbers(view.counts, kept.counts)
+    copy_numbers(view.bonus, kept.bonus)
+    copy_numbers(view.best, kept.best)
+    copy_numbers(view.leader, kept.leader)
+    copy_numbers(view.upper, kept.upper)
+    copy_numbers(view.scout, kept.scout)
+    copy_numbers(view.lower, kept.lower)
+    copy_numbers(view.leads, kept.leads)
+    copy_numbers(view.most_hope, kept.most_hope)
+    copy_numbers(view.next_hope, kept.next_hope)
+    copy_numbers(view.hope_by, kept.hope_by)
+    copy_numbers(view.open, kept.open)
+    copy_numbers(view.row, kept.row)
+    copy_numbers(view.next_row, kept.next_row)
+    copy_numbers(view.row_at, kept.row_at)
+    copy_numbers(view.rival, kept.rival)
+    copy_numbers(view.fall, kept.fall)
+    copy_numbers(view.blow, kept.blow)
+    copy_numbers(view.pick, kept.pick)
+    copy_numbers(view.least, kept.least)
+
+
+@borrowing
+def bring_groups_back(view: View, kept: Kept) -> None:
+    """Make a view's numbers for single groups what they were."""
+    copy_numbers(kept.counts, view.counts)
+    copy_numbers(kept.bonus, view.bonus)
+    copy_numbers(kept.best, view.best)
+    copy_numbers(kept.leader, view.leader)
+    copy_numbers(kept.upper, view.upper)
+    copy_numbers(kept.scout, view.scout)
+    copy_numbers(kept.lower, view.lower)
+    copy_numbers(kept.leads, view.leads)
+    copy_numbers(kept.most_hope, view.most_hope)
+    copy_numbers(kept.next_hope, view.next_hope)
+    copy_numbers(kept.hope_by, view.hope_by)
+    copy_numbers(kept.open, view.open)
+    copy_numbers(kept.row, view.row)
+    copy_numbers(kept.next_row, view.next_row)
+    copy_numbers(kept.row_at, view.row_at)
+    copy_numbers(kept.rival, view.rival)
+    copy_numbers(kept.fall, view.fall)
+    copy_numbers(kept.blow, view.blow)
+    copy_numbers(kept.pick, view.pick)
+    copy_numbers(kept.least, view.least)
+
+
+@borrowing
+def keep_pairs(view: View, kept: Kept, at: int, g: int) -> None:
+    """Keep what a pull of group g changes of pairs: the row and the column of g."""
+    for o in range(len(view.row)):
+        for side in range(2):
+            i, j = (g, o) if side == 0 else (o, g)
+            kept.margin[at, side, o], kept.hope[at, side, o] = view.margin[i, j], view.hope[i, j]
+            kept.score[at, side, o] = view.score[i, j]
+            kept.duel[at, side, o, 0] = view.duel[i, j, 0]
+            kept.duel[at, side, o, 1] = view.duel[i, j, 1]
+            if view.priced[0]:
+                for kind in range(2):
+                    for d in range(view.best.shape[1]):
+                        kept.probe[at, kind, side, o, d] = view.probe[kind, i, j, d]
+
+
+@borrowing
+def bring_pairs_back(view: View, kept: Kept, at: int, g: int) -> None:
+    """Make the row and the column of group g what they were."""
+    for o in range(len(view.row)):
+        for side in range(2):
+            i, j = (g, o) if side == 0 else (o, g)
+            view.margin[i, j], view.hope[i, j] = kept.margin[at, side, o], kept.hope[at, side, o]
+            view.score[i, j] = kept.score[at, side, o]
+            view.duel[i, j, 0] = kept.duel[at, side, o, 0]
+            view.duel[i, j, 1] = kept.duel[at, side, o, 1]
+            if view.priced[0]:
+                for kind in range(2):
+                    for d in range(view.best.shape[1]):
+                        view.probe[kind, i, j, d] = kept.probe[at, kind, side, o, d]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from typing import Any
 
 import numpy as np
 
@@ -32,7 +33,8 @@ class NaiveBest:
             for s in itertools.product(arms, repeat=len(dims))
         ]
         first = {i: (arms[0],) * len(dims) for i, arms in enumerate(groups)}
-        self.terms = [(0, None, None, first)]  # first item, leader, runner-up, fronts
+        # first item, leader, runner-up, fronts
+        self.terms: list[Any] = [(0, None, None, first)]
         self.leader, self.out, self.rank = 0, set(), {i: 1 for i in range(len(groups))}
         self.since = dict.fromkeys(range(len(groups)), 0)
         self.proven = set()  # (group or None, selection)

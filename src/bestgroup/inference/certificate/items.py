@@ -9,7 +9,9 @@ levels and the same proofs:
   at level N D K_i / delta; j beats k in d if every arm of k is exceeded by some arm of j at level
   N (A - K_k) / delta.
 - For the best group the leading selection (i, s), that of the largest means, is compared with every
-  selection s' of another group at level m / delta, m = sum_i K_i^D, or twice that for two slacks.
+  selection s' of another group at level 2 m / delta, m = sum_i K_i^D, or twice that for two slacks; the
+  other half of delta is for terms of leaders on the items that all arms have passed (`items_best`),
+  which pay for no choice of s. Clusters have the first only, with all of delta.
 
 **Clusters of a population.** The estimand is E[sum of x in a cluster] / E[size], so mu_a + s <= mu_b says
 that the sum over a cluster of (x_a - x_b + s) has at most mean 0: one number a cluster, in a range given
@@ -27,6 +29,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from bestgroup.inference.certificate.items_best import Table, behind_leader
 from bestgroup.inference.certificate.judge import Verdict, settle, settle_best
 from bestgroup.inference.confidence_sequences.boxes import share
 from bestgroup.inference.evalues.paired import (
@@ -206,25 +209,53 @@ def _best(judge: _Judge, goal: BestGroup, low: Floats, high: Floats) -> Verdict:
     means = np.where(np.isnan(m := arm_means(table, shape)), -np.inf, m)
     leader = int((means.max(axis=1) @ weights).argmax())
     front = means[leader].argmax(axis=0)
-    events = sum(size**shape.dims for size in shape.sizes) * (2 if goal.epsilon else 1)
     reach, slack = float(weights @ judge.reach), float(goal.epsilon * weights.sum())
-    sure, near = np.ones(shape.groups, np.bool_), np.ones(shape.groups, np.bool_)
-    sure[leader] = near[leader] = False
+    sure, near, delta = (
+        np.zeros(shape.groups, np.bool_),
+        np.zeros(shape.groups, np.bool_),
+        judge.delta,
+    )
+    if table.largest == 1.0:
+        delta = judge.delta / 2.0
+        start = np.concatenate([[0], np.cumsum(shape.sizes)]).astype(np.int64)
+        rows = Table(_common(table), start, weights, reach, slack)
+        sure, near = behind_leader(rows, judge.rule, leader, delta)
+    events = sum(size**shape.dims for size in shape.sizes) * (2 if goal.epsilon else 1) / delta
     for k in range(shape.groups):
-        if k == leader:
-            continue
-        for chosen in itertools.product(range(shape.sizes[k]), repeat=shape.dims):
-            values, sizes = _difference(table, (leader, front), (k, chosen), weights)
-            claim = Claim(0.0, reach, events / judge.delta, True)
-            sure[k] = sure[k] and judge.proves(values, sizes, claim)
-            claim = Claim(slack, reach, events / judge.delta, False)
-            near[k] = near[k] and (sure[k] or judge.proves(values, sizes, claim))
-            if not near[k]:
-                break
+        if k != leader and not sure[k]:
+            above, close = _all_behind(judge, (leader, front), k, weights, (reach, slack), events)
+            sure[k], near[k] = above, near[k] or close
     status = settle_best(sure, leader if near.sum() == shape.groups - 1 else -1, goal)
     lower, upper = low.max(axis=1), high.max(axis=1)
     beats: Bools = lower[:, None, :] > upper[None, :, :]
     return Verdict(status, low, high, beats, lower[:, None, :] >= upper[None, :, :], True)
+
+
+def _common(table: ItemTable) -> Floats:
+    """Return the values of all arms on the items that every one of them has passed, [n, A, D]."""
+    arms = [arm for group in table.values for arm in group]
+    n = min(len(arm) for arm in arms)
+    return np.stack([arm[:n] for arm in arms], axis=1)
+
+
+def _all_behind(
+    judge: _Judge,
+    leader: tuple[int, Floats],
+    k: int,
+    weights: Floats,
+    known: tuple[float, float],
+    need: float,
+) -> tuple[bool, bool]:
+    """Return whether all selections of k are below the leader's one, and so up to the slack."""
+    reach, slack = known
+    sure, near = True, True
+    for chosen in itertools.product(range(judge.shape.sizes[k]), repeat=judge.shape.dims):
+        values, sizes = _difference(judge.table, leader, (k, chosen), weights)
+        sure = sure and judge.proves(values, sizes, Claim(0.0, reach, need, True))
+        near = sure or judge.proves(values, sizes, Claim(slack, reach, need, False))
+        if not near:
+            break
+    return sure and near, near
 
 
 def _difference(

@@ -27,7 +27,7 @@ from bestgroup.analysis.item_words import (
     share_done,
     telling,
 )
-from bestgroup.analysis.proofs import data_proof, save_proof
+from bestgroup.analysis.proofs import data_proof, items_proof, save_proof
 from bestgroup.errors import InvalidInput
 from bestgroup.files.observations import Table
 from bestgroup.inference.certificate.as_they_came import judge_as_they_came
@@ -548,6 +548,7 @@ def _certify_items(
         (*notes, *extra, *left_out),
         values,
         basis=Basis(tally, np.zeros_like(tally.sums), values),
+        proof_of=partial(items_proof, table=table, order=order),
     )
 
 

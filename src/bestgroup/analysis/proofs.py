@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,8 @@ from bestgroup.problem.goals import BestGroup
 from bestgroup.problem.noise import SubGaussian
 from bestgroup.problem.problem import Problem
 from bestgroup.proof.build import Asked, ask
-from bestgroup.proof.build_boxes import BoxMethod, box_document
+from bestgroup.proof.build_boxes import BoxMethod, box_document, instead
+from bestgroup.proof.build_items import items_document
 from bestgroup.proof.build_pairs import pairs_document
 from bestgroup.proof.format import read_key, write_proof
 
@@ -44,10 +46,25 @@ def data_proof(
     )
     if found.verdict.pairs:
         if isinstance(found.goal, BestGroup):
-            raise InvalidInput("there is no proof file for evidence on several arms at once yet")
+            return instead(asked, data_boxes(asked))
         assert found.basis is not None
         return pairs_document(asked, found.verdict, one_origin(found.problem, found.basis))
     return box_document(asked, data_boxes(asked, came))
+
+
+def items_proof(
+    found: Certificate, *, table: Table, order: Sequence[str] | None = None
+) -> dict[str, Any]:
+    """Return the proof document of a table of shared items that `certify` has judged."""
+    roles, values = table.roles, found.item_values
+    columns = {"group": roles.group, "arm": roles.arm, "item": roles.item, "index": None}
+    status = found.verdict.status.tolist()
+    asked = ask(found.problem, found.goal, found.delta, table, columns, status)
+    assert values is not None and found.problem.items is not None
+    count = found.problem.items.count
+    complete = found.problem.items.pool and values.is_complete(int(count or 0))
+    by = "given" if order is not None or found.problem.items.pool else "digest"
+    return items_document(asked, values.values, values.names, by, complete)
 
 
 def one_origin(problem: Problem, basis: Basis) -> Tally:

@@ -122,14 +122,17 @@ def missing(asked: Asked, found: Status) -> str | None:
 def noise_entry(noise: Noise, dims: int) -> dict[str, Any]:
     """Return the noise of a proof document, a model for each dim."""
     models = noise.models if isinstance(noise, NoiseByDim) else (noise,) * dims
-    entries = []
+    entries: list[dict[str, Any]] = []
     for d, model in enumerate(models):
         k, size = (0, 1) if isinstance(noise, NoiseByDim) else (d, dims)
         if isinstance(model, SubGaussian):
             entries.append({"kind": "subgaussian", "scale": float(model.scales(size)[k])})
         elif isinstance(model, Bounded):
             low, high = model.ends(size)
-            entries.append({"kind": "bounded", "low": float(low[k]), "high": float(high[k])})
+            entry = {"kind": "bounded", "low": float(low[k]), "high": float(high[k])}
+            if model.difference is not None:
+                entry["difference"] = float(model.reaches(size)[k])
+            entries.append(entry)
         elif isinstance(model, Bernoulli):
             entries.append({"kind": "bernoulli"})
         else:

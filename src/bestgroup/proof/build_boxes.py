@@ -60,6 +60,17 @@ def box_document(asked: Asked, method: BoxMethod) -> dict[str, Any]:
     return document(asked, entry, claims)
 
 
+def instead(asked: Asked, method: BoxMethod) -> dict[str, Any]:
+    """Return a proof from boxes of what was decided by evidence on several arms at once, if there is one."""
+    try:
+        return box_document(asked, method)
+    except InvalidInput as error:
+        raise InvalidInput(
+            "this was proven by evidence on several arms at once, for which there is no proof file yet, "
+            f"and bounds of single arms do not prove it ({error})"
+        ) from None
+
+
 def _process(asked: Asked, method: BoxMethod, d: int) -> dict[str, Any]:
     if method.radius is not None:
         return dict(RADII[method.radius.kind])

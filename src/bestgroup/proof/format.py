@@ -38,6 +38,7 @@ class DimNoise:
     scale: float = 0.0  # of subgaussian noise
     low: float = 0.0  # of values in a range, as they are in the table
     high: float = 1.0
+    difference: float | None = None  # of two arms on one item, at most
 
 
 @dataclass(frozen=True)
@@ -203,8 +204,10 @@ def _noise(given: dict[str, Any]) -> DimNoise:
         _need(model.scale > 0.0, "a scale must be positive")
         return model
     if kind == "bounded":
-        model = DimNoise(kind, low=_number(given["low"]), high=_number(given["high"]))
+        most = None if given.get("difference") is None else _number(given["difference"])
+        model = DimNoise(kind, 0.0, _number(given["low"]), _number(given["high"]), most)
         _need(model.low < model.high, "a range must not be empty")
+        _need(most is None or most > 0.0, "a difference must be positive")
         return model
     _need(kind in ("bernoulli", "gaussian"), f"there is no noise model {kind!r}")
     return DimNoise(kind)

@@ -58,7 +58,7 @@ def check(proof: Proof, rows: Observations, tick: Tick) -> Status:
     if proof.method.get("budget") == "scouted":
         scouting = _scouting(proof, rows)
     else:
-        shares = _shares(proof)
+        shares = shares_of_groups(proof)
         _processes(proof)
     covered: tuple[set[tuple[int, ...]], ...] = (set(), set(), set())
     for number_, row in enumerate(proof.claims):
@@ -93,7 +93,7 @@ def read_claim(proof: Proof, row: list[Any]) -> Claim:
     return claim
 
 
-def _shares(proof: Proof) -> tuple[list[Fraction], list[Fraction], list[Fraction]]:
+def shares_of_groups(proof: Proof) -> tuple[list[Fraction], list[Fraction], list[Fraction]]:
     """Return the shares of over, won and stale, by group; refuses if they exceed 1 together."""
     N, D, A = len(proof.groups), len(proof.dims), proof.total
     try:

@@ -31,7 +31,7 @@ _REST = interval(4) / 5
 class Seen(NamedTuple):
     """What the warm-up saw of an arm in a dim."""
 
-    count: int
+    pulls: int
     mean: Interval  # y in units
     variance: Interval
     centre: Interval  # the mean as a share of the range
@@ -81,7 +81,7 @@ class Scouting:
         """Return the sum of squares about the mean of the first values of an arm."""
         column = self._column(i, j, d)[:n]
         mean = exact_sum(column) / n
-        return sum((Fraction(x) - mean) ** 2 for x in column) / self.unit(d) ** 2
+        return sum(((Fraction(x) - mean) ** 2 for x in column), Fraction()) / self.unit(d) ** 2
 
     def _pooled(self, d: int) -> Fraction:
         if self.proof.noise[d].kind not in ("bounded", "gaussian"):
@@ -115,7 +115,7 @@ class Scouting:
         """Return by how much i leads j in a dim, plus the shift, in standard deviations; its variance."""
         a, b = self._best(i, d), self._best(j, d)
         unit = 0.5 * (sqrt(a.variance) + sqrt(b.variance))
-        error = a.variance / float(a.count) + b.variance / float(b.count)
+        error = a.variance / float(a.pulls) + b.variance / float(b.pulls)
         return (a.mean - b.mean + shift) / unit, error / (unit * unit)
 
     def arm_share(self, i: int, m: int, d: int) -> Interval:
@@ -123,7 +123,7 @@ class Scouting:
         best, weights = self._best(i, d), []
         for j in range(self.proof.sizes[i]):
             own = self.seen[i, j, d]
-            error = own.variance / float(own.count) + best.variance / float(best.count)
+            error = own.variance / float(own.pulls) + best.variance / float(best.pulls)
             weights.append(exp(-(best.mean - own.mean).power(2) / (2.0 * error)))
         return _part(weights, m)
 
@@ -186,7 +186,7 @@ class Scouting:
     def precision(self, a: Seen, b: Seen, shift: Interval, scale: float) -> Interval:
         """Return the precision of the mixtures of a pair."""
         gap = (a.mean - b.mean + shift) / scale
-        error = 1.0 / interval(float(a.count)) + 1.0 / interval(float(b.count))
+        error = 1.0 / interval(float(a.pulls)) + 1.0 / interval(float(b.pulls))
         square = gap.power(2)
         if point(error) > point(square):
             square = error
@@ -195,7 +195,7 @@ class Scouting:
     def bet(self, own: Seen, other: Seen, shift: Interval) -> Interval:
         """Return the scale of the bets of one arm of a pair; `shift` is 0 for equal means."""
         gap = (own.mean - other.mean + shift).power(2)
-        error = own.variance / float(own.count) + other.variance / float(other.count)
+        error = own.variance / float(own.pulls) + other.variance / float(other.pulls)
         size = sqrt(error if point(error) > point(gap) else gap)
         weight, rest = sqrt(own.variance), sqrt(other.variance)
         part = size * weight / (weight + rest)
@@ -211,7 +211,7 @@ def _part(weights: list[Interval], k: int) -> Interval:
 def largest_bet(seen: Seen, mirrored: bool) -> Interval:
     """Return the largest tuned bet on values in a range."""
     centre = 1.0 - seen.centre if mirrored else seen.centre
-    return interval(95) / 100 / (centre + sqrt(seen.variance / float(seen.count)))
+    return interval(95) / 100 / (centre + sqrt(seen.variance / float(seen.pulls)))
 
 
 def level_left(level: float, known: float) -> float:

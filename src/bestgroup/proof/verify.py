@@ -13,14 +13,19 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from bestgroup.errors import InvalidInput
-from bestgroup.proof import boxes, pairs
+from bestgroup.proof import boxes, items, pairs
 from bestgroup.proof.boxes import Status, Tick
 from bestgroup.proof.format import Proof, Refused, digest_of, parse, read_document, signature_of
 from bestgroup.proof.observations import Observations, read_observations
 from bestgroup.proof.words import assumptions_of, statement_of
 
 Checker = Callable[[Proof, Observations, Tick], Status]
-METHODS: dict[str, Checker] = {"boxes": boxes.check, "pairs": pairs.check}
+METHODS: dict[str, Checker] = {
+    "boxes": boxes.check,
+    "pairs": pairs.check,
+    "items": items.check,
+    "pool": items.check_pool,
+}
 
 
 @dataclass(frozen=True)

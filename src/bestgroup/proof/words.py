@@ -26,6 +26,8 @@ ALL_ARMS = (
 def statement_of(proof: Proof) -> str:
     """Return what holds with which probability."""
     percent = f"with probability at least {1 - float(proof.delta):.10g}"
+    if proof.method["kind"] == "pool":
+        percent = "for certain"
     if proof.pareto:
         slack = " by more than epsilon" if max(proof.epsilon) > 0 else ""
         return (
@@ -47,16 +49,34 @@ def assumptions_of(proof: Proof) -> list[str]:
         if proof.independent_dims
         else "dims of one pull may depend on each other in any way"
     )
-    words += ONE_ARM if proof.method["kind"] == "boxes" else ALL_ARMS
+    kind = proof.method["kind"]
+    if kind in ("items", "pool"):
+        return [*words, *_items_words(proof), FIXED, *ROWS]
+    words += ONE_ARM if kind == "boxes" else ALL_ARMS
     came = proof.method.get("budget") == "as they came"
     return [*words, AS_THEY_CAME if came else FIXED, *ROWS]
+
+
+def _items_words(proof: Proof) -> list[str]:
+    """Return what is meant by a mean, and what is assumed of the order of the items."""
+    if proof.method["kind"] == "pool":
+        return ["means are those over the items of the pool, all of which every arm was scored on"]
+    words = "means are those over all items of the pool, whether they were scored or not"
+    if proof.method["target"] != "pool":
+        words = "items are independent draws, and means are expectations"
+    order = "the order of the items was drawn at random before any value was seen"
+    if proof.method["ordered_by"] == "digest":
+        order = "their order is that of a digest of their names, which no value chose"
+    return [words, order, "arms may depend on each other in any way"]
 
 
 def _noise_words(noise: DimNoise) -> str:
     if noise.kind == "subgaussian":
         return f"the noise is sub-Gaussian with scale {noise.scale!r}"
     if noise.kind == "bounded":
-        return f"all values lie between {noise.low!r} and {noise.high!r}"
+        most = noise.difference
+        more = "" if most is None else f", those of two arms on one item at most {most!r} apart"
+        return f"all values lie between {noise.low!r} and {noise.high!r}{more}"
     if noise.kind == "bernoulli":
         return "all values are 0 or 1"
     return "the values of an arm are independent and normal with one mean and one variance"

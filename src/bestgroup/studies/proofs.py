@@ -6,17 +6,21 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+
 from bestgroup.algorithms.adaptive.algorithm import Adaptive
 from bestgroup.algorithms.protocol import Algorithm, RadiusAlgorithm, Setting
 from bestgroup.algorithms.te_plus.algorithm import TePlus
 from bestgroup.algorithms.uniform import UniformCorrected
 from bestgroup.errors import InvalidInput
 from bestgroup.inference.radii import PAPER, make_radius
+from bestgroup.problem.arrays import Floats
 from bestgroup.problem.goals import ParetoGroups
 from bestgroup.problem.guarantee import Guarantee
 from bestgroup.proof.build import Asked, ask
-from bestgroup.proof.build_boxes import BoxMethod, box_document
+from bestgroup.proof.build_boxes import BoxMethod, box_document, instead
 from bestgroup.proof.build_differences import differences_document
+from bestgroup.proof.build_items import items_document
 from bestgroup.proof.build_scouted import scouted_document
 from bestgroup.proof.format import read_key, write_proof
 from bestgroup.proof.observations import INDEX, Observations, add_row, first_link
@@ -38,8 +42,32 @@ def save_study_proof(
     if worth.level != "proven":
         raise InvalidInput(f"nothing is proven, so there is no proof file: {worth.statement}")
     secret = None if key is None else read_key(key)
-    asked = ask(spec.problem, spec.goal, spec.delta, rows_of(spec, blocks), COLUMNS, status)
+    columns = COLUMNS if spec.problem.items is None else {**COLUMNS, "item": "item"}
+    asked = ask(spec.problem, spec.goal, spec.delta, rows_of(spec, blocks), columns, status)
+    if spec.problem.items is not None:
+        return write_proof(_on_items(spec, asked), path, secret)
     return write_proof(study_document(asked, spec.make_algorithm(), spec.setting()), path, secret)
+
+
+def _on_items(spec: StudySpec, asked: Asked) -> dict[str, Any]:
+    """Return the proof document of a study on shared items, in the order that it drew at its start."""
+    items, problem = spec.problem.items, spec.problem
+    assert items is not None
+    values = [
+        [_values(asked, i, j) for j in range(len(names))] for i, names in enumerate(problem.arms)
+    ]
+    deepest = max(len(arm) for group in values for arm in group)
+    least = min(len(arm) for group in values for arm in group)
+    names = [items.name(k) for k in spec.item_numbers(0, deepest)]
+    return items_document(asked, values, names, "given", items.pool and least == items.count)
+
+
+def _values(asked: Asked, i: int, j: int) -> Floats:
+    """Return an arm's values [n, D] as the algorithms see them."""
+    columns = asked.columns_of(i, j)
+    if columns is None:
+        return np.zeros((0, asked.problem.shape.dims))
+    return asked.problem.mirror(np.array(columns).T)
 
 
 def rows_of(spec: StudySpec, blocks: Sequence[Block]) -> Observations:
@@ -50,8 +78,12 @@ def rows_of(spec: StudySpec, blocks: Sequence[Block]) -> Observations:
     found = Observations(tuple(dims), link=first_link(dims))
     for block in sorted(blocks, key=lambda block: (block.group, block.arm, block.first)):
         names = problem.groups[block.group], problem.arms[block.group][block.arm]
-        for k, row in enumerate(block.values[:, kept].tolist(), start=block.first):
-            add_row(found, names, [*row, float(k)])
+        items = ["" for _ in range(block.first, block.stop)]
+        if problem.items is not None:
+            items = [problem.items.name(k) for k in spec.item_numbers(block.first, block.stop)]
+        for k, row in enumerate(block.values[:, kept].tolist()):
+            keys = (*names, items[k]) if problem.items is not None else names
+            add_row(found, keys, [*row, float(block.first + k)])
     for arm, index in found.index.items():
         if index != list(range(len(index))):
             raise InvalidInput(
@@ -62,8 +94,6 @@ def rows_of(spec: StudySpec, blocks: Sequence[Block]) -> Observations:
 
 def study_document(asked: Asked, algorithm: Algorithm, setting: Setting) -> dict[str, Any]:
     """Return the proof document of what an algorithm has decided."""
-    if setting.items is not None:
-        raise InvalidInput("there is no proof file for runs on shared items yet")
     method = box_method(algorithm, setting)
     if method is not None:
         return box_document(asked, method)
@@ -71,7 +101,11 @@ def study_document(asked: Asked, algorithm: Algorithm, setting: Setting) -> dict
         return differences_document(asked, setting)
     if isinstance(algorithm, Adaptive) and isinstance(setting.goal, ParetoGroups):
         return scouted_document(asked, algorithm, setting)
-    raise InvalidInput(f"there is no proof file for {algorithm.name!r} on this problem yet")
+    if isinstance(algorithm, Adaptive):
+        shape = setting.shape
+        part = Fraction(1, shape.dims * (shape.total - min(shape.sizes) + 1))
+        return instead(asked, BoxMethod(part, part, history=True))
+    raise InvalidInput(f"there is no proof file for {algorithm.name!r} yet")
 
 
 def box_method(algorithm: Algorithm, setting: Setting) -> BoxMethod | None:

@@ -1,0 +1,119 @@
+"""Proof documents on shared items: which pair is proven at which item."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from bestgroup.errors import InvalidInput
+from bestgroup.inference.evalues.paired import OPEN, PROVEN, Betting, Claim, purse, watch_item
+from bestgroup.inference.evalues.paired import betting as following_bets
+from bestgroup.problem.arrays import Floats
+from bestgroup.problem.goals import BestGroup
+from bestgroup.problem.status import Status
+from bestgroup.proof.build import Asked, document
+from bestgroup.proof.pairs import OVER, WON
+
+_PROCESS = {"largest": 32.0, "ratio": 2.0, "main": 12, "cap": 0.98, "plug": 0.7, "fixed_at": 0}
+
+Values = list[list[Floats]]  # of arm j of group i: [depth, D], in the order, larger being better
+
+
+def items_document(
+    asked: Asked, values: Values, order: Sequence[str], ordered_by: str, complete: bool
+) -> dict[str, Any]:
+    """Return the proof document of what differences on shared items prove."""
+    items, shape = asked.problem.items, asked.problem.shape
+    assert items is not None
+    if items.clusters is not None or items.repeats != 1:
+        raise InvalidInput("there is no proof file for clusters or repeats of items yet")
+    entry: dict[str, Any] = {
+        "kind": "pool" if complete else "items",
+        "target": "pool" if items.pool else "population",
+        "count": items.count if items.pool else None,
+        "order": list(order),
+        "ordered_by": ordered_by,
+    }
+    if complete:
+        return document(asked, entry, [])
+    if isinstance(asked.goal, BestGroup):
+        raise InvalidInput("there is no proof file for the best group on shared items yet")
+    deepest = max((len(arm) for group in values for arm in group), default=0)
+    entry["order"] = entry["order"][:deepest]
+    N, D, A = shape.groups, shape.dims, shape.total
+    over = [Fraction(1, N * max(A - size, 1)) for size in shape.sizes]
+    won = [Fraction(1, N * D * size) for size in shape.sizes]
+    entry |= {
+        "over": [[part.numerator, part.denominator] for part in over],
+        "won": [[part.numerator, part.denominator] for part in won],
+        "stale": [[0, 1]] * N,
+        "process": dict(_PROCESS),
+    }
+    return document(asked, entry, _Search(asked, values).claims())
+
+
+class _Search:
+    """Looks for the claims that the statuses follow from."""
+
+    def __init__(self, asked: Asked, values: Values) -> None:
+        shared = asked.problem.shared
+        assert shared is not None
+        self.asked, self.values, self.shape = asked, values, asked.problem.shape
+        self.rule: Betting = following_bets(shared.count if shared.pool else 0)
+        self.reach = shared.reach
+
+    def depth(self, upper: Floats, lower: Floats, claim: Claim) -> int:
+        """Return the item at which a claim is proven; 0 if it is not."""
+        wealth = purse(self.rule)
+        total, square, n = 0.0, 0.0, min(len(upper), len(lower))
+        body = watch_item
+        for t in range(n):
+            value = upper[t] - lower[t]
+            code = body(self.rule, wealth, value, t, total, square, claim)
+            if code != OPEN:
+                return t + 1 if code == PROVEN else 0
+            total, square = total + value, square + value * value
+        return 0
+
+    def covers(self, kind: int, i: int, j: int, d: int) -> list[list[int]] | None:
+        """Return claims of i against all arms of j in a dim; None if one is missing."""
+        shape, delta = self.shape, self.asked.delta
+        epsilon = self.asked.goal.epsilons(shape.dims)  # type: ignore[union-attr]
+        need = shape.groups * (shape.total - shape.sizes[j]) / delta
+        shift = 0.0
+        if kind == WON:
+            need, shift = shape.groups * shape.dims * shape.sizes[i] / delta, float(epsilon[d])
+        claim = Claim(shift, float(self.reach[d]), need * (1.0 + 1e-9), kind == OVER)
+        found = []
+        order = sorted(
+            (m for m in range(shape.sizes[i]) if len(self.values[i][m])),
+            key=lambda m: -float(self.values[i][m][:, d].mean()),
+        )
+        for k in range(shape.sizes[j]):
+            lower = self.values[j][k][:, d]
+            depths = ((m, self.depth(self.values[i][m][:, d], lower, claim)) for m in order)
+            good = next(((m, t) for m, t in depths if t), None)
+            if good is None:
+                return None
+            found.append([kind, i, good[0], j, k, d, good[1]])
+        return found
+
+    def claims(self) -> list[list[int]]:
+        """Return the claims for all statuses; what is missing shows when the document is checked."""
+        status, N, D = np.asarray(self.asked.status), self.shape.groups, self.shape.dims
+        rows: list[list[int]] = []
+        for k in np.flatnonzero(status == Status.OUT).tolist():
+            for i in range(N):
+                parts = [self.covers(OVER, i, k, d) if i != k else None for d in range(D)]
+                if all(part is not None for part in parts):
+                    rows += [row for part in parts for row in part or ()]
+                    break
+        rest = np.flatnonzero(status != Status.OUT).tolist()
+        for i in np.flatnonzero(status == Status.IN).tolist():
+            for j in rest:
+                parts = (self.covers(WON, i, j, d) for d in range(D)) if i != j else iter(())
+                rows += next((part for part in parts if part is not None), [])
+        return rows

@@ -1,0 +1,118 @@
+"""Proofs on shared items: complete pools, parts of pools, populations, studies."""
+
+import numpy as np
+import pytest
+from cases import proof_of, write
+from test_accepted import accepted
+
+import bestgroup as bg
+
+MEANS = {"A": (0.7, 0.7), "B": (0.4, 0.45), "C": (0.75, 0.3)}
+
+
+def rows_on(items=200, seed=1, coins=False):
+    """Return rows of six arms on the same items, in a random order, and the order."""
+    rng, rows = np.random.default_rng(seed), []
+    order = [f"q{t}" for t in rng.permutation(items)]
+    for item in order:
+        hard = rng.normal(0, 0.2)
+        for group, means in MEANS.items():
+            for arm, less in (("x", 0.0), ("y", 0.1)):
+                u, v = (float(np.clip(m - less + hard + rng.normal(0, 0.1), 0, 1)) for m in means)
+                if coins:
+                    u, v = float(u > 0.5), float(v > 0.5)
+                rows.append({"group": group, "arm": arm, "item": item, "u": u, "v": v})
+    return rows, order
+
+
+@pytest.mark.parametrize("coins", [False, True])
+@pytest.mark.parametrize("goal", [bg.ParetoGroups(0.02), bg.BestGroup([1.0, 1.0], 0.01)], ids=str)
+def test_a_complete_pool(goal, coins, tmp_path):
+    rows, _ = rows_on(60, coins=coins)
+    table = write(rows, tmp_path / "rows.csv")
+    noise = bg.Bernoulli() if coins else bg.Bounded(0, 1)
+    found = bg.certify(table, goal, noise=noise, items="pool")
+    document = proof_of(found, tmp_path)
+    assert document["method"]["kind"] == "pool"
+    accepted(document, table)
+    short = write(rows[:-1], tmp_path / "short.csv")
+    with pytest.raises(AssertionError):
+        accepted(document, short)
+
+
+@pytest.mark.parametrize("coins", [False, True])
+def test_a_part_of_a_pool_and_a_population(coins, tmp_path):
+    noise = bg.Bernoulli() if coins else bg.Bounded(0, 1)
+    rows, order = rows_on(300, coins=coins)
+    pool = bg.Items(names=sorted(order), target="pool")
+    part = rows[: 6 * 150]
+    goal = bg.ParetoGroups(0.05)
+    for data, given in ((part, {"items": pool, "order": order}), (rows, {"items": "population"})):
+        table = write(data, tmp_path / "rows.csv")
+        found = bg.certify(table, goal, noise=noise, **given)
+        assert found.accepted and found.rejected
+        accepted(proof_of(found, tmp_path), table)
+
+
+def test_a_declared_difference(tmp_path):
+    rows, order = rows_on(300)
+    low = {}
+    for row in rows:  # values within .6 of the item's lowest one
+        key = row["item"]
+        low[key] = min(low.get(key, (1, 1))[0], row["u"]), min(low.get(key, (1, 1))[1], row["v"])
+    for row in rows:
+        row["u"], row["v"] = (
+            min(row["u"], low[row["item"]][0] + 0.6),
+            min(row["v"], low[row["item"]][1] + 0.6),
+        )
+    table = write(rows, tmp_path / "rows.csv")
+    found = bg.certify(
+        table, bg.ParetoGroups(0.05), noise=bg.Bounded(0, 1, difference=0.625), items="population"
+    )
+    document = proof_of(found, tmp_path)
+    assert document["noise"]["dims"][0]["difference"] == 0.625
+    accepted(document, table)
+
+
+@pytest.mark.parametrize("algorithm", ["adaptive", "te-plus"])
+@pytest.mark.parametrize("target", ["pool", "population"])
+def test_studies_on_shared_items(algorithm, target, tmp_path):
+    rows, order = rows_on(150, seed=4)
+    scores = {(r["group"], r["arm"], r["item"]): [r["u"], r["v"]] for r in rows}
+    problem = bg.Problem(
+        {g: ["x", "y"] for g in MEANS},
+        {"u": "max", "v": "max"},
+        noise=bg.Bounded(0, 1),
+        items=bg.Items(names=sorted(order), target=target),
+    )
+    found = bg.solve(
+        problem,
+        bg.ParetoGroups(0.05),
+        lambda group, arm, item: scores[group, arm, item],
+        delta=0.05,
+        algorithm=bg.algorithm(algorithm),
+    )
+    found.save(tmp_path / "rows.csv")
+    if not found.proven:
+        pytest.skip("the sample ends before the answer")
+    document = proof_of(found, tmp_path)
+    accepted(document, tmp_path / "rows.csv")
+    names = [document["problem"]["groups"][i][0] for i in document["answer"]["in"]]
+    assert set(names) == set(found.answer.groups)
+
+
+def test_a_wrong_order_is_refused(tmp_path):
+    rows, _ = rows_on(200)
+    table = write(rows, tmp_path / "rows.csv")
+    noise = bg.Bounded(0, 1)
+    found = bg.certify(table, bg.ParetoGroups(0.05), noise=noise, items="population")
+    document = proof_of(found, tmp_path)
+    from mutants import renew
+    from stranger import stranger_says
+
+    from bestgroup.proof.verify import verify_document
+
+    document["method"]["order"][3:5] = document["method"]["order"][4:2:-1]
+    renew(document, table)
+    assert verify_document(document, table).failed == "data"
+    assert stranger_says(document, table).startswith("data")

@@ -40,6 +40,7 @@ class NaiveBest:
         self.proven = set()  # (group or None, selection)
         self.depth = [0] * table.shape[1]
         self.known = {}
+        self.certain = {}  # by selection: the last group that was certain to be as good
 
     def step(self, depth):
         """Take up the depths after a plan."""
@@ -63,7 +64,8 @@ class NaiveBest:
         self.out = set(range(len(self.groups))) - inside
 
     def is_out(self, which):
-        return (None, which) in self.proven or (self.leader, which) in self.proven
+        proven = (None, which) in self.proven or (self.leader, which) in self.proven
+        return proven or self.certain.get(which) == self.leader
 
     # ---- who leads ----
 
@@ -196,4 +198,4 @@ class NaiveBest:
         total = self.numbers(front, s)[1][n] + self.pool * self.slack
         worst = total - self.reach * (self.pool - n)
         if worst >= -1e-9 if n == self.pool else worst > 1e-9:
-            self.proven.add((self.leader, which))
+            self.certain[which] = self.leader

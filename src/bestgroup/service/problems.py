@@ -16,6 +16,7 @@ from bestgroup.errors import BestGroupError, StoreError
 from bestgroup.service import pages
 
 log = logging.getLogger("bestgroup.service")
+LONGEST = 1000  # characters of a sentence
 MEDIA_TYPE = "application/problem+json"
 
 
@@ -107,6 +108,11 @@ def _invalid(request: Request, error: Exception) -> JSONResponse:
     first = error.errors()[0]
     if first["type"] == "json_invalid":
         return answer("InvalidInput", 422, f"the body must be JSON: {first['ctx']['error']}")
+    kind = request.headers.get("content-type", "")
+    if first["loc"] == ("body",) and "json" not in kind:
+        return answer(
+            "InvalidInput", 422, "send JSON, with the header Content-Type: application/json"
+        )
     place = ".".join(str(part) for part in first["loc"])
     return answer("InvalidInput", 422, _printable(f"{place}: {first['msg']}"))
 
@@ -118,8 +124,9 @@ def unexpected(error: Exception) -> JSONResponse:
 
 
 def _printable(text: str) -> str:
-    """Return a text that UTF-8 can hold."""
-    return text.encode("utf-8", "replace").decode()
+    """Return a text that UTF-8 can hold; of a long one, which quotes what was sent, the beginning."""
+    short = text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
+    return short.encode("utf-8", "replace").decode()
 
 
 def install(app: FastAPI) -> None:

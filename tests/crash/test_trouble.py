@@ -7,6 +7,7 @@ import time
 import pytest
 
 import bestgroup as bg
+from bestgroup.studies.runner import Runner
 from bestgroup.studies.storage import dialects, open_store
 from crash.laboratory import GOAL, OPTIONS, PROBLEM, measure
 from servers import Server
@@ -106,3 +107,31 @@ def test_a_server_that_is_away():
 @pytest.mark.verify
 def test_a_server_that_is_away_for_ten_seconds():
     wait_for_a_server(10.0)
+
+
+@pytest.mark.parametrize("how", ["tell", "import"])
+def test_what_is_stored_is_confirmed_if_the_next_plan_cannot_be(how, tmp_path, monkeypatch):
+    """A disk that is full after the observations were stored does not make them unstored."""
+    study = bg.create_study("one", PROBLEM, GOAL, 0.1, f"sqlite:///{tmp_path}/x.db", **OPTIONS)
+    tickets = study.ask(100)
+    rows = [
+        {"group": t.group, "arm": t.arm, **dict(zip("xyw", measure(t)[0], strict=True))}
+        for t in tickets
+    ]
+
+    def full(runner, session):
+        raise bg.StoreError("the disk is full; nothing of this call was stored")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Runner, "settle", full)
+        patch.setattr(Runner, "is_quick", lambda runner, session: False)
+        if how == "tell":
+            assert study.tell_many([(t, measure(t)) for t in tickets]) == len(tickets)
+        else:
+            study.release()
+            assert study.import_observations(rows) == len(rows)
+        assert study.status().told == len(tickets) and study.head().plan == 1
+        with pytest.raises(bg.StoreError, match="full"):
+            study.ask(1)
+    assert study.ask(1) and study.head().plan > 1 and study.check() == []
+    study.close()

@@ -5,6 +5,7 @@ A study is named by the query's `study`, not by the path: names may hold any cha
 
 from __future__ import annotations
 
+import logging
 import os
 import tempfile
 from collections.abc import Iterator
@@ -16,13 +17,14 @@ from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import JSONResponse, StreamingResponse
 
 from bestgroup._version import __version__
-from bestgroup.errors import InvalidInput
+from bestgroup.errors import InvalidInput, StoreError
 from bestgroup.files.json_values import plain
 from bestgroup.service import events, schemas, views
 from bestgroup.service.auth import SCHEMES
 from bestgroup.service.hub import IMPORTER, Hub, Watched
 from bestgroup.service.problems import NotFound, described
 
+log = logging.getLogger("bestgroup.service")
 PACKED = b"\x1f\x8b"  # how gzip begins
 router = APIRouter(prefix="/api/v1", tags=["studies"], dependencies=SCHEMES, responses=described())
 
@@ -131,7 +133,12 @@ def tell(request: Request, watched: AStudy, body: schemas.TellBody) -> JSONRespo
     for owner, rows in told.items():
         watched.activity.note(owner, min(rows, new))
     request.app.state.metrics.told.inc(new)
-    tickets = [] if body.ask is None else _ask(request, watched, body.ask)
+    tickets = []
+    if body.ask is not None:
+        try:
+            tickets = _ask(request, watched, body.ask)
+        except StoreError as error:  # the results are stored all the same; who asks again is told
+            log.warning("no tickets after a tell: %s", error)
     state = "running" if tickets else watched.head().state
     return JSONResponse({"new": new, "state": state, "tickets": tickets})
 

@@ -18,6 +18,7 @@ in plain Python, until compiled kernels are ready, a step of hundreds of groups 
 from __future__ import annotations
 
 import getpass
+import logging
 import os
 import socket
 import threading
@@ -30,7 +31,14 @@ import numpy as np
 from bestgroup.algorithms.protocol import Comparison
 from bestgroup.analysis.certify import Certificate
 from bestgroup.drivers.session import Checkpoint
-from bestgroup.errors import BestGroupError, Damaged, InvalidInput, TicketError, WrongVersion
+from bestgroup.errors import (
+    BestGroupError,
+    Damaged,
+    InvalidInput,
+    StoreError,
+    TicketError,
+    WrongVersion,
+)
 from bestgroup.inference.certificate.data_checks import Doubt, in_words
 from bestgroup.plots.study import status_view
 from bestgroup.problem.arrays import LARGEST, Floats, number, positive_int
@@ -64,6 +72,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 T = TypeVar("T")
+log = logging.getLogger("bestgroup")
 LEASE = 600.0  # seconds
 MOST = 100_000  # tickets in one ask
 A_MOMENT = 0.01  # seconds of stepping inside a transaction, while others wait
@@ -370,8 +379,12 @@ class Study:
             # The log is read before others have to wait for the transaction.
             self._store.read(self._key, self._runner.sync)
             fresh = self._write(lambda session: import_rows(session, self._runner, table))
-        self._go_on()
-        note(self._store, who, "import", (self.name, self._key), f"{fresh} rows")
+        # From here on the rows are stored, whatever comes.
+        self._go_on_if_possible()
+        try:
+            note(self._store, who, "import", (self.name, self._key), f"{fresh} rows")
+        except StoreError as error:
+            log.warning("an import is not in the audit trail: %s", error)
         return fresh
 
     def to_frame(self) -> Any:
@@ -451,8 +464,15 @@ class Study:
         except TicketError as error:
             raise self._named(error) from None
         if more:
-            self._go_on()
+            self._go_on_if_possible()
         return fresh
+
+    def _go_on_if_possible(self) -> None:
+        """Go on after something was stored: it stays so if that fails, and the next one tries again."""
+        try:
+            self._go_on()
+        except StoreError as error:
+            log.warning("plans that can be completed were left for later: %s", error)
 
     def _go_on(self) -> bool:
         """Complete the plans whose pulls are told; returns whether there were any.

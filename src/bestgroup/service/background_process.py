@@ -21,6 +21,7 @@ from bestgroup.service.background import get, put
 from bestgroup.service.middleware import log_to_stderr
 
 NOTES = ("study", "noted")  # of a route, which the server writes down
+NICE = 5  # where processors are short, asks and tells come first
 REST = 2.0  # seconds that others may write for each second that this process wrote
 
 
@@ -70,6 +71,7 @@ def main() -> None:
     config: dict[str, Any] = json.loads(sys.stdin.buffer.readline() or b"{}")
     if not config:
         return
+    os.nice(NICE)
     threading.Thread(target=end_with_server, daemon=True).start()
     log_to_stderr(config["level"])
     app = create_part(config["storage"], REST)

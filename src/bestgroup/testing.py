@@ -193,8 +193,8 @@ def _live(algorithm: Algorithm, case: _Case, compiled: bool) -> tuple[frozenset[
     if compiled:
         session.compile()
     while not (session.done or session.stuck):
-        for group, arm, first, stop, _ in list(session.wanted()):
-            session.feed(group, arm, first, tape.values(group, arm, first, stop))
+        for pulls, end in list(session.wanted()):
+            session.feed(*pulls.start, tape.values(*pulls.start, end))
         session.advance()
     return session.answer(), session.counts
 

@@ -7,12 +7,21 @@ import numpy as np
 import pytest
 
 from bestgroup.errors import InvalidInput, StoreError, TicketError
+from bestgroup.problem.pull_range import PullRange
 from bestgroup.studies.storage import open_store
 from bestgroup.studies.storage.records import Entry, Head, Slot, Tell
 from servers import KINDS, storage
 
 HEAD = Head(plan=1, report='{"groups": "??"}')
-SLOTS = [Slot(0, 0, 0, 4, 4, 0), Slot(1, 2, 0, 1, 1, 0), Slot(0, 0, 4, 6)]
+SLOTS = [
+    Slot(PullRange(0, 0, 0, 4), 4, 0),
+    Slot(PullRange(1, 2, 0, 1), 1, 0),
+    Slot(PullRange(0, 0, 4, 6)),
+]
+
+
+def tell(group, arm, first, rows):
+    return Tell(PullRange(group, arm, first, len(rows)), rows)
 
 
 def values(*rows):
@@ -36,7 +45,7 @@ def everything(store, key):
         return (
             session.head,
             sorted(session.slots()),
-            [(b.number, b.group, b.arm, b.first, b.values.tolist()) for b in session.blocks(0)],
+            [(b.number, *b.pulls.start, b.values.tolist()) for b in session.blocks(0)],
             session.decisions(),
             session.snapshot(),
         )
@@ -49,7 +58,7 @@ def lease(store, key, most, repeats=1, owner="w", seconds=60.0):
 
 
 def record(store, key, *tells):
-    return store.write(key, lambda session: session.record([Tell(*tell) for tell in tells]))
+    return store.write(key, lambda session: session.record([tell(*given) for given in tells]))
 
 
 def test_studies_by_name(store, key):
@@ -82,9 +91,13 @@ def test_leases_take_the_plan_first_and_never_twice(store, key):
     first = lease(store, key, 3, repeats=2, owner="a")
     assert sum(slot.rank for slot in first) == 0 and {slot.owner for slot in first} == {"a"}
     second = lease(store, key, 9, repeats=4, owner="b")
-    taken = [(s.group, s.arm, k) for s in (*first, *second) for k in range(s.first, s.stop)]
+    taken = [
+        (s.pulls.group, s.pulls.arm, k)
+        for s in (*first, *second)
+        for k in range(s.pulls.first, s.pulls.stop)
+    ]
     assert sorted(taken) == [(0, 0, k) for k in range(10)] + [(1, 2, 0)]
-    assert [slot.size for slot in second] == [4, 2] and {s.rank for s in second} == {1}
+    assert [slot.pulls.size for slot in second] == [4, 2] and {s.rank for s in second} == {1}
     assert lease(store, key, 9) == []
     assert all(slot.expires > time.time() + 30 for slot in (*first, *second))
 
@@ -93,15 +106,15 @@ def test_an_ended_lease_is_handed_out_again_with_the_same_identity(store, key):
     mine = lease(store, key, 1, repeats=4, owner="a", seconds=0.05)
     assert len(mine) == 1
     time.sleep(0.1)
-    again = [s for s in lease(store, key, 9, repeats=4, owner="b") if s[:3] == mine[0][:3]]
-    assert [slot.size for slot in again] == [4]
+    again = [s for s in lease(store, key, 9, repeats=4, owner="b") if s.pulls == mine[0].pulls]
+    assert [slot.pulls.size for slot in again] == [4]
     for call in (lambda s: s.hold(mine[0], 5.0), lambda s: s.release(mine[0], "")):
         with pytest.raises(TicketError, match="not leased to 'a' any more"):
             store.write(key, call)
     # The late teller comes first: accepted. The other one brings other values: refused.
-    assert record(store, key, (*mine[0][:3], values([1], [2], [3], [4]))) == 4
+    assert record(store, key, (*mine[0].pulls.start, values([1], [2], [3], [4]))) == 4
     with pytest.raises(TicketError, match="other values"):
-        record(store, key, (*mine[0][:3], values([1], [2], [9], [4])))
+        record(store, key, (*mine[0].pulls.start, values([1], [2], [9], [4])))
 
 
 def test_a_lease_that_is_held_goes_on(store, key):
@@ -110,15 +123,17 @@ def test_a_lease_that_is_held_goes_on(store, key):
     assert until > time.time() + 30
     time.sleep(0.35)
     others = lease(store, key, 9, repeats=9)
-    assert mine[:3] not in [slot[:3] for slot in others]
+    assert mine.pulls.start not in [slot.pulls.start for slot in others]
 
 
 def test_a_released_lease_is_free_and_remembers_why(store, key):
     (mine,) = lease(store, key, 1, repeats=4, owner="a")
-    record(store, key, (*mine[:3], values([1.0])))
+    record(store, key, (*mine.pulls.start, values([1.0])))
     store.write(key, lambda session: session.release(mine, "broke"))
-    (again,) = [s for s in lease(store, key, 9, repeats=9, owner="b") if s[:2] == mine[:2]][:1]
-    assert (again.first, again.size) == (mine.first + 1, mine.size - 1)
+    (again,) = [
+        s for s in lease(store, key, 9, repeats=9, owner="b") if s.pulls.home == mine.pulls.home
+    ][:1]
+    assert (again.pulls.first, again.pulls.size) == (mine.pulls.first + 1, mine.pulls.size - 1)
     assert (again.failures, again.reason, again.owner) == (1, "broke", "b")
 
 
@@ -126,7 +141,12 @@ def test_what_is_told_is_kept_to_the_bit(store, key):
     odd = values([-0.0, 5e-324], [1e100, 0.1 + 0.2], [np.nextafter(1, 2), -1 / 3])
     assert record(store, key, (0, 0, 1, odd)) == 3
     (block,) = store.read(key, lambda session: session.blocks(0))
-    assert block.values.tobytes() == odd.tobytes() and block[:4] == (1, 0, 0, 1)
+    assert block.values.tobytes() == odd.tobytes() and (block.number, *block.pulls.start) == (
+        1,
+        0,
+        0,
+        1,
+    )
     assert abs(block.at - time.time()) < 3600  # the clock is the storage's own
     head = store.read(key, lambda session: session.head)
     assert (head.told, head.blocks) == (3, 1)
@@ -139,12 +159,12 @@ def test_told_twice_told_in_parts_and_told_across_slots(store, key):
     assert record(store, key, (0, 0, 0, rows[:6])) == 4  # two parts of it are new
     assert record(store, key, (0, 0, 5, rows[5:7]), (0, 0, 6, rows[6:])) == 4
     assert record(store, key, (0, 0, 0, rows)) == 0
-    found = store.read(key, lambda session: session.observed(0, 0, 0, 10))
-    told = {b.first + k: row for b in found for k, row in enumerate(b.values.tolist())}
+    found = store.read(key, lambda session: session.observed(PullRange(0, 0, 0, 10)))
+    told = {b.pulls.first + k: row for b in found for k, row in enumerate(b.values.tolist())}
     assert told == {k: [float(k)] for k in range(10)}
     assert store.read(key, lambda session: session.top(0, 0)) == 10
     assert store.read(key, lambda session: session.top(1, 0)) == 0
-    assert store.read(key, lambda session: session.slots()) == [Slot(1, 2, 0, 1, 1, 0)]
+    assert store.read(key, lambda session: session.slots()) == [Slot(PullRange(1, 2, 0, 1), 1, 0)]
     assert store.read(key, lambda session: session.waiting())
     record(store, key, (1, 2, 0, values([7.0])))
     assert not store.read(key, lambda session: session.waiting())
@@ -170,7 +190,7 @@ def test_a_session_that_raises_leaves_everything_as_it_was(store, key):
     before = everything(store, key)
 
     def work(session):
-        session.record([Tell(1, 2, 0, values([1.0]))])
+        session.record([tell(1, 2, 0, values([1.0]))])
         session.lease(2, 1, "w", 60.0)
         session.decide([Entry(1, 1, 1, "in", 0, "{}")])
         session.set_snapshot(b"abc")
@@ -191,8 +211,8 @@ def test_blocks_by_number(store, key):
     assert numbers == [4, 5, 6]
     some = store.read(key, lambda session: session.blocks(3, [2, 1], 2))
     assert sorted(b.number for b in some[:2]) == [1, 2] and [b.number for b in some[2:]] == [4, 5]
-    found = store.read(key, lambda session: session.observed(0, 0, 2, 4))
-    assert sorted(b.first for b in found) == [2, 3]
+    found = store.read(key, lambda session: session.observed(PullRange(0, 0, 2, 2)))
+    assert sorted(b.pulls.first for b in found) == [2, 3]
 
 
 def test_head_decisions_snapshot_and_imports(store, key):
@@ -239,7 +259,7 @@ def test_readers_see_what_is_finished_and_do_not_wait(kind, tmp_path):
     inside, leave = threading.Event(), threading.Event()
 
     def work(session):
-        session.record([Tell(0, 0, 0, values([1.0]))])
+        session.record([tell(0, 0, 0, values([1.0]))])
         inside.set()
         leave.wait(20)
 

@@ -122,7 +122,7 @@ class Trial:
         stored = {}
         for block in blocks:
             for k, row in enumerate(block.values.tolist()):
-                pull = block.group, block.arm, block.first + k
+                pull = *block.pulls.home, block.pulls.first + k
                 assert pull not in stored
                 stored[pull] = row
         assert len(stored) == self.study.status().told

@@ -160,8 +160,8 @@ class Scene:
         stored = {}
         for block in study.blocks():
             for k, row in enumerate(block.values.tolist()):
-                assert (block.group, block.arm, block.first + k) not in stored
-                stored[block.group, block.arm, block.first + k] = row
+                assert (*block.pulls.home, block.pulls.first + k) not in stored
+                stored[*block.pulls.home, block.pulls.first + k] = row
         study.close()
         with open(self.receipts) as file:
             lines = [json.loads(line) for line in file]

@@ -65,8 +65,8 @@ def live(algorithm, goal, tape, compiled):
     if compiled:
         session.compile()
     while not session.done:
-        for group, arm, first, stop, _ in list(session.wanted()):
-            session.feed(group, arm, first, tape.values(group, arm, first, stop))
+        for pulls, end in list(session.wanted()):
+            session.feed(*pulls.start, tape.values(*pulls.start, end))
         session.advance()
     return session.pulls
 

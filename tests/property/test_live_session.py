@@ -31,9 +31,13 @@ def requests(live, size=1):
     """Return (group, arm, index, repeats) of all that is wanted and not told: the plan's pulls first."""
     found = []
     for ahead in (False, True):
-        for i, j, first, end, stop in live.wanted():
-            for a, b in live.missing(i, j, *((end, stop) if ahead else (first, end))):
-                found += [(i, j, start, min(size, b - start)) for start in range(a, b, size)]
+        for wanted, end in live.wanted():
+            asked = wanted.cut(end, wanted.stop) if ahead else wanted.cut(wanted.first, end)
+            for rest in live.missing(asked):
+                found += [
+                    (*rest.home, start, min(size, rest.stop - start))
+                    for start in range(rest.first, rest.stop, size)
+                ]
     return found
 
 

@@ -22,6 +22,7 @@ from bestgroup.inference.confidence_sequences.boxes import take_values
 from bestgroup.inference.tally import Tally, empty_tally, with_room
 from bestgroup.problem.arrays import Floats, Ints, numbers
 from bestgroup.problem.noise import SubGaussian
+from bestgroup.problem.pull_range import PullRange
 from bestgroup.problem.status import Status
 
 
@@ -170,8 +171,8 @@ class LiveSession:
         self._bodies = bodies(self.algorithm, self.rule, True)
         self._take = take_values.compiled
 
-    def wanted(self) -> Iterator[tuple[int, int, int, int, int]]:
-        """Yield (group, arm, first, end, stop): the plan wants [first, end), ahead [end, stop)."""
+    def wanted(self) -> Iterator[tuple[PullRange, int]]:
+        """Yield the pulls of an arm that are wanted, and where those of the plan end: the rest is ahead."""
         if self.done or self.stuck:
             return
         counts, items = self._tally.counts, self.setting.items
@@ -179,11 +180,14 @@ class LiveSession:
             first = int(counts[i, j])
             end = first + int(self._plan[i, j])
             stop = end + self.horizon
-            yield i, j, first, end, stop if not items or not items.count else min(stop, items.count)
+            if items and items.count:
+                stop = min(stop, items.count)
+            yield PullRange(i, j, first, stop - first), end
 
-    def missing(self, group: int, arm: int, first: int, stop: int) -> list[tuple[int, int]]:
-        """Return the stretches [a, b) of [first, stop) that are not told."""
-        return self._stacks[group][arm].missing(first, stop)
+    def missing(self, pulls: PullRange) -> list[PullRange]:
+        """Return what of a range of pulls is not told."""
+        stack = self._stacks[pulls.group][pulls.arm]
+        return [pulls.cut(a, b) for a, b in stack.missing(pulls.first, pulls.stop)]
 
     def tell(self, group: int, arm: int, index: int, values: Any) -> int:
         """Take observations index, index + 1, ... of an arm; returns how many were new.

@@ -44,9 +44,9 @@ class Doubter:
 
     def _take(self, block: Block) -> None:
         self._seen, self._chain = block.number, block.chain
-        problem, arm = self._spec.problem, (block.group, block.arm)
+        problem, arm = self._spec.problem, block.pulls.home
         ahead = self._ahead.setdefault(arm, {})
-        ahead[block.first] = block.values
+        ahead[block.pulls.first] = block.values
         name = f"{problem.groups[arm[0]]}, {problem.arms[arm[0]][arm[1]]}"
         while (count := self._counts.get(arm, 0)) in ahead:
             values = ahead.pop(count)

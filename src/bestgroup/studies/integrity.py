@@ -55,8 +55,8 @@ def examine(session: Session, spec: StudySpec) -> Examined:
         fault = _fault(spec, row, before, number) or _overlap(seen, row)
         before = row.chain
         if fault is None:
-            values = np.frombuffer(row.data, "<f8").reshape(row.size, -1)
-            good.append(Block(*row[:4], values, row.at, row.chain))
+            values = np.frombuffer(row.data, "<f8").reshape(row.pulls.size, -1)
+            good.append(Block(row.number, row.pulls, values, row.at, row.chain))
         else:
             remedy = "drops it and has its pulls measured again, with the same seeds"
             findings.append(Finding(f"block {row.number} ({_place(spec, row)}) {fault}", remedy))
@@ -88,24 +88,25 @@ def _fault(spec: StudySpec, row: Stored, before: bytes, number: int) -> str | No
     shape, dims = spec.problem.shape, len(spec.problem.dims)
     if row.number != number:
         return f"follows a gap: block {number}, which its checksum builds on, is missing"
-    if not (0 <= row.group < shape.groups and 0 <= row.arm < shape.sizes[row.group]):
+    if not (
+        0 <= row.pulls.group < shape.groups and 0 <= row.pulls.arm < shape.sizes[row.pulls.group]
+    ):
         return "is of an arm that the problem does not have"
-    if row.size < 1 or row.first < 0:
+    if row.pulls.size < 1 or row.pulls.first < 0:
         return "holds no pulls"
-    if len(row.data) != 8 * dims * row.size:
-        return f"is cut: it has {len(row.data)} bytes where {8 * dims * row.size} belong"
+    if len(row.data) != 8 * dims * row.pulls.size:
+        return f"is cut: it has {len(row.data)} bytes where {8 * dims * row.pulls.size} belong"
     values = np.frombuffer(row.data, "<f8")
     if not np.isfinite(values).all():
         return "holds a value that is not a finite number"
-    place = row.number, row.group, row.arm, row.first, row.size, row.at
-    if chain_bytes(before, place, row.data) != row.chain:
+    if chain_bytes(before, row) != row.chain:
         return "does not fit its checksum"
     return None
 
 
 def _overlap(seen: dict[tuple[int, int], list[tuple[int, int]]], row: Stored) -> str | None:
-    spans = seen.setdefault((row.group, row.arm), [])
-    first, stop = row.first, row.first + row.size
+    spans = seen.setdefault(row.pulls.home, [])
+    first, stop = row.pulls.first, row.pulls.first + row.pulls.size
     if spans and first < spans[-1][1] and any(a < stop and first < b for a, b in spans):
         return "repeats pulls of an earlier block"
     spans.append((first, stop))
@@ -114,12 +115,16 @@ def _overlap(seen: dict[tuple[int, int], list[tuple[int, int]]], row: Stored) ->
 
 def _place(spec: StudySpec, row: Stored) -> str:
     try:
-        group = spec.problem.groups[row.group]
-        arm = spec.problem.arms[row.group][row.arm]
+        group = spec.problem.groups[row.pulls.group]
+        arm = spec.problem.arms[row.pulls.group][row.pulls.arm]
     except IndexError:
-        group, arm = str(row.group), str(row.arm)
-    last = row.first + row.size - 1
-    pulls = f"pull {row.first}" if last <= row.first else f"pulls {row.first} to {last}"
+        group, arm = str(row.pulls.group), str(row.pulls.arm)
+    last = row.pulls.first + row.pulls.size - 1
+    pulls = (
+        f"pull {row.pulls.first}"
+        if last <= row.pulls.first
+        else f"pulls {row.pulls.first} to {last}"
+    )
     return f"{pulls} of arm {arm!r} of {group!r}"
 
 
@@ -146,12 +151,12 @@ def _replayed(session: Session, spec: StudySpec) -> tuple[int, list[Finding]]:
             f"the log gives plan, pulls and told {now}, the head says {head[0], head[2], head[1]}"
         )
         findings.append(Finding(what, "goes by the log"))
-    slots = {(s.group, s.arm, k) for s in session.slots() for k in (s.first, s.stop - 1)}
+    slots = {(*s.pulls.home, k) for s in session.slots() for k in (s.pulls.first, s.pulls.stop - 1)}
     lacking = [
-        (i, j, a)
-        for i, j, first, end, _ in live.wanted()
-        for a, _ in live.missing(i, j, first, end)
-        if (i, j, a) not in slots
+        pulls
+        for wanted, end in live.wanted()
+        for pulls in live.missing(wanted.cut(wanted.first, end))
+        if pulls.start not in slots
     ]
     if lacking:
         what = f"{len(lacking)} stretches of pulls that the plan waits for have no ticket"

@@ -105,9 +105,9 @@ class Observer:
 
     def _take(self, block: Block, values: Floats) -> None:
         self._seen, self._chain = block.number, block.chain
-        arm = block.group, block.arm
+        arm = block.pulls.home
         ahead = self._ahead.setdefault(arm, {})
-        ahead[block.first] = values
+        ahead[block.pulls.first] = values
         while (count := int(self._tally.counts[arm])) in ahead:
             self._add(arm, ahead.pop(count))
 

@@ -76,14 +76,15 @@ def rows_of(spec: StudySpec, blocks: Sequence[Block]) -> Observations:
     dims = [dim.name for dim in problem.decided]
     kept = [d for d, dim in enumerate(problem.dims) if dim.direction != "watch"]
     found = Observations(tuple(dims), link=first_link(dims))
-    for block in sorted(blocks, key=lambda block: (block.group, block.arm, block.first)):
-        names = problem.groups[block.group], problem.arms[block.group][block.arm]
-        items = ["" for _ in range(block.first, block.stop)]
+    for block in sorted(blocks, key=lambda block: block.pulls):
+        pulls = block.pulls
+        names = problem.groups[pulls.group], problem.arms[pulls.group][pulls.arm]
+        items = [""] * pulls.size
         if problem.items is not None:
-            items = [problem.items.name(k) for k in spec.item_numbers(block.first, block.stop)]
+            items = [problem.items.name(k) for k in spec.item_numbers(pulls.first, pulls.stop)]
         for k, row in enumerate(block.values[:, kept].tolist()):
             keys = (*names, items[k]) if problem.items is not None else names
-            add_row(found, keys, [*row, float(block.first + k)])
+            add_row(found, keys, [*row, float(pulls.first + k)])
     for arm, index in found.index.items():
         if index != list(range(len(index))):
             raise InvalidInput(

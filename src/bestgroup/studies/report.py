@@ -123,15 +123,18 @@ def make_status(spec: StudySpec, session: Session) -> StudyStatus:
     problem = spec.problem
     for slot in session.slots():
         if not slot.owner:
-            free += slot.size
+            free += slot.pulls.size
         elif slot.expires > now:
-            leased += slot.size
-            workers[slot.owner] = workers.get(slot.owner, 0) + slot.size
+            leased += slot.pulls.size
+            workers[slot.owner] = workers.get(slot.owner, 0) + slot.pulls.size
         else:
-            overdue += slot.size
+            overdue += slot.pulls.size
         if slot.failures:
-            names = {"group": problem.groups[slot.group], "arm": problem.arms[slot.group][slot.arm]}
-            story = {"index": slot.first, "times": slot.failures, "reason": slot.reason}
+            names = {
+                "group": problem.groups[slot.pulls.group],
+                "arm": problem.arms[slot.pulls.group][slot.pulls.arm],
+            }
+            story = {"index": slot.pulls.first, "times": slot.failures, "reason": slot.reason}
             failures.append({**names, **story})
     return StudyStatus(
         name=spec.name,

@@ -108,7 +108,7 @@ class Runner:
         live = self.sync(session)
         for tell in tells:
             rows = self.oriented(tell.values)
-            live.check_differences(tell.group, tell.arm, tell.first, rows)
+            live.check_differences(*tell.pulls.start, rows)
 
     def _feed_log(self, session: Session, live: LiveSession, end: int) -> None:
         while self._seen < end:
@@ -234,12 +234,12 @@ class Runner:
     def _feed(self, live: LiveSession, blocks: list[Block]) -> None:
         values = np.concatenate([block.values for block in blocks])
         oriented = self.spec.problem.to_internal(values)
-        self._loose += [(b.number, b.group, b.arm, b.stop) for b in blocks]
+        self._loose += [(b.number, *b.pulls.home, b.pulls.stop) for b in blocks]
         if len(blocks) <= 16:
             at = 0
             for block in blocks:
                 size = len(block.values)
-                live.feed(block.group, block.arm, block.first, oriented[at : at + size])
+                live.feed(*block.pulls.start, oriented[at : at + size])
                 at += size
             return
         for group, arm, first, rows in _runs(blocks, oriented):
@@ -284,39 +284,38 @@ def _slots(live: LiveSession, old: Sequence[Slot]) -> list[Slot]:
     kept: dict[tuple[int, int], list[Slot]] = {}
     for slot in old:
         if slot.owner or slot.failures:
-            kept.setdefault(slot[:2], []).append(slot)
+            kept.setdefault(slot.pulls.home, []).append(slot)
     new: list[Slot] = []
-    for i, j, first, end, stop in live.wanted():
-        own = sorted(kept.pop((i, j), []), key=lambda slot: slot.first)
-        for a, b in live.missing(i, j, first, stop):
-            at = a
+    for wanted, end in live.wanted():
+        own = sorted(kept.pop(wanted.home, []), key=lambda slot: slot.pulls.first)
+        for rest in live.missing(wanted):
             for slot in own:
-                start, halt = max(slot.first, at), min(slot.stop, b)
-                if start >= halt:
+                both = slot.pulls.overlap(rest)
+                if both.size <= 0:
                     continue
-                if at < start:
-                    new.append(_wanted(Slot(i, j, at, start - at), end))
-                new.append(_wanted(slot._replace(first=start, size=halt - start), end))
-                at = halt
-            if at < b:
-                new.append(_wanted(Slot(i, j, at, b - at), end))
+                if rest.first < both.first:
+                    new.append(_wanted(Slot(rest.cut(rest.first, both.first)), end))
+                new.append(_wanted(slot._replace(pulls=both), end))
+                rest = rest.cut(both.stop, rest.stop)
+            if rest.size > 0:
+                new.append(_wanted(Slot(rest), end))
         for slot in own:
-            if slot.stop > stop and slot.owner:
-                start = max(slot.first, stop)
-                new.append(slot._replace(first=start, size=slot.stop - start, due=0, rank=2))
+            if slot.pulls.stop > wanted.stop and slot.owner:
+                beyond = slot.pulls.cut(max(slot.pulls.first, wanted.stop), slot.pulls.stop)
+                new.append(slot._replace(pulls=beyond, due=0, rank=2))
     new += [s._replace(due=0, rank=2) for slots in kept.values() for s in slots if s.owner]
     return new
 
 
 def _wanted(slot: Slot, end: int) -> Slot:
     """Return the slot with the pulls before `end` marked as due."""
-    due = max(0, min(end - slot.first, slot.size))
+    due = max(0, min(end - slot.pulls.first, slot.pulls.size))
     return slot._replace(due=due, rank=0 if due else 1)
 
 
 def _runs(blocks: list[Block], values: Floats) -> Any:
     """Yield (group, arm, first, rows) with neighbouring blocks of an arm put together."""
-    table = np.array([(b.group, b.arm, b.first, len(b.values)) for b in blocks], np.int64)
+    table = np.array([b.pulls for b in blocks], np.int64)
     starts = np.concatenate([[0], np.cumsum(table[:-1, 3])])
     order = np.lexsort((table[:, 2], table[:, 1], table[:, 0]))
     table, starts = table[order], starts[order]

@@ -44,6 +44,7 @@ from bestgroup.plots.study import status_view
 from bestgroup.problem.arrays import LARGEST, Floats, number, positive_int
 from bestgroup.problem.noise import SubGaussian
 from bestgroup.problem.problem import Problem
+from bestgroup.problem.pull_range import PullRange
 from bestgroup.studies.certificate import make_certificate
 from bestgroup.studies.doubts import Doubter
 from bestgroup.studies.integrity import Finding, examine, mend
@@ -337,7 +338,7 @@ class Study:
         def work(session: Session) -> list[Lease]:
             return [
                 Lease(*self._names(slot), slot.owner, slot.expires - session.now)
-                for slot in sorted(session.slots(), key=lambda slot: slot[:3])
+                for slot in sorted(session.slots(), key=lambda slot: slot.pulls.start)
                 if slot.owner
             ]
 
@@ -352,7 +353,7 @@ class Study:
         def work(session: Session) -> int:
             held = [s for s in session.slots() if s.owner and owner in (None, s.owner)]
             session.swap(held, [slot._replace(owner="", expires=0.0) for slot in held])
-            return sum(slot.size for slot in held)
+            return sum(slot.pulls.size for slot in held)
 
         return self._store.write(self._key, work)
 
@@ -532,19 +533,19 @@ class Study:
 
     def _names(self, slot: Slot) -> tuple[str, str, int, int]:
         problem = self.problem
-        arm = problem.arms[slot.group][slot.arm]
-        return problem.groups[slot.group], arm, slot.first, slot.size
+        arm = problem.arms[slot.pulls.group][slot.pulls.arm]
+        return problem.groups[slot.pulls.group], arm, slot.pulls.first, slot.pulls.size
 
     def _ticket(self, slot: Slot) -> Ticket:
-        problem, place = self.problem, (self.spec.seed, slot.group, slot.arm)
+        problem, place = self.problem, (self.spec.seed, slot.pulls.group, slot.pulls.arm)
         items = problem.items
-        numbers = () if items is None else self.spec.item_numbers(slot.first, slot.stop)
+        numbers = () if items is None else self.spec.item_numbers(slot.pulls.first, slot.pulls.stop)
         return Ticket(
             study=self.name,
-            group=problem.groups[slot.group],
-            arm=problem.arms[slot.group][slot.arm],
-            index=slot.first,
-            repeats=slot.size,
+            group=problem.groups[slot.pulls.group],
+            arm=problem.arms[slot.pulls.group][slot.pulls.arm],
+            index=slot.pulls.first,
+            repeats=slot.pulls.size,
             owner=slot.owner,
             expires=slot.expires,
             place=place,
@@ -565,7 +566,7 @@ class Study:
     def _slot(self, ticket: Any) -> Slot:
         claim = read_ticket(ticket, self.name, self.identity)
         i, j = self.problem.index(claim.group, claim.arm)
-        return Slot(i, j, claim.first, claim.repeats, owner=claim.owner)
+        return Slot(PullRange(i, j, claim.first, claim.repeats), owner=claim.owner)
 
     def _tell(self, ticket: Any, values: Any) -> Tell:
         claim = read_ticket(ticket, self.spec.name, self._key)
@@ -576,7 +577,7 @@ class Study:
                 f"a ticket of {claim.repeats} pulls takes 1 to {claim.repeats} rows of values; "
                 f"got {len(block)}"
             )
-        return Tell(i, j, claim.first, block)
+        return Tell(PullRange(i, j, claim.first, len(block)), block)
 
 
 def _is_stalled(session: Session) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import hashlib
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,6 +19,7 @@ from bestgroup.files.observations import Table
 from bestgroup.files.replacing import check_writable, replacing
 from bestgroup.problem.arrays import Floats, Ints
 from bestgroup.problem.problem import Problem
+from bestgroup.problem.pull_range import PullRange
 from bestgroup.studies.runner import Runner
 from bestgroup.studies.spec import StudySpec
 from bestgroup.studies.storage.base import Session
@@ -110,12 +111,12 @@ def import_rows(session: Session, runner: Runner, table: Rows) -> int:
         slots = session.slots(i, j)
         if table.items or table.places:
             parts, values = _given_places(runner, live, (i, j), table)
-            _write_parts(tells, (i, j), parts, values)
+            _write_parts(tells, parts, values)
             _cut_slots(slots, parts, old, new)
             continue
-        held = sorted((s.first, s.stop) for s in slots if s.owner and s.expires > session.now)
-        parts = _places(live.missing(i, j, 0, 2**62), held, len(values))
-        _write_parts(tells, (i, j), parts, values)
+        held = sorted(s.pulls for s in slots if s.owner and s.expires > session.now)
+        parts = _places(live.missing(PullRange(i, j, 0, 2**62)), held, len(values))
+        _write_parts(tells, parts, values)
         _cut_slots(slots, parts, old, new)
     if getattr(runner.spec.problem.noise, "difference", None) is not None:
         runner.check_differences(session, tells)
@@ -127,34 +128,30 @@ def import_rows(session: Session, runner: Runner, table: Rows) -> int:
     return sum(len(tell.values) for tell in tells)
 
 
-def _write_parts(
-    tells: list[Tell], arm: tuple[int, int], parts: Sequence[tuple[int, int]], values: Floats
-) -> None:
-    """Add the values of an arm's pulls in these stretches, one after the other."""
+def _write_parts(tells: list[Tell], parts: Sequence[PullRange], values: Floats) -> None:
+    """Add the values of an arm's pulls, one range after the other."""
     at = 0
-    for first, stop in parts:
-        for start in range(first, stop, PORTION):
-            size = min(PORTION, stop - start)
-            tells.append(Tell(*arm, start, values[at : at + size]))
-            at += size
+    for part in parts:
+        for start in range(part.first, part.stop, PORTION):
+            pulls = part.cut(start, min(start + PORTION, part.stop))
+            tells.append(Tell(pulls, values[at : at + pulls.size]))
+            at += pulls.size
 
 
 def _cut_slots(
-    slots: Sequence[Slot], parts: Sequence[tuple[int, int]], old: list[Slot], new: list[Slot]
+    slots: Sequence[Slot], parts: Sequence[PullRange], old: list[Slot], new: list[Slot]
 ) -> None:
     """Take what is told now out of what is handed out."""
     for slot in slots:
-        left = [(slot.first, slot.stop)]
-        for part in parts:
-            left = _without(left, [part])
-        if left != [(slot.first, slot.stop)]:
+        left = slot.pulls.without(parts)
+        if left != [slot.pulls]:
             old.append(slot)
-            new += [slot.part(a, b) for a, b in left]
+            new += [slot.part(pulls.first, pulls.stop) for pulls in left]
 
 
 def _given_places(
     runner: Runner, live: LiveSession, arm: tuple[int, int], table: Rows
-) -> tuple[list[tuple[int, int]], Floats]:
+) -> tuple[list[PullRange], Floats]:
     """Return where an arm's rows stand among its pulls, and their values in that order.
 
     Rows of pulls that are told already are left out; with other values they are refused.
@@ -177,12 +174,12 @@ def _given_places(
             raise InvalidInput(
                 f"the arm {problem.arms[arm[0]][arm[1]]!r} was told other values on {where}"
             )
-    parts: list[tuple[int, int]] = []
+    parts: list[PullRange] = []
     for place, _ in fresh:
-        if parts and parts[-1][1] == place:
-            parts[-1] = (parts[-1][0], place + 1)
+        if parts and parts[-1].stop == place:
+            parts[-1] = parts[-1].cut(parts[-1].first, place + 1)
         else:
-            parts.append((place, place + 1))
+            parts.append(PullRange(*arm, place, 1))
     return parts, values[[row for _, row in fresh]]
 
 
@@ -204,51 +201,34 @@ def _by_item(runner: Runner, arm: tuple[int, int], table: Rows) -> Ints:
     return np.array([places[number] for number in numbers], np.int64)
 
 
-def _places(
-    open_: Sequence[tuple[int, int]], held: Sequence[tuple[int, int]], size: int
-) -> list[tuple[int, int]]:
-    """Return the first stretches of `open_` outside `held` that hold `size` pulls together.
+def _places(open_: Sequence[PullRange], held: Sequence[PullRange], size: int) -> list[PullRange]:
+    """Return the first pulls of `open_` outside `held`, `size` of them together.
 
-    >>> _places([(2, 4), (6, 100)], [(3, 4), (7, 8)], 4)
-    [(2, 3), (6, 7), (8, 10)]
+    >>> found = _places([PullRange(0, 0, 2, 98)], [PullRange(0, 0, 3, 1)], 4)
+    >>> [(pulls.first, pulls.stop) for pulls in found]
+    [(2, 3), (4, 7)]
     """
-    parts: list[tuple[int, int]] = []
-    for first, stop in _without(open_, held):
-        if size <= 0:
-            break
-        parts.append((first, min(stop, first + size)))
-        size -= parts[-1][1] - first
+    parts: list[PullRange] = []
+    for pulls in open_:
+        for free in pulls.without(held):
+            if size > 0:
+                parts.append(free.cut(free.first, min(free.stop, free.first + size)))
+                size -= parts[-1].size
     return parts
-
-
-def _without(
-    spans: Iterable[tuple[int, int]], holes: Iterable[tuple[int, int]]
-) -> list[tuple[int, int]]:
-    """Return spans with the holes, which are in order, cut out."""
-    result: list[tuple[int, int]] = []
-    cuts = list(holes)
-    for first, stop in spans:
-        for low, high in cuts:
-            if high <= first or low >= stop:
-                continue
-            if first < low:
-                result.append((first, low))
-            first = min(high, stop)
-        if first < stop:
-            result.append((first, stop))
-    return result
 
 
 def _columns(spec: StudySpec, blocks: Sequence[Block]) -> dict[str, Any]:
     """Return all observations by group, arm and index, a column each."""
     problem = spec.problem
-    ordered = sorted(blocks, key=lambda block: (block.group, block.arm, block.first))
+    ordered = sorted(blocks, key=lambda block: block.pulls)
     sizes = [len(block.values) for block in ordered]
     dims = len(problem.dims)
     values = np.concatenate([b.values for b in ordered]) if ordered else np.zeros((0, dims))
-    groups = np.repeat(np.array([problem.groups[b.group] for b in ordered], object), sizes)
-    arms = np.repeat(np.array([problem.arms[b.group][b.arm] for b in ordered], object), sizes)
-    index = [np.arange(b.first, b.stop) for b in ordered]
+    groups = np.repeat(np.array([problem.groups[b.pulls.group] for b in ordered], object), sizes)
+    arms = np.repeat(
+        np.array([problem.arms[b.pulls.group][b.pulls.arm] for b in ordered], object), sizes
+    )
+    index = [np.arange(b.pulls.first, b.pulls.stop) for b in ordered]
     return {
         "group": groups,
         "arm": arms,
@@ -263,7 +243,7 @@ def _items_column(spec: StudySpec, blocks: Sequence[Block]) -> dict[str, Any]:
     items = spec.problem.items
     if items is None:
         return {}
-    names = [items.name(k) for b in blocks for k in spec.item_numbers(b.first, b.stop)]
+    names = [items.name(k) for b in blocks for k in spec.item_numbers(b.pulls.first, b.pulls.stop)]
     return {"item": np.array(names, object)}
 
 

@@ -100,9 +100,9 @@ def warm(spec: StudySpec) -> None:
     low, high = value_ends(problem)
     step = high - low if problem.shared is None else np.array(problem.shared.reach)
     for _ in range(_PLANS):
-        for i, j, first, end, _stop in list(live.wanted()):
-            ones = rng.integers(0, 2, (end - first, problem.shape.dims))
-            live.feed(i, j, first, low + step * ones)
+        for pulls, end in list(live.wanted()):
+            ones = rng.integers(0, 2, (end - pulls.first, problem.shape.dims))
+            live.feed(*pulls.start, low + step * ones)
         if not live.advance(1):
             return
 

@@ -27,6 +27,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
 from bestgroup.errors import TicketError
+from bestgroup.problem.pull_range import PullRange
 from bestgroup.studies.storage.book import Book, check_told
 from bestgroup.studies.storage.records import (
     Block,
@@ -95,12 +96,12 @@ class Session(ABC):
         now = self.now
         for block in blocks:
             self.now = block.at
-            self.append([Tell(*block[1:5])])
+            self.append([Tell(block.pulls, block.values)])
         self.now = now
 
     @abstractmethod
-    def observed(self, group: int, arm: int, first: int, stop: int) -> list[Block]:
-        """Return the blocks of an arm that overlap [first, stop)."""
+    def observed(self, pulls: PullRange) -> list[Block]:
+        """Return the blocks that hold some of these pulls."""
 
     @abstractmethod
     def top(self, group: int, arm: int) -> int:
@@ -145,14 +146,14 @@ class Session(ABC):
         old: list[Slot] = []
         rest: list[Slot] = []
         for slot in self._available(most):
-            first = slot.first
-            while first < slot.stop and len(out) < most:
-                stop = min(first + repeats, slot.stop)
-                piece = slot if slot.size <= repeats else slot.part(first, stop)
-                out.append(Slot(*piece[:6], owner, until, *piece[8:10], seconds))
+            first = slot.pulls.first
+            while first < slot.pulls.stop and len(out) < most:
+                stop = min(first + repeats, slot.pulls.stop)
+                piece = slot if slot.pulls.size <= repeats else slot.part(first, stop)
+                out.append(piece._replace(owner=owner, expires=until, seconds=seconds))
                 first = stop
-            if first < slot.stop:
-                rest.append(slot.part(first, slot.stop)._replace(owner="", expires=0.0))
+            if first < slot.pulls.stop:
+                rest.append(slot.part(first, slot.pulls.stop)._replace(owner="", expires=0.0))
             old.append(slot)
             if len(out) == most:
                 break
@@ -187,13 +188,11 @@ class Session(ABC):
         own: dict[tuple[int, int, int], Slot] = {}
         lost: list[int] = []
         for place, mine in enumerate(claims):
-            arm = mine[:2]
+            arm = mine.pulls.home
             if arm not in books:
                 books[arm] = Book(self.slots(*arm))
-            found = [
-                s for s in books[arm].under(arm, mine.first, mine.stop) if s.owner == mine.owner
-            ]
-            own |= {slot[:3]: slot for slot in found}
+            found = [s for s in books[arm].under(mine.pulls) if s.owner == mine.owner]
+            own |= {slot.pulls.start: slot for slot in found}
             if not found:
                 lost.append(place)
         kept = own.values()
@@ -214,16 +213,16 @@ class Session(ABC):
     def _own(self, mine: Slot) -> list[Slot]:
         own = [
             slot
-            for slot in self.slots(mine.group, mine.arm)
-            if slot.first < mine.stop and slot.stop > mine.first and slot.owner == mine.owner
+            for slot in self.slots(mine.pulls.group, mine.pulls.arm)
+            if slot.pulls.overlaps(mine.pulls) and slot.owner == mine.owner
         ]
         if not own:
             raise TicketError(
                 f"is not leased to {mine.owner!r} any more: it was told, or its lease ended and it "
                 "was handed out again",
-                mine.group,
-                mine.arm,
-                (mine.first, mine.first),
+                mine.pulls.group,
+                mine.pulls.arm,
+                (mine.pulls.first, mine.pulls.first),
             )
         return own
 
@@ -234,20 +233,19 @@ class Session(ABC):
         """
         if len(tells) == 1:  # nearly always the whole of one slot
             (only,) = tells
-            stop = only.stop
-            for slot in self.slots(only.group, only.arm):
-                if slot.first == only.first and slot.first + slot.size == stop:
+            for slot in self.slots(only.pulls.group, only.pulls.arm):
+                if slot.pulls == only.pulls:
                     self.swap((slot,), ())
                     self.append(tells)
-                    return slot.size
-        arms = {(tell.group, tell.arm) for tell in tells}
+                    return slot.pulls.size
+        arms = {tell.pulls.home for tell in tells}
         few = len(arms) <= FEW
         book = Book([slot for arm in arms for slot in self.slots(*arm)] if few else self.slots())
         fresh: list[Tell] = []
         for tell in tells:
             parts = book.take(tell)
             if sum(len(part.values) for part in parts) < len(tell.values):
-                known = [*self.observed(*tell[:3], tell.stop), *fresh]
+                known = [*self.observed(tell.pulls), *fresh]
                 check_told(tell, parts, known)
             fresh += parts
         if fresh:

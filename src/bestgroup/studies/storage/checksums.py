@@ -11,7 +11,7 @@ import secrets
 import struct
 from hashlib import blake2b
 
-from bestgroup.studies.storage.records import Block, Head
+from bestgroup.studies.storage.records import Block, Head, Stored
 
 _SIZE = 16  # bytes
 _PLACE = struct.Struct("<qqqqqd")
@@ -26,20 +26,20 @@ def link(before: bytes, block: Block) -> bytes:
     """Return the checksum of a block that follows the one with the checksum `before`.
 
     >>> import numpy as np
-    >>> one = Block(1, 0, 0, 0, np.array([[0.5]]))
+    >>> from bestgroup.problem.pull_range import PullRange
+    >>> one = Block(1, PullRange(0, 0, 0, 1), np.array([[0.5]]))
     >>> link(b"", one) == link(b"", one) != link(b"", one._replace(number=2))
     True
     """
-    values = block.values
-    place = (block.number, block.group, block.arm, block.first, len(values), block.at)
-    return chain_bytes(before, place, values.astype("<f8", copy=False).tobytes())
+    data = block.values.astype("<f8", copy=False).tobytes()
+    return chain_bytes(before, Stored(block.number, block.pulls, data, block.at))
 
 
-def chain_bytes(before: bytes, place: tuple[int, int, int, int, int, float], data: bytes) -> bytes:
-    """Return the checksum of (number, group, arm, first, count, at) with the bytes of its values."""
+def chain_bytes(before: bytes, row: Stored) -> bytes:
+    """Return the checksum of a row that follows the one with the checksum `before`."""
     hasher = blake2b(before, digest_size=_SIZE)
-    hasher.update(_PLACE.pack(*place))
-    hasher.update(data)
+    hasher.update(_PLACE.pack(row.number, *row.pulls, row.at))
+    hasher.update(row.data)
     return hasher.digest()
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
 from bestgroup.errors import InvalidInput, NoSuchStudy
+from bestgroup.problem.pull_range import PullRange
 from bestgroup.studies.storage.base import Session, Store
 from bestgroup.studies.storage.checksums import link, new_identity
 from bestgroup.studies.storage.records import (
@@ -42,12 +43,12 @@ class _Study:
             self.put(slot)
 
     def put(self, slot: Slot) -> None:
-        self.slots.setdefault(slot[:2], {})[slot.first] = slot
-        (self.leased if slot.owner else self.free)[slot.rank][slot[:3]] = slot
+        self.slots.setdefault(slot.pulls.home, {})[slot.pulls.first] = slot
+        (self.leased if slot.owner else self.free)[slot.rank][slot.pulls.start] = slot
 
     def drop(self, slot: Slot) -> None:
-        del self.slots[slot[:2]][slot.first]
-        del (self.leased if slot.owner else self.free)[slot.rank][slot[:3]]
+        del self.slots[slot.pulls.home][slot.pulls.first]
+        del (self.leased if slot.owner else self.free)[slot.rank][slot.pulls.start]
 
 
 class _Session(Session):
@@ -110,11 +111,11 @@ class _Session(Session):
         for tell in tells:
             number += 1
             told += len(tell.values)
-            block = Block(number, *tell, at=self.now)
+            block = Block(number, tell.pulls, tell.values, at=self.now)
             chain = link(chain, block)
             block = block._replace(chain=chain)
             study.blocks.append(block)
-            row = study.by_arm.setdefault(tell[:2], [])
+            row = study.by_arm.setdefault(tell.pulls.home, [])
             row.append(block)
             undo.append((study.blocks.pop, ()))
             undo.append((row.pop, ()))
@@ -126,7 +127,7 @@ class _Session(Session):
 
     def stored(self, after: int, most: int) -> list[Stored]:
         return [
-            Stored(*block[:4], len(block.values), block.values.tobytes(), block.at, block.chain)
+            Stored(block.number, block.pulls, block.values.tobytes(), block.at, block.chain)
             for block in self.blocks(after, most=most)
         ]
 
@@ -138,13 +139,13 @@ class _Session(Session):
         self.set_head(self.head._replace(blocks=0, told=0, chain=""))
         self.append_again(blocks)
 
-    def observed(self, group: int, arm: int, first: int, stop: int) -> list[Block]:
-        row = self._study.by_arm.get((group, arm), [])
-        return [block for block in row if block.first < stop and block.stop > first]
+    def observed(self, pulls: PullRange) -> list[Block]:
+        row = self._study.by_arm.get(pulls.home, [])
+        return [block for block in row if block.pulls.overlaps(pulls)]
 
     def top(self, group: int, arm: int) -> int:
         row = self._study.by_arm.get((group, arm), [])
-        return max((block.stop for block in row), default=0)
+        return max((block.pulls.stop for block in row), default=0)
 
     def set_head(self, head: Head) -> None:
         self._undo.append((setattr, (self._study, "head", self._study.head)))

@@ -12,13 +12,14 @@ from typing import Any
 from sqlalchemy import Connection, inspect, select, text
 
 from bestgroup.errors import StoreError
+from bestgroup.problem.pull_range import PullRange
 from bestgroup.studies.storage.checksums import (
     chain_bytes,
     head_checksum,
     new_identity,
     text_checksum,
 )
-from bestgroup.studies.storage.records import Head
+from bestgroup.studies.storage.records import Head, Stored
 from bestgroup.studies.storage.tables import metadata, schema
 
 _PORTION = 5000  # rows rewritten at a time
@@ -90,8 +91,8 @@ def _chained(connection: Connection, study: int) -> bytes:
             return chain
         made = []
         for row in rows:
-            place = tuple(row[key] for key in ("number", "grp", "arm", "first", "count", "at"))
-            chain = chain_bytes(chain, place, bytes(row["data"]))  # type: ignore[arg-type]
+            pulls = PullRange(row["grp"], row["arm"], row["first"], row["count"])
+            chain = chain_bytes(chain, Stored(row["number"], pulls, bytes(row["data"]), row["at"]))
             made.append({**row, "study": study, "chain": chain})
         connection.execute(write, made)
         after = rows[-1]["number"]

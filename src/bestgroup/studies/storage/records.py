@@ -5,15 +5,13 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from bestgroup.problem.arrays import Floats
+from bestgroup.problem.pull_range import PullRange
 
 
 class Slot(NamedTuple):
-    """Pulls first, ..., first + size - 1 of an arm that are not told."""
+    """Pulls of an arm that are not told."""
 
-    group: int
-    arm: int
-    first: int
-    size: int
+    pulls: PullRange
     due: int = 0
     rank: int = 1
     owner: str = ""
@@ -22,60 +20,38 @@ class Slot(NamedTuple):
     reason: str = ""
     seconds: float = 0.0  # how long the lease was given for
 
-    @property
-    def stop(self) -> int:
-        """The pull after the last one."""
-        return self.first + self.size
-
     def part(self, first: int, stop: int) -> Slot:
         """Return the slot cut down to [first, stop)."""
-        due = max(0, min(stop, self.first + self.due) - first)
+        due = max(0, min(stop, self.pulls.first + self.due) - first)
         rank = 0 if due else max(1, self.rank)
-        return self._replace(first=first, size=stop - first, due=due, rank=rank)
+        return self._replace(pulls=self.pulls.cut(first, stop), due=due, rank=rank)
 
 
 class Block(NamedTuple):
     """Observations as they were told: all dims, in the user's orientation."""
 
     number: int
-    group: int
-    arm: int
-    first: int
+    pulls: PullRange
     values: Floats  # [n, all dims]
     at: float = 0.0  # when it was told, by the clock of the storage
     chain: bytes = b""  # checksum of this block and all before it
-
-    @property
-    def stop(self) -> int:
-        """The pull after the last one."""
-        return self.first + len(self.values)
 
 
 class Stored(NamedTuple):
     """A block as it lies in the storage, before anything of it is believed."""
 
     number: int
-    group: int
-    arm: int
-    first: int
-    size: int
+    pulls: PullRange
     data: bytes  # count rows of little-endian float64, all dims
     at: float
-    chain: bytes
+    chain: bytes = b""
 
 
 class Tell(NamedTuple):
-    """Values of pulls first, first + 1, ... of an arm."""
+    """Values of pulls of an arm."""
 
-    group: int
-    arm: int
-    first: int
+    pulls: PullRange
     values: Floats
-
-    @property
-    def stop(self) -> int:
-        """The pull after the last one."""
-        return self.first + len(self.values)
 
 
 class Head(NamedTuple):

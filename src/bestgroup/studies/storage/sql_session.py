@@ -9,6 +9,7 @@ import numpy as np
 from sqlalchemy import Connection
 
 from bestgroup.errors import Damaged, NoSuchStudy, StoreError
+from bestgroup.problem.pull_range import PullRange
 from bestgroup.studies.storage.base import Session
 from bestgroup.studies.storage.checksums import chain_bytes, head_checksum
 from bestgroup.studies.storage.records import Block, Entry, Head, Slot, Stored, Tell
@@ -62,20 +63,20 @@ class SqlSession(Session):
 
     def slots(self, group: int | None = None, arm: int | None = None) -> list[Slot]:
         if group is None:
-            return [Slot(*row) for row in self._rows("slots")]
-        return [Slot(*row) for row in self._rows("slots of arm", i=group, j=arm)]
+            return [_slot(row) for row in self._rows("slots")]
+        return [_slot(row) for row in self._rows("slots of arm", i=group, j=arm)]
 
     def available(self, most: int) -> list[Slot]:
         found: list[Slot] = []
         for rank in (0, 1):
             if len(found) < most:
                 rows = self._rows("available", rank=rank, now=self.now, most=most - len(found))
-                found += [Slot(*row) for row in rows]
+                found += [_slot(row) for row in rows]
         return found
 
     def last_to_end(self, rank: int) -> Slot | None:
         rows = self._rows("last to end", rank=rank)
-        return Slot(*rows[0]) if rows else None
+        return _slot(rows[0]) if rows else None
 
     def shorten(self) -> None:
         self._change("shorten", {"key": self._key, "now": self.now})
@@ -84,11 +85,15 @@ class SqlSession(Session):
         return bool(self._rows("waiting"))
 
     def swap(self, old: Iterable[Slot], new: Iterable[Slot]) -> None:
-        gone = [{"key": self._key, "i": s.group, "j": s.arm, "k": s.first} for s in old]
+        gone = [
+            {"key": self._key, "i": s.pulls.group, "j": s.pulls.arm, "k": s.pulls.first}
+            for s in old
+        ]
         self._change("drop slot", *gone)
         rows = []
         for slot in new:
             row = slot._asdict()
+            row |= row.pop("pulls")._asdict()
             row["study"], row["grp"] = self._key, row.pop("group")
             rows.append(row)
         self._change("add slot", *rows)
@@ -101,10 +106,10 @@ class SqlSession(Session):
             number += 1
             told += len(tell.values)
             data = np.ascontiguousarray(tell.values, dtype="<f8").tobytes()
-            place = number, tell.group, tell.arm, tell.first, len(tell.values), self.now
-            chain = chain_bytes(chain, place, data)
-            row = dict(zip(("number", "grp", "arm", "first", "count", "at"), place, strict=True))
-            rows.append({"study": self._key, **row, "data": data, "chain": chain})
+            chain = chain_bytes(chain, Stored(number, tell.pulls, data, self.now))
+            place = dict(zip(("grp", "arm", "first", "count"), tell.pulls, strict=True))
+            row = {"study": self._key, "number": number, **place, "at": self.now}
+            rows.append({**row, "data": data, "chain": chain})
         self._change("append", *rows)
         self.head = self.head._replace(blocks=number, told=told, chain=chain.hex())
 
@@ -117,17 +122,21 @@ class SqlSession(Session):
 
     def stored(self, after: int, most: int) -> list[Stored]:
         rows = self._rows("blocks", after=after, most=most)
-        return [Stored(n, i, j, k, m, bytes(d), at, bytes(c)) for n, i, j, k, m, d, at, c in rows]
+        return [
+            Stored(n, PullRange(i, j, k, m), bytes(d), at, bytes(c))
+            for n, i, j, k, m, d, at, c in rows
+        ]
 
     def rewrite(self, blocks: Sequence[Block]) -> None:
         self._change("forget blocks", {"key": self._key})
         self.head = self.head._replace(blocks=0, told=0, chain="")
         self.append_again(blocks)
 
-    def observed(self, group: int, arm: int, first: int, stop: int) -> list[Block]:
-        rows = self._rows("observed", i=group, j=arm, stop=stop, most=stop - first + 1)
+    def observed(self, pulls: PullRange) -> list[Block]:
+        i, j = pulls.home
+        rows = self._rows("observed", i=i, j=j, stop=pulls.stop, most=pulls.size + 1)
         blocks = [_block(row) for row in rows]
-        return [block for block in blocks if block.stop > first]
+        return [block for block in blocks if block.pulls.stop > pulls.first]
 
     def top(self, group: int, arm: int) -> int:
         return int(self._rows("top", i=group, j=arm)[0][0] or 0)
@@ -183,4 +192,8 @@ def _block(row: Any) -> Block:
             f"block {number} of the log is cut short; `bestgroup study check` says what else is "
             "wrong, `bestgroup study repair` what can be done"
         ) from None
-    return Block(number, group, arm, first, values, at, bytes(chain))
+    return Block(number, PullRange(group, arm, first, count), values, at, bytes(chain))
+
+
+def _slot(row: Any) -> Slot:
+    return Slot(PullRange(*row[:4]), *row[4:])

@@ -95,13 +95,13 @@ def test_damage_is_found_named_and_mended(what, tmp_path):
     words, data = DAMAGE[what]
     damage(path, "UPDATE bestgroup_observations SET data=? WHERE number=3", data(path))
     broken = bg.load_study("one", f"sqlite:///{path}")
-    arm = PROBLEM.arms[place.group][place.arm]
+    arm = PROBLEM.arms[place.pulls.group][place.pulls.arm]
     for call in (broken.verify, lambda: str(broken.check()[0])):
         try:
             sentence = call()
         except bg.Damaged as error:
             sentence = str(error)
-        assert f"block 3 (pull {place.first} of arm {arm!r}" in sentence
+        assert f"block 3 (pull {place.pulls.first} of arm {arm!r}" in sentence
         assert words in sentence
     broken._store.write(broken._key, lambda session: session.set_snapshot(None))
     with pytest.raises(bg.Damaged, match=r"block 3 .*bestgroup study"):

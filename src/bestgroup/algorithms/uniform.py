@@ -55,6 +55,7 @@ def beaten(R: Floats, i: int, tolerance: Floats) -> bool:
     for j in range(N):
         everywhere = j != i
         for d in range(D):
+            # As printed: at least the tolerance, and in every dim.
             if not R[j, d] - R[i, d] >= tolerance[d]:
                 everywhere = False
                 break
@@ -70,6 +71,7 @@ def plan(state: State, tally: Tally, rule: UniformRule) -> Ints:
     pulls = np.zeros((N, K), np.int64)
     for i in range(N):
         for j in range(K):
+            # Groups of unequal size are padded; padding is never pulled.
             if rule.exists[i, j]:
                 pulls[i, j] = rule.pulls
     return pulls
@@ -77,13 +79,14 @@ def plan(state: State, tally: Tally, rule: UniformRule) -> Ints:
 
 @kernel
 def step(state: State, tally: Tally, rule: UniformRule) -> None:
-    """Name every group that is not beaten, in place."""
+    """Accept every group that is not beaten, in place."""
     N, K, D = tally.sums.shape
     for i in range(N):
         for d in range(D):
             best = -np.inf
             for j in range(K):
                 if rule.exists[i, j]:
+                    # All arms have r_0 pulls, so every mean counts alike.
                     best = max(best, tally.sums[i, j, d] / tally.counts[i, j])
             state.efficiency[i, d] = best
     for i in range(N):

@@ -85,6 +85,8 @@ def seed_streams(streams, seed, run):  # type: ignore[no-untyped-def]
     for i in range(N):
         for j in range(K):
             for d in range(D):
+                # Keyed by run, group, arm and dim: algorithms that pull differently see the same
+                # rewards.
                 seed_stream(streams[i, j, d], seed, run, i, j, d)
 
 
@@ -98,6 +100,7 @@ def make_room(pool: Reservoir, i: int, j: int, count: int) -> None:
     for d in range(pool.sums.shape[2]):
         row = pool.sums[i, j, d]
         for k in range(keep):
+            # Moved down rather than a ring: readers index by count, without a modulo.
             row[k] = row[k + drop]
     pool.base[i, j] += drop
     pool.filled[i, j] = keep
@@ -114,6 +117,7 @@ def ensure(
     missing = wanted - pool.base[i, j] - pool.filled[i, j]
     if missing <= 0:
         return True
+    # Python must draw: the loop comes back and is called again.
     if source.kind == USER:
         return False
     make_room(pool, i, j, count)
@@ -125,6 +129,8 @@ def ensure(
     D = len(need)
     for d in range(D):
         if need[d]:
+            # Cumulative sums in the order of pulls: one order of additions, whatever is drawn at a
+            # time.
             total = pool.last[i, j, d]
             row = pool.sums[i, j, d]
             for k in range(missing):
@@ -139,6 +145,7 @@ def ensure(
 def _draw_independent(source: Source, pool: Reservoir, i: int, j: int, n: int, need: Bools) -> None:
     """Write n rewards of the needed dims to the scratch rows."""
     for d in range(len(need)):
+        # It is never read again; the streams of the other dims do not notice.
         if not need[d]:
             continue
         row = pool.scratch[d]
@@ -160,6 +167,7 @@ def _draw_joint(source: Source, pool: Reservoir, i: int, j: int, n: int) -> None
     D = len(source.scale)
     if source.kind == SHARED:
         fill_normals(source.streams[i, j, 0], pool.scratch[0], n)
+        # From the last dim down: row 0 holds the shared noise until it is used up.
         for d in range(D - 1, -1, -1):
             for k in range(n):
                 pool.scratch[d, k] = source.means[i, j, d] + source.scale[d] * pool.scratch[0, k]

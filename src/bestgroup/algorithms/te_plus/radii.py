@@ -46,6 +46,8 @@ def radius_from(edge: float, factor: float, r: int) -> float:
 @kernel
 def radii_at(edges: Floats, rule: PairRule, r: int, radii: Floats) -> None:
     """Set the three radii of round r for scale 1; `edges` [4] is kept until r leaves its cell."""
+    # A boundary takes a search for a root: it is kept for a cell of rounds, at the cell's largest
+    # count.
     if not r <= edges[0]:
         end = cell_end(r)
         edges[0] = end
@@ -60,6 +62,7 @@ def radii_below(rule: PairRule, r: int, radii: Floats) -> None:
     """Set three numbers below all radii up to round r."""
     for k in range(3):
         edge = mixture_edge(rule.variance * r, rule.alphas[k])
+        # Boundaries of a later round are larger, radii smaller: below all radii on the way.
         radii[k] = (1.0 - 1e-12) * radius_from(edge, rule.factor, r)
 
 

@@ -109,6 +109,7 @@ def find_behind(
     enter_lead(tally, weights, i, lead, slack, pair, work.masks)
     selection = np.zeros(D, np.int64)
     for k in range(len(sizes)):
+        # Groups that are behind without slack are behind with it: not proven again.
         if k != i and not behind[k] and enter_rival(tally, weights, pair, k, sizes[k]):
             behind[k] = is_behind(pair, sizes[k], level, selection, work)
 
@@ -121,6 +122,7 @@ def enter_lead(
     find_blocks(lead, masks)
     pair.ahead[0] = slack
     for g in range(len(PRECISIONS)):
+        # The prior of a precision is paid once, with the leader's side.
         pair.lead_cost[g] = -math.log(PRIOR[g])
     for d in range(len(masks)):
         n = float(tally.counts[i, lead[d]])
@@ -138,6 +140,7 @@ def enter_rival(tally: Tally, weights: Floats, pair: Pairwise, k: int, size: int
     """Enter group k's side of a comparison; False if an arm of it was never pulled."""
     for j in range(size):
         n = float(tally.counts[k, j])
+        # An arm without a pull could be anything: no evidence against the group.
         if n == 0.0:
             return False
         for g in range(len(PRECISIONS)):
@@ -156,10 +159,12 @@ def is_behind(pair: Pairwise, size: int, level: float, selection: Ints, work: Wo
     for d in range(len(selection)):
         selection[d] = 0
         for j in range(1, size):
+            # The best arms first: the selection that is hardest to be ahead of, mostly.
             if pair.worth[j, d] > pair.worth[selection[d], d]:
                 selection[d] = j
     for g in range(len(PRECISIONS)):
         value, _ = at_selection(pair, g, selection, 0.0, np.inf, work)
+        # One precision steers the search; `prove` pools it with its neighbours.
         if value > most:
             best, most = g, value
     if best < 0 or most < level - 2.0:  # pooling adds less

@@ -227,6 +227,8 @@ def pair_signs(
             for j in range(N):
                 if j == i:
                     continue
+                # The number of claims on which a wrong statement could rest: the union that delta
+                # is split over.
                 above = math.log(N * (total - exists[j].sum()) / delta)
                 near = math.log(N * D * size / delta)
                 beats[i, j, d] = beats_all_arms(tally, exists, i, m, j, d, rule, 0.0, above, room)

@@ -47,6 +47,7 @@ def grid_evidence(gap: float, n_a: float, n_b: float, enough: float) -> float:
     most = -math.inf
     for k in range(len(PRECISIONS)):
         q = PRECISIONS[k]
+        # The upper bound has no iterations: most precisions are left out by it.
         if pair_evidence_above(gap, n_a, n_b, q, q) - _GRID >= enough:
             most = max(most, pair_evidence(gap, n_a, n_b, q, q) - _GRID)
             if most >= enough:
@@ -64,6 +65,7 @@ def set_sums(rule: BoxRule, tally: Tally, i: int, j: int, d: int, stat: Floats) 
         return 1.0
     extra = tally.extra[i, j, d]
     if kind == GAUSSIAN:
+        # The first values of a Gaussian arm set its unit and its centre; they cannot count as well.
         stat[COUNT] = every - extra[BEFORE]
         stat[CENTRE] = extra[0]
         for k in range(2):
@@ -83,6 +85,7 @@ def error_of(kind: int, stat: Floats) -> float:
     """Return about the standard error of the mean of the values that count."""
     n = stat[COUNT]
     if kind == BERNOULLI:
+        # Only steers a search: a mean of 0 or 1 must not have an error of 0.
         p = (stat[FIRST] + 1.0) / (n + 2.0)
         return math.sqrt(p * (1.0 - p) / n)
     rare = 0.0 if kind == GAUSSIAN else 0.01
@@ -108,6 +111,7 @@ def is_above(
     (i, m), (j, b) = above, below
     kind, scale = rule.kind[d], rule.scale[d]
     n_a, n_b = float(tally.counts[i, m]), float(tally.counts[j, b])
+    # Without a value there is nothing to bet on.
     if n_a == 0.0 or n_b == 0.0:
         return False
     gap = (tally.sums[i, m, d] / n_a + shift - tally.sums[j, b, d] / n_b) / scale
@@ -122,6 +126,7 @@ def is_above(
         sums[1, CENTRE] -= sums[0, CENTRE]
         sums[0, CENTRE] = 0.0
     errors = error_of(kind, sums[0]), error_of(kind, sums[1])
+    # Any of five scales may prove it: the level is raised by log 5 for that.
     for k in range(len(SCALES)):
         size = EFFECTS[k] if kind == GAUSSIAN else SCALES[k]
         bets = (size / unit_a, math.inf), (size / unit_b, math.inf)

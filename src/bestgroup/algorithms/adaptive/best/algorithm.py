@@ -134,15 +134,19 @@ def set_plan(
             pulls[i, j] = _FIRST if state.round[0] == 0 and rule.exists[i, j] else 0
     if state.round[0] == 0:
         return
+    # The floor goes first, so that no arm stays unlucky for long: the proof that it ends rests on
+    # it.
     if state.short[0]:
         fill_short(state, tally, rule, pulls)
         return
+    # Scales that were estimated on the way take the place of those of the start.
     rule = LinearRule(*rule[:6], state.scale, state.coefficient, *rule[8:])
     for _ in range(rule.batch):
         if rule.boxes:
             i, j, count = choose_box_arm(state, tally, rule, pulls)
         else:
             i, j, count = choose_arm(state, tally, rule, pulls, masks, none)
+        # A share of the count: plans grow with the run, so there are only about log t of them.
         pulls[i, j] += max(1, int(rule.share * count))
 
 
@@ -174,6 +178,7 @@ def advance(state: State, tally: Tally, rule: LinearRule, space: Scratch) -> Non
     state.round[0] += 1
     state.short[0] = False
     total = sum_of(tally.counts)
+    # Pulls that come in after the end change nothing.
     if state.answer[0] >= 0:
         return
     due = total >= state.next[0]
@@ -183,6 +188,7 @@ def advance(state: State, tally: Tally, rule: LinearRule, space: Scratch) -> Non
     if rule.boxes:
         if due:
             check_boxes(state, tally, rule, space)
+    # Between checks the aim may be taken anew at little cost; a check proves.
     elif due or is_stale(state, tally, rule):
         if due or state.named[0] == 0:
             check(state, tally, rule, space, total)
@@ -201,6 +207,7 @@ def set_next(state: State, tally: Tally, rule: LinearRule, total: int) -> None:
     for i in range(len(rule.sizes)):
         if not state.out[i]:
             for j in range(rule.sizes[i]):
+                # Noted here, planned next: `plan` must not change the state.
                 if tally.counts[i, j] < least:
                     state.short[0] = True
 

@@ -333,7 +333,7 @@ class Certificate:
         return save_proof(self, path, key)
 
     def to_frame(self) -> Any:
-        """Return a data frame with a row a group."""
+        """Return a data frame with a row for each group."""
         low, high = self.intervals
         rows = {
             "group": self.problem.groups,

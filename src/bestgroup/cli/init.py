@@ -18,7 +18,7 @@ def command(
     data: Annotated[
         Path,
         typer.Argument(
-            metavar="DATA", help="CSV, TSV, JSON lines or Parquet, a row a measurement."
+            metavar="DATA", help="CSV, TSV, JSON lines or Parquet, a row for each measurement."
         ),
     ],
     out: Annotated[

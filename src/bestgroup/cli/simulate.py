@@ -47,7 +47,7 @@ def command(
     workers: Processes = "1",
     max_pulls: MostPulls = None,
     csv_file: Annotated[
-        Path | None, typer.Option("--csv", help="Write a row a run.", metavar="FILE")
+        Path | None, typer.Option("--csv", help="Write a row for each run.", metavar="FILE")
     ] = None,
     json: Json = False,
 ) -> None:

@@ -53,7 +53,7 @@ def check(
                 print(output.visible(f"  {line}"))
     wrong = sum(map(len, found.values())) + len(faults)
     if wrong:
-        raise Damaged(f"{wrong} things are wrong; `bestgroup study repair NAME` mends a study")
+        raise Damaged(f"{wrong} things are wrong; `bestgroup study repair NAME` puts a study right")
 
 
 def _findings(name: str, store: object) -> list[str]:
@@ -66,9 +66,9 @@ def _findings(name: str, store: object) -> list[str]:
         return [str(error)]
 
 
-@app.command("repair", short_help="Mend what check has found.")
+@app.command("repair", short_help="Repair what check has found.")
 def repair(name: Name, storage: Storage = DEFAULT, json: Json = False) -> None:
-    """Mend a study: all but damaged observations follows from its log.
+    """Repair a study: all but damaged observations follows from its log.
 
     Observations that are damaged are dropped and asked for again, with the same seeds. Make a
     backup first: what is dropped is gone.
@@ -79,7 +79,7 @@ def repair(name: Name, storage: Storage = DEFAULT, json: Json = False) -> None:
         return
     for line in lines:
         print(output.visible(line))
-    print("nothing was wrong" if not lines else f"mended {len(lines)}", file=sys.stderr)
+    print("nothing was wrong" if not lines else f"repaired {len(lines)}", file=sys.stderr)
 
 
 @app.command("backup", short_help="Copy studies into one file.")

@@ -18,7 +18,7 @@
     scale = 0.5                    # a number, a list, or a table by dim
     [groups]
     "bundle A" = ["a1", "a2"]
-    [cost]                         # optional: a number an arm, or a table of them by group
+    [cost]                         # optional: a number for each arm, or a table of them by group
     [items]                        # optional: all arms are scored on the same items
     count = 797                    # none for an endless stream; target = "pool" or "population"
     file = "items.txt"             # optional: their names, one a line; or names = [...]

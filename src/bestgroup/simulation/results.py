@@ -101,7 +101,7 @@ def _check_parent(path: Path) -> None:
 
 
 class SqliteResults(Results):
-    """A table with a row a run; masks and counts are little-endian bytes."""
+    """A table with a row for each run; masks and counts are little-endian bytes."""
 
     def __init__(self, path: Path, job: Job) -> None:
         super().__init__(path, job)

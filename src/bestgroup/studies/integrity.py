@@ -1,7 +1,7 @@
-"""What is wrong with a stored study, and how it is mended.
+"""What is wrong with a stored study, and how it is repaired.
 
 `examine` reads everything that belongs to a study, believes none of it, and names what does not fit.
-`mend` puts right what follows from the rest: a snapshot is dropped, the numbers in the head, the
+`repair` puts right what follows from the rest: a snapshot is dropped, the numbers in the head, the
 tickets and the decisions are those of a replay of the log. Observations follow from nothing: a block
 that is damaged is dropped, and its pulls are asked for again, with their seeds.
 """
@@ -27,7 +27,7 @@ _PORTION = 20_000  # blocks read at a time
 
 
 class Finding(NamedTuple):
-    """Something that is wrong, where it is, and what `mend` does about it."""
+    """Something that is wrong, where it is, and what `repair` does about it."""
 
     what: str
     remedy: str
@@ -170,8 +170,8 @@ def _decided(decision: Decision | Entry) -> tuple[int, int, str, int]:
     return decision.plan, decision.pulls, kind, decision.group
 
 
-def mend(session: Session, spec: StudySpec) -> list[Finding]:
-    """Mend what can be mended, and return what was wrong; all of it or, if it fails, nothing."""
+def repair(session: Session, spec: StudySpec) -> list[Finding]:
+    """Repair what can be, and return what was wrong; all of it or, if it fails, nothing."""
     examined = examine(session, spec)
     if not examined.findings:
         return []
@@ -187,5 +187,5 @@ def mend(session: Session, spec: StudySpec) -> list[Finding]:
     try:
         runner.move(session, always=True)
     except BestGroupError as error:
-        raise Damaged(f"the study cannot be mended ({error}); restore a backup") from None
+        raise Damaged(f"the study cannot be repaired ({error}); restore a backup") from None
     return examined.findings

@@ -47,7 +47,7 @@ from bestgroup.problem.problem import Problem
 from bestgroup.problem.pull_range import PullRange
 from bestgroup.studies.certificate import make_certificate
 from bestgroup.studies.doubts import Doubter
-from bestgroup.studies.integrity import Finding, examine, mend
+from bestgroup.studies.integrity import Finding, examine, repair
 from bestgroup.studies.log import last_told, read_log
 from bestgroup.studies.observer import Observer
 from bestgroup.studies.proofs import save_study_proof
@@ -323,14 +323,14 @@ class Study:
         return found.findings
 
     def repair(self) -> list[Finding]:
-        """Mend what is wrong and return what it was; see `check` for what will be done.
+        """Repair what is wrong and return what it was; see `check` for what will be done.
 
         Damaged observations are dropped, and asked for again with their seeds; all else follows
         from the log.
         """
         with self._lock:
             self._runner.forget()
-            return self._store.write(self._key, lambda s: mend(s, self.spec), trust=True)
+            return self._store.write(self._key, lambda s: repair(s, self.spec), trust=True)
 
     def leases(self) -> list[Lease]:
         """Return who has which pulls, and for how many seconds from now; below 0: overdue."""

@@ -43,7 +43,7 @@ class Region(NamedTuple):
 class Walk(NamedTuple):
     """The state of a walk."""
 
-    values: Floats  # [D, N]  R, a row a dim
+    values: Floats  # [D, N]  R, a row for each dim
     sizes: Ints  # [N]     K_i
     lead: Floats  # [N, N]  lead[j, k]; -inf on the diagonal
 

@@ -91,7 +91,7 @@ class SqlStore(Store):
         if text_checksum(row.spec) != row.spec_checksum:
             raise Damaged(
                 f"the specification of {name!r} in {self._dialect.where} was changed by other means "
-                "than bestgroup; restore a backup, for what a study is pinned to cannot be mended"
+                "than bestgroup; restore a backup, for what a study is pinned to cannot be repaired"
             )
         return row.identity, row.spec
 

@@ -46,7 +46,7 @@ class SqlSession(Session):
         if not self.sound and not trust:
             raise Damaged(
                 "the stored numbers of this study were changed by other means than bestgroup; "
-                "`bestgroup study check` says what is wrong, `bestgroup study repair` mends it"
+                "`bestgroup study check` says what is wrong, `bestgroup study repair` repairs it"
             )
         self.now = float(row[size + 2]) if now is None else now
 

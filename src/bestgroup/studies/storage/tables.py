@@ -64,7 +64,7 @@ tickets = Table(
     Index("bestgroup_tickets_next", "study", "rank", "expires"),
 )
 
-# A row a block: `data` holds count rows of little-endian float64, all dims, as told.
+# A row for each block: `data` holds count rows of little-endian float64, all dims, as told.
 observations = Table(
     "bestgroup_observations",
     metadata,

@@ -128,7 +128,9 @@ def proofs():
             study.tell(ticket, score(ticket.group, ticket.arm, ticket.seed))
     study.export("rows.csv")
     Path("verifier").symlink_to(ROOT / "verifier")
-    return {"bg": bg, "problem": problem, "goal": goal, "evaluate": score, "study": study}
+    tape = [[[[1.0]]] * 2000, [[[0.0]]] * 2000]
+    names = {"bg": bg, "problem": problem, "goal": goal, "evaluate": score, "study": study}
+    return {**names, "tape": tape}
 
 
 def items():

@@ -62,6 +62,7 @@ from bestgroup.studies.catalog import delete_study as delete_study
 from bestgroup.studies.catalog import list_studies as list_studies
 from bestgroup.studies.catalog import load_study as load_study
 from bestgroup.studies.catalog import restore_studies as restore_studies
+from bestgroup.studies.replay_proofs import save_replay_proof as save_replay_proof
 from bestgroup.studies.solve import Solution as Solution
 from bestgroup.studies.solve import solve as solve
 from bestgroup.theory.characteristic_time.limit import characteristic_time as characteristic_time

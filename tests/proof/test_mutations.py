@@ -5,8 +5,9 @@ with the one under test, must agree on every mutant; and a mutant that is accept
 that is false of the means that the data were drawn from.
 """
 
+import numpy as np
 import pytest
-from cases import GOALS, MEANS, noise_of, proof_of, rows_of, write
+from cases import GOALS, MEANS, draw, noise_of, proof_of, rows_of, write
 from mutants import mutants
 from stranger import stranger_says
 
@@ -78,3 +79,37 @@ def test_mutants_of_pairs(kind, tmp_path):
     document = proof_of(bg.certify(rows, GOALS["pareto"], noise=noise), tmp_path)
     assert document["claims"]
     survivors(document, rows, kind, 30, 6, tmp_path, 4)
+
+
+def warmed_up(kind, folder):
+    """Return the proof of a run of `adaptive` on the means of the cases, and its rows."""
+    rng = np.random.default_rng(1)
+    problem = bg.Problem(
+        {group: ["x", "y"] for group in MEANS},
+        {"u": "max", "v": "max"},
+        noise=noise_of(kind, "independent"),
+    )
+
+    def evaluate(group, arm):
+        return [draw(rng, kind, mean - 0.3 * (arm == "y")) for mean in MEANS[group]]
+
+    found = bg.solve(problem, bg.ParetoGroups(0.5), evaluate, delta=0.05, algorithm="adaptive")
+    rows = found.to_frame().to_dict("records")
+    return proof_of(found, folder), rows
+
+
+@pytest.mark.parametrize("kind", ["subgaussian", "bernoulli"])
+def test_mutants_of_a_run_with_a_warm_up(kind, tmp_path):
+    document, rows = warmed_up(kind, tmp_path)
+    assert document["method"]["budget"] == "scouted"
+    survivors(document, rows, kind, 30, 8, tmp_path, 4)
+
+
+@pytest.mark.verify
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("kind", ["subgaussian", "bounded", "bernoulli", "gaussian"])
+@pytest.mark.parametrize("arms", ["independent", "arbitrary"])
+def test_ten_thousand_mutants(kind, arms, seed, tmp_path):
+    rows = rows_of(kind, 250 if kind == "bernoulli" else 80, seed=seed)
+    document = proof_of(bg.certify(rows, GOALS["pareto"], noise=noise_of(kind, arms)), tmp_path)
+    survivors(document, rows, kind, 250, seed, tmp_path, 20)

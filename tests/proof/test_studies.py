@@ -1,5 +1,7 @@
 """Decisions of every algorithm that is called proven give proof files; those of others cannot be written."""
 
+import json
+
 import numpy as np
 import pytest
 from cases import proof_of, write
@@ -165,3 +167,32 @@ def test_uniform_sampling_as_printed_cannot_be_written(tmp_path):
     )
     with pytest.raises(bg.InvalidInput, match="nothing is proven"):
         study.save_proof(tmp_path / "proof.json")
+
+
+@pytest.mark.parametrize(("name", "goal"), [("te", PARETO), ("adaptive", PARETO), ("eecb", BEST)])
+def test_replays(name, goal, tmp_path):
+    rng = np.random.default_rng(2)
+    means = np.array(list(MEANS.values()))
+    tape = means + rng.normal(0, 0.5, (4000, *means.shape))
+    trace = bg.save_replay_proof(
+        tape,
+        goal,
+        name,
+        0.05,
+        noise=bg.SubGaussian(0.5),
+        proof=tmp_path / "p.json",
+        rows=tmp_path / "r.csv",
+    )
+    document = json.loads((tmp_path / "p.json").read_text())
+    accepted(document, tmp_path / "r.csv")
+    assert set(document["answer"]["in"]) == trace.answer
+    with pytest.raises(bg.InvalidInput, match="nothing is proven"):
+        bg.save_replay_proof(
+            tape,
+            BEST,
+            "tel",
+            noise=bg.SubGaussian(0.5),
+            proof=tmp_path / "q.json",
+            rows=tmp_path / "q.csv",
+        )
+    assert not (tmp_path / "q.json").exists()

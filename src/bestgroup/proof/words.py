@@ -6,7 +6,7 @@ from bestgroup.proof.format import DimNoise, Proof
 
 ROWS = (
     "no observation was left out or picked because of its value",
-    "that an evaluation is slow or fails says nothing about its value",
+    "how long an evaluation takes, and whether it fails, says nothing about its value",
 )
 FIXED = "groups, arms, dims, weights, epsilon and delta were fixed before the values were seen"
 AS_THEY_CAME = (

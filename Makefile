@@ -6,7 +6,7 @@ PIP := $(BIN)/pip --disable-pip-version-check install -qq --constraint constrain
 # As many test processes as cores, but at most four.
 JOBS ?= $(shell n=$$(nproc 2>/dev/null || echo 2); [ $$n -gt 4 ] && n=4; echo $$n)
 
-.PHONY: demo test verify check bench docs clean
+.PHONY: demo test verify check bench docs wheel clean
 
 demo: $(VENV)/.demo
 	@$(BIN)/bestgroup demo
@@ -27,6 +27,10 @@ check: $(VENV)/.check
 docs: $(VENV)/.docs
 	@$(BIN)/python -m sphinx -q -W --keep-going -b html docs docs/_build/html
 	@echo "docs/_build/html/index.html"
+
+# The wheel alone in a new environment, then each extra by itself.
+wheel: $(VENV)/.made
+	@$(BIN)/python .ci/wheel
 
 bench: $(VENV)/.test
 	@for script in benchmarks/*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done

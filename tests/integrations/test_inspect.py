@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from inspect_ai import Task, eval
+from inspect_ai import Task, eval, eval_set
 from inspect_ai.dataset import Sample
 from inspect_ai.model import ModelOutput
 from inspect_ai.scorer import Score, mean, scorer
@@ -65,8 +65,14 @@ def table():
 
 
 def run(race, table, folder, **options):
+    tasks = tasks_of(race, table)
+    given = {"max_tasks": len(tasks), "max_samples": 8, **options}
+    return evaluate(tasks, folder, **given)
+
+
+def tasks_of(race, table):
     groups, values = table
-    tasks = [
+    return [
         Task(
             race.samples,
             solver=nothing(),
@@ -77,8 +83,6 @@ def run(race, table, folder, **options):
         for group, arms in groups.items()
         for arm in arms
     ]
-    given = {"max_tasks": len(tasks), "max_samples": 8, **options}
-    return evaluate(tasks, folder, **given)
 
 
 def evaluate(tasks, folder, **options):
@@ -127,6 +131,35 @@ def test_a_table_through_real_evaluations(table, tmp_path):
     assert said.metadata["proven"] is True
     assert said.metadata["answer"] == list(answer.groups)
     assert "these 400 items" in said.metadata["guarantee"]
+
+
+def test_an_eval_set_decides_as_replay_does(table, tmp_path):
+    groups, values = table
+    few = {name: groups[name][:1] for name in ("svm", "tree", "logistic")}
+    race = Race(few, samples(values), BOUNDS, GOAL, seed=5)
+    tasks = tasks_of(race, (few, values))
+    given = {"model": "mockllm/none", "log_dir": str(tmp_path), "display": "none"}
+    with ThreadPoolExecutor(1) as pool:
+        work = pool.submit(eval_set, tasks, max_tasks=len(tasks), max_samples=8, **given)
+        success, logs = work.result()
+    assert success and len(logs) == 3
+    stops = [log.results.early_stopping for log in logs]
+    done = 3 * 400 - sum(len(stop.early_stops) for stop in stops)
+    assert done <= 0.5 * 3 * 400
+    # The same values in the race's order, on a tape: what bg.replay decides.
+    order = [str(sample.id) for sample in race.samples]
+    arms = [(group, arm) for group, arms in few.items() for arm in arms]
+    tape = [
+        np.array([[[values[g, a, dim][item] for dim in BOUNDS]] for item in order]) for g, a in arms
+    ]
+    noise = race.problem.noise
+    trace = bg.replay(
+        bg.Tape(tape), GOAL, bg.algorithm("adaptive", batch=len(arms)), 0.05,
+        noise=noise, items=race.problem.items,
+    )  # fmt: skip
+    assert {arms[i][0] for i in trace.answer} == set(race.answer().groups)
+    assert trace.pulls == race.answer().pulls
+    assert all(stop.metadata["answer"] == list(race.answer().groups) for stop in stops)
 
 
 def test_tasks_one_after_another_do_not_wait_for_each_other(table, tmp_path):

@@ -202,14 +202,18 @@ def problem(head="", goal=GOAL, dims=DIMS, noise=NOISE, groups=GROUPS, means=MEA
 
 
 ON_THE_COMMAND_LINE = {
-    "no groups": (problem(groups="[groups]\n", means=""), [], "groups: must hold at least one"),
+    "no groups": (
+        problem(groups="[groups]\n", means=""),
+        [],
+        "groups: must map at least one group",
+    ),
     "empty group": (
         problem(groups="[groups]\nA = []\n", means=""),
         [],
-        "groups.A: must hold at least one arm",
+        "groups.A: must be a list of at least one arm",
     ),
     "no means": (problem(means=""), [], "means: is missing"),
-    "no dims": (problem(dims="[dims]\n"), [], "dims: at least one must be 'max' or 'min'"),
+    "no dims": (problem(dims="[dims]\n"), [], "dims: must map at least one dim"),
     "ragged": (
         problem(means="[means]\nA = [[0.2, 0.9], [0.4]]\nB = [[0.0, 0.7]]\n"),
         [],
@@ -239,7 +243,7 @@ ON_THE_COMMAND_LINE = {
     "arm twice": (
         problem(groups='[groups]\nA = ["a1", "a1"]\nB = ["b1"]\n'),
         [],
-        "groups.A: arm names must differ within a group; 'a1' is there twice",
+        "groups.A: has the arm 'a1' twice",
     ),
     "weights too few": (
         problem(goal='[goal]\nkind = "best"\nweights = [1]\n'),

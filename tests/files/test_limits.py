@@ -50,7 +50,7 @@ def test_dots_in_strings_numbers_and_comments_are_no_keys():
         ({"g": [f"a{k}" for k in range(30_000)], **{f"h{k}": ["b"] for k in range(2_000)}}, 1,
          "arms of the largest group"),
         ({"g" * 1_001: ["a"]}, 1, "a group may have up to 1,000 characters"),
-        ({"g": ["a" * 1_001]}, 1, "an arm of 'g' may have up to 1,000 characters"),
+        ({"g": ["a" * 1_001]}, 1, "an arm of the group 'g' may have up to 1,000 characters"),
     ],
 )  # fmt: skip
 def test_problems_that_are_too_large(groups, dims, sentence):

@@ -233,23 +233,26 @@ MISTAKES = {
     "no dims": (whole(dims=""), "dims: is missing"),
     "no noise": (whole(noise=""), "noise: is missing"),
     "no groups": (whole(groups="", means=""), "groups: is missing"),
-    "empty groups": (whole(groups="[groups]\n", means=""), "groups: must hold at least one group"),
+    "empty groups": (whole(groups="[groups]\n", means=""), "groups: must map at least one group"),
     "empty group": (
         whole(groups='[groups]\n"bundle A" = []\n'),
-        'groups."bundle A": must hold at least one arm; got an empty list',
+        'groups."bundle A": must be a list of at least one arm; got []',
     ),
     "group without a name": (
         whole(groups='[groups]\n"" = ["a"]\n', means=""),
-        "groups: a group's name must not be empty",
+        "groups: the name of a group must be a text that is not empty; got ''",
     ),
     "arms not a list": (
         whole(groups="[groups]\nB = 3\n"),
-        "groups.B: must be a list of arm names; got 3",
+        "groups.B: must be a list of at least one arm; got 3",
     ),
-    "arm not a text": (whole(groups="[groups]\nB = [3]\n"), "groups.B: must be a text"),
+    "arm not a text": (
+        whole(groups="[groups]\nB = [3]\n"),
+        "groups.B: the name of an arm must be a text",
+    ),
     "arms twice": (
         whole(groups='[groups]\nB = ["b", "b"]\n'),
-        "groups.B: arm names must differ within a group; 'b' is there twice",
+        "groups.B: has the arm 'b' twice",
     ),
     "groups a list": (whole(head="groups = [1]\n", groups="", means=""), "groups: must be a table"),
     "unknown key": (
@@ -266,7 +269,7 @@ MISTAKES = {
     ),
     "unknown key of a dim": (
         whole(dims='[dims]\nprofit = { direction = "max", units = "EUR" }\n'),
-        "dims.profit: units is not a key here; those are direction, unit, low, high",
+        "dims.profit: has no entry 'units'; its entries are direction, unit, low, high",
     ),
     "goal kind": (
         whole(goal='[goal]\nkind = "top"\n'),
@@ -274,11 +277,11 @@ MISTAKES = {
     ),
     "noise kind": (
         whole(noise='[noise]\nkind = "cauchy"\n'),
-        "noise.kind: must be 'subgaussian', 'bounded', 'gaussian' or 'bernoulli'; got 'cauchy'",
+        "noise.kind: must be one of subgaussian, bounded, gaussian, bernoulli; got 'cauchy'",
     ),
     "scale of bounded noise": (
         whole(noise='[noise]\nkind = "bounded"\nscale = 1\n'),
-        "noise.scale: the kind 'bounded' has none",
+        "noise: the kind 'bounded' has no scale",
     ),
     "no range": (whole(noise='[noise]\nkind = "bounded"\nlow = 0\n'), "noise.high: is missing"),
     "empty range": (
@@ -310,15 +313,15 @@ MISTAKES = {
     ),
     "direction": (
         whole(dims='[dims]\nprofit = "up"\n'),
-        "dims.profit: must be 'max', 'min' or 'watch'; got 'up'",
+        'dims.profit: must be "max", "min" or "watch", or a table with such a direction; got \'up\'',
     ),
     "dim a number": (
         whole(dims="[dims]\nprofit = 1\n"),
-        "dims.profit: must be 'max', 'min', 'watch' or a table; got 1",
+        'dims.profit: must be "max", "min" or "watch", or a table with such a direction; got 1',
     ),
     "dim without direction": (
         whole(dims='[dims]\nprofit = { unit = "EUR" }\n'),
-        "dims.profit: direction is missing",
+        'dims.profit: must be "max", "min" or "watch", or a table with such a direction; got {',
     ),
     "dim range": (
         whole(dims='[dims]\nprofit = { direction = "max", low = 1, high = 1 }\n'),
@@ -326,13 +329,13 @@ MISTAKES = {
     ),
     "nothing to decide": (
         whole(dims='[dims]\nprofit = "watch"\n'),
-        "dims: at least one must be 'max' or 'min'",
+        'dims: at least one dim must be "max" or "min"',
     ),
     "delta 0": (whole(head="delta = 0\n"), "delta: must lie strictly between 0 and 1; got 0"),
     "delta 1": (whole(head="delta = 1.0\n"), "delta: must lie strictly between 0 and 1; got 1"),
     "delta a text": (whole(head='delta = "0.1"\n'), "delta: must be a number; got '0.1'"),
     "delta true": (whole(head="delta = true\n"), "delta: must be a number; got True"),
-    "delta nan": (whole(head="delta = nan\n"), "delta: must be a finite number; got nan"),
+    "delta nan": (whole(head="delta = nan\n"), "delta: must be finite; got nan"),
     "name empty": (whole(head='name = ""\n'), "name: must be a text that is not empty; got ''"),
     "epsilon negative": (
         whole(goal='[goal]\nkind = "pareto"\nepsilon = -0.1\n'),

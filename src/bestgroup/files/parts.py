@@ -28,9 +28,10 @@ from bestgroup.problem.noise import (
     Noise,
     NoiseByDim,
     SubGaussian,
+    entries_of,
     noise_by_dim,
 )
-from bestgroup.problem.problem import Dim, arm_costs, check_dim
+from bestgroup.problem.problem import Dim, arm_costs, check_dims, check_groups
 
 T = TypeVar("T")
 
@@ -47,28 +48,26 @@ def named(key: str, make: Callable[[], T]) -> T:
 
 def read_dims(tables: Tables) -> tuple[Dim, ...]:
     """Return the dims, of which at least one decides."""
-    if "" in tables.dims:
-        raise InvalidInput("dims: a dim's name must not be empty")
-    dims = tuple(
-        _placed(key_of(["dims", name]), name, lambda n=name, t=table: check_dim(n, t.model_dump()))
-        for name, table in tables.dims.items()
-    )
-    if all(dim.direction == "watch" for dim in dims):
-        raise InvalidInput(
-            "dims: at least one must be 'max' or 'min'; there is nothing to decide on"
-        )
-    return dims
+    return _placed("dims", "the dim", tables.dims, check_dims)
 
 
-def _placed(key: str, name: str, make: Callable[[], T]) -> T:
-    """Return make(); a refusal begins with the key and does not name the dim again."""
+def read_groups(tables: Tables) -> dict[str, tuple[str, ...]]:
+    """Return the arms of every group."""
+    return _placed("groups", "the group", tables.groups, check_groups)
+
+
+def _placed(key: str, what: str, given: dict[str, Any], check: Callable[[Any], T]) -> T:
+    """Return check(given); a refusal begins with the key in place of the name of what is wrong."""
     try:
-        return make()
+        return check(given)
     except InvalidInput as error:
-        sentence = (
-            str(error).replace(f" of the dim {name!r}", "").removeprefix(f"the dim {name!r} ")
-        )
-        raise InvalidInput(f"{key}: {sentence}") from None
+        sentence = str(error)
+        for name in given:
+            if f"{what} {name!r}" in sentence:
+                sentence = sentence.replace(f" of {what} {name!r}", "")
+                sentence = sentence.removeprefix(f"{what} {name!r} ")
+                raise InvalidInput(f"{key_of([key, name])}: {sentence}") from None
+        raise InvalidInput(f"{key}: {sentence.removeprefix(f'{key} ')}") from None
 
 
 def values_by_dim(given: Any, dims: Sequence[Dim], key: str) -> float | list[float]:
@@ -127,14 +126,6 @@ def read_algorithm(tables: Tables, setting: Setting) -> Algorithm:
     return named("options", lambda: configure(name, tables.options, setting))
 
 
-_NOISE_KEYS = {
-    "subgaussian": ("scale",),
-    "bounded": ("low", "high", "method", "difference"),
-    "gaussian": (),
-    "bernoulli": (),
-}
-
-
 def read_noise(tables: Tables, dims: Sequence[Dim]) -> Noise:
     """Return the noise model; the range of a bounded one may stand with the dims instead."""
     table = tables.noise
@@ -162,19 +153,20 @@ def _noise_by_dim(table: dict[str, NoiseTable], dims: Sequence[Dim]) -> Noise:
 
 def _one_noise(table: NoiseTable, dims: Sequence[Dim]) -> Noise:
     """Return the noise model of a table."""
+    known = named("noise.kind", lambda: entries_of(table.kind))
     for key in ("scale", "low", "high", "method", "difference"):
-        if getattr(table, key) is not None and key not in _NOISE_KEYS[table.kind]:
-            raise InvalidInput(f"noise.{key}: the kind {table.kind!r} has none")
-    shared = (table.dependence,) if table.arms is None else (table.dependence, table.arms)
+        if getattr(table, key) is not None and key not in known:
+            raise InvalidInput(f"noise: the kind {table.kind!r} has no {key}")
+    shared: Any = (table.dependence,) if table.arms is None else (table.dependence, table.arms)
     if table.kind == "subgaussian":
         if table.scale is None:
-            raise InvalidInput("noise.scale: is missing")
+            raise InvalidInput("noise.scale: is missing; the kind 'subgaussian' needs it")
         scale = values_by_dim(table.scale, dims, "noise.scale")
-        return named("noise.scale", lambda: SubGaussian(scale, *shared))
+        return _noise_of(lambda: SubGaussian(scale, *shared))
     if table.kind == "gaussian":
-        return Gaussian(*shared)
+        return _noise_of(lambda: Gaussian(*shared))
     if table.kind == "bernoulli":
-        return NoiseBernoulli(*shared)
+        return _noise_of(lambda: NoiseBernoulli(*shared))
     low, high = (_range_end(table, dims, end) for end in ("low", "high"))
     made = named("noise", lambda: Bounded(low, high, table.method or "betting", *shared))  # type: ignore[arg-type]
     if table.difference is None:
@@ -182,6 +174,16 @@ def _one_noise(table: NoiseTable, dims: Sequence[Dim]) -> Noise:
     most = values_by_dim(table.difference, dims, "noise.difference")
     most = tuple(most) if isinstance(most, list) else float(most)
     return named("noise.difference", lambda: replace(made, difference=most))
+
+
+def _noise_of(make: Callable[[], Noise]) -> Noise:
+    """Return make(); a refusal that begins with an entry begins with its key instead."""
+    try:
+        return make()
+    except InvalidInput as error:
+        word, _, rest = str(error).partition(" ")
+        is_entry = word in NoiseTable.model_fields
+        raise InvalidInput(f"noise.{word}: {rest}" if is_entry else f"noise: {error}") from None
 
 
 def read_items(tables: Tables, folder: Path) -> Items | None:

@@ -54,13 +54,14 @@ from bestgroup.files.parts import (
     read_dims,
     read_evaluator,
     read_goal,
+    read_groups,
     read_items,
     read_law,
     read_means,
     read_noise,
 )
 from bestgroup.files.schema import Tables, read_tables
-from bestgroup.problem.arrays import Floats
+from bestgroup.problem.arrays import Floats, probability
 from bestgroup.problem.goals import Goal
 from bestgroup.problem.instance import Instance
 from bestgroup.problem.items import Items
@@ -162,7 +163,7 @@ def _as_given(law: Any) -> dict[str, Any] | None:
 
 
 def _build(path: Path, tables: Tables) -> Spec:
-    dims = read_dims(tables)
+    dims, groups = read_dims(tables), read_groups(tables)
     decided = tuple(dim for dim in dims if dim.direction != "watch")
     goal = read_goal(tables, dims)
     noise = read_noise(tables, dims)
@@ -171,23 +172,22 @@ def _build(path: Path, tables: Tables) -> Spec:
         noise = named("items", noise.on_shared_items)
         reach = named("items", lambda: noise.reaches(len(decided)))
         shared = items.shared(reach.tolist())
-    if not tables.groups:
-        raise InvalidInput("groups: must hold at least one group; got none")
-    if "" in tables.groups:
-        raise InvalidInput("groups: a group's name must not be empty")
-    sizes = tuple(len(arms) for arms in tables.groups.values())
-    setting = Setting(Shape(sizes, len(decided)), goal, noise, tables.delta, None, shared)
+    sizes, delta = (
+        tuple(map(len, groups.values())),
+        named("delta", lambda: probability(tables.delta)),
+    )
+    setting = Setting(Shape(sizes, len(decided)), goal, noise, delta, None, shared)
     return Spec(
         path=path,
         name=tables.name or path.stem,
-        delta=tables.delta,
+        delta=delta,
         algorithm=read_algorithm(tables, setting),
         goal=goal,
         dims=dims,
         noise=noise,
         law=read_law(tables, dims, noise),
-        groups=tuple(tables.groups),
-        arms=tuple(tuple(names) for names in tables.groups.values()),
+        groups=tuple(groups),
+        arms=tuple(groups.values()),
         costs=read_costs(tables),
         evaluate=read_evaluator(tables),
         means=read_means(tables, dims, decided),

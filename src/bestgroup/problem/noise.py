@@ -507,7 +507,25 @@ def noise_from_dict(given: Any) -> Noise:
     if kind == NoiseByDim.kind:
         models = {name: noise_from_dict(entry) for name, entry in dict(entries["dims"]).items()}
         return noise_by_dim(models, list(models))
-    if kind not in _KINDS:
-        known = ", ".join((*_KINDS, NoiseByDim.kind))
-        raise InvalidInput(f"the kind of noise must be one of {known}; got {kind!r}")
+    known = entries_of(kind)
+    for name in entries:
+        if name not in known:
+            raise InvalidInput(f"the kind {kind!r} has no {name}")
+    for name in _NEEDED.get(str(kind), ()):  # what is left out is not assumed
+        if entries.get(name) is None:
+            raise InvalidInput(f"{name} is missing; the kind {kind!r} needs it")
     return _KINDS[kind](**entries)
+
+
+_NEEDED = {"subgaussian": ("scale",), "bounded": ("low", "high")}
+
+
+def entries_of(kind: Any) -> tuple[str, ...]:
+    """Return what a noise model of this kind is described by; refuses kinds that do not exist.
+
+    >>> entries_of("subgaussian")
+    ('scale', 'dependence', 'arms')
+    """
+    if not isinstance(kind, str) or kind not in _KINDS:
+        raise InvalidInput(f"kind must be one of {', '.join(_KINDS)}; got {kind!r}")
+    return tuple(field.name for field in fields(_KINDS[kind]))

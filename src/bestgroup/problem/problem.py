@@ -118,14 +118,14 @@ class Problem:
             groups = groups_of_one(arms)
         elif arms is not None:
             raise InvalidInput("give groups with their arms, or arms alone with groups=None")
-        names_of = _check_groups(groups)
+        names_of = check_groups(groups)
         check_size(
             [len(names) for names in names_of.values()],
             len(dims) if is_table(dims) else 1,
         )
         self.groups: tuple[str, ...] = tuple(names_of)
         self.arms: tuple[tuple[str, ...], ...] = tuple(names_of.values())
-        self.dims: tuple[Dim, ...] = _check_dims(dims)
+        self.dims: tuple[Dim, ...] = check_dims(dims)
         names = [dim.name for dim in self.decided]
         self.noise: Noise = self._by_ranges() if noise is None else check_noise(noise, names)
         self.costs: tuple[tuple[float, ...], ...] | None = arm_costs(names_of, costs)
@@ -283,7 +283,9 @@ class Problem:
         try:
             groups, dims = given["groups"], given["dims"]
             noise = None if given.get("noise") is None else noise_from_dict(given["noise"])
-        except (KeyError, TypeError, AttributeError) as error:
+        except (KeyError, TypeError, AttributeError, ValueError) as error:
+            if isinstance(error, InvalidInput):
+                raise InvalidInput(f"noise: {error}") from None
             raise InvalidInput(f"this is not the description of a problem: {error!r}") from None
         items = None if given.get("items") is None else items_from_dict(given["items"])
         return cls(groups, dims, noise, given.get("costs"), items)
@@ -364,9 +366,12 @@ def arm_costs(
 
 
 def _positive(value: Any, what: str) -> float:
-    cost = number(value, what)
+    try:
+        cost = number(value, "cost")
+    except InvalidInput as error:
+        raise InvalidInput(f"{what}: {str(error).removeprefix('cost ')}") from None
     if cost <= 0:
-        raise InvalidInput(f"{what} must be positive; got {cost:g}")
+        raise InvalidInput(f"{what}: must be positive; got {cost:g}")
     return cost
 
 
@@ -395,7 +400,8 @@ def groups_of_one(arms: Any) -> dict[str, list[str]]:
     return {arm: [arm] for arm in arms}
 
 
-def _check_groups(groups: Any) -> dict[str, tuple[str, ...]]:
+def check_groups(groups: Any) -> dict[str, tuple[str, ...]]:
+    """Return the arms of every group; names must differ and not be empty."""
     if not is_table(groups) or not groups:
         raise InvalidInput("groups must map at least one group to its arms; got none")
     check_size([len(arms) for arms in groups.values() if is_list(arms)], 1)
@@ -403,8 +409,10 @@ def _check_groups(groups: Any) -> dict[str, tuple[str, ...]]:
     for group, arms in groups.items():
         _name(group, "the name of a group")
         if not is_list(arms) or not arms:
-            raise InvalidInput(f"the group {group!r} must hold at least one arm; got {arms!r}")
-        names = tuple(_name(arm, f"the name of an arm of {group!r}") for arm in arms)
+            raise InvalidInput(
+                f"the group {group!r} must be a list of at least one arm; got {arms!r}"
+            )
+        names = tuple(_name(arm, f"the name of an arm of the group {group!r}") for arm in arms)
         if len(set(names)) < len(names):
             ((twice, _),) = Counter(names).most_common(1)
             raise InvalidInput(f"the group {group!r} has the arm {twice!r} twice")
@@ -412,7 +420,8 @@ def _check_groups(groups: Any) -> dict[str, tuple[str, ...]]:
     return result
 
 
-def _check_dims(dims: Any) -> tuple[Dim, ...]:
+def check_dims(dims: Any) -> tuple[Dim, ...]:
+    """Return the dims, of which at least one decides."""
     if not is_table(dims) or not dims:
         raise InvalidInput('dims must map at least one dim to "max", "min" or "watch"; got none')
     result = tuple(
@@ -430,11 +439,17 @@ def check_dim(name: str, given: Any) -> Dim:
     elif isinstance(given, Dim):
         given = dim_dict(given)
     if not is_table(given) or given.get("direction") not in DIRECTIONS:
-        got = given.get("direction") if is_table(given) else given
-        raise InvalidInput(f'the dim {name!r} must be "max", "min" or "watch"; got {got!r}')
+        got = given.get("direction", given) if is_table(given) else given
+        raise InvalidInput(
+            f'the dim {name!r} must be "max", "min" or "watch", or a table with such a direction; '
+            f"got {got!r}"
+        )
     extra = set(given) - set(_DIM_ENTRIES)
     if extra:
-        raise InvalidInput(f"the dim {name!r} has no entry {sorted(extra)[0]!r}")
+        known = ", ".join(_DIM_ENTRIES)
+        raise InvalidInput(
+            f"the dim {name!r} has no entry {sorted(extra)[0]!r}; its entries are {known}"
+        )
     transform, clip = _check_treatment(name, given)
     low, high = (
         None if given.get(end) is None else number(given[end], f"{end} of the dim {name!r}")

@@ -1,7 +1,7 @@
 # `bestgroup serve` in a small image that runs as nobody in particular. Untried here: no engine to build it.
 FROM python:3.11-slim AS build
 WORKDIR /src
-COPY pyproject.toml constraints.txt README.md LICENSE ./
+COPY pyproject.toml constraints.txt hatch_build.py README.md LICENSE ./
 COPY src ./src
 RUN python -m venv /opt/bestgroup \
     && /opt/bestgroup/bin/pip install --no-cache-dir --constraint constraints.txt '.[server,postgres]'

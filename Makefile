@@ -15,7 +15,7 @@ test: $(VENV)/.test $(VENV)/.browser
 	@$(BIN)/python -m pytest -q -n $(JOBS) --dist loadfile
 
 # Heavy statistical runs: error rates, laws, long property tests. docs/verification.md keeps what they print.
-verify: $(VENV)/.test $(VENV)/.browser
+verify: $(VENV)/.test $(VENV)/.browser docs
 	@$(BIN)/python -m pytest -q -n $(JOBS) --dist load -m verify -rP tests
 
 check: $(VENV)/.check

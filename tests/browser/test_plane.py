@@ -127,3 +127,9 @@ def test_a_thousand_groups_are_drawn(story, thousand, open_page):
     story.enter(page, thousand)
     story.until(page, f"{POINTS} === 999")
     assert page.locator("#plane.many, #plane .many").count() == 1
+    # A thousand frames would hide what is in them; a group's own is there on hover.
+    assert page.locator("#plane .box").count() == 0
+    assert "box of a group that is in; others on hover" in page.locator("#plane-key").inner_text()
+    page.mouse.move(*centre(page, "document.querySelectorAll('#plane .point')[5]"))
+    page.locator("#plane .tip:visible").wait_for()
+    assert page.locator("#plane .box.near").count() >= 1

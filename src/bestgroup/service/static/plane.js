@@ -6,12 +6,14 @@ import { cls, icon, PLACES, shape } from "./status.js";
 
 const FEW = 14; // groups of which every box is drawn; of more, only those of contenders
 const NAMED = 30; // marks that get a name, at most
+const CROWD = 300; // contenders; of more, only the boxes of those that are in are drawn
 const MANY = 40; // contenders whose boxes are drawn as faint frames
 const NEAR = 26; // pixels
 
 let zoom = null; // { key, x, y }: what somebody has dragged a frame around
 let near = -1; // the point under the pointer, or chosen by key
 
+const crowded = (points) => points.filter(contends).length > CROWD;
 const contends = (point) => PLACES[point.status] === "in" || PLACES[point.status] === "undecided";
 const side = (dim) => (dim.direction === "min" ? "low" : "high");
 
@@ -43,7 +45,8 @@ function paint(holder) {
   plot.classList.toggle("many", points.filter(contends).length > MANY);
   holder.made = made;
   const drawn = [...points.keys()].sort((a, b) => points[b].status - points[a].status); // those that are out lie below
-  const boxed = drawn.filter((k) => points.length <= FEW || contends(points[k]));
+  const kept = crowded(points) ? (p) => PLACES[p.status] === "in" : contends;
+  const boxed = drawn.filter((k) => points.length <= FEW || kept(points[k]));
   for (const k of boxed) plot.append(box(points[k], made, `b${k}`));
   plot.append(front(plane.front, made));
   const over = svg("g", {});
@@ -224,7 +227,7 @@ function showKey(points, plane) {
   const there = PLACES.filter((s, k) => points.some((p) => p.status === k));
   replace($("plane-key"), [...there.map((s) => el("span", {}, icon(s), s)),
     el("span", {}, line([svg("path", { class: "front", d: "M1 10H11V2H21" })]), "front of the estimates"),
-    el("span", {}, line([svg("rect", { class: "box in", x: 2, y: 1, width: 18, height: 10 })]), points.length > FEW ? "box of a group that is in or undecided; others on hover" : "box that holds the truth"),
+    el("span", {}, line([svg("rect", { class: "box in", x: 2, y: 1, width: 18, height: 10 })]), points.length <= FEW ? "box that holds the truth" : crowded(points) ? "box of a group that is in; others on hover" : "box of a group that is in or undecided; others on hover"),
     el("span", {}, line([svg("path", { class: "cut", d: "M7 9L11 2L15 9Z" })]), "goes on"),
     plane.left_out ? el("span", {}, `${number(plane.left_out)} groups that are out are not drawn`) : null]);
 }

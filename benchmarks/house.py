@@ -44,7 +44,7 @@ def names_in(tree: ast.AST) -> set[str]:
             found.add(node.id)
         elif isinstance(node, ast.Attribute):
             found.add(node.attr)
-        elif isinstance(node, ast.ClassDef | ast.alias):
+        elif isinstance(node, ast.ClassDef | ast.FunctionDef | ast.alias):
             found.add(node.name)
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
             found.add(node.value)
@@ -140,7 +140,7 @@ def private_numba_names() -> tuple[set[str], set[str]]:
         "_cache", "_nrt", "_finalized", "_getvalue", "_numba_type_", "_linking_libraries",
         "_CacheLocator", "_impl_class", "_index_key", "_cache_file", "_index_path", "_locator",
         "_filename_base", "_lineno", "_py_file", "_raise_if_finalized", "_finalize_dynamic_globals",
-        "_defn", "_engine", "_codegen", "_compiled_object", "_library",
+        "_defn", "_engine", "_codegen", "_compiled_object", "_library", "_get_module_for_linking",
     }  # fmt: skip
     hits = {name: names_in(tree) & wanted for name, tree in trees("compile")}
     return set().union(*hits.values()), {name for name, found in hits.items() if found}

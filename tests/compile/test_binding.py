@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from bestgroup.compile.binding import bind, hook
+from bestgroup.compile.borrowing import borrowing
 from bestgroup.compile.kernel import kernel
 
 
@@ -85,3 +86,46 @@ def test_a_kernel_without_hooks_stays_what_it_is():
 def test_a_bound_kernel_travels_to_another_process():
     loop = bind(twice, {weight: square})
     assert pickle.loads(pickle.dumps(loop)) is loop
+
+
+@kernel
+def is_asked(x):
+    return x > 0.0
+
+
+@borrowing
+def is_never(x):
+    return False
+
+
+@borrowing
+def steep(x):
+    return max(x, 2.0 * x)
+
+
+@borrowing
+def seldom(x):
+    return steep(x) + 1.0
+
+
+@borrowing
+def always(x):
+    return steep(x) - 1.0
+
+
+@kernel
+def climb(x):
+    if is_asked(x):
+        return seldom(x)
+    return always(x)
+
+
+def test_what_a_bound_kernel_cuts_off_is_not_missed_elsewhere():
+    # `seldom` is never called then, and brings `steep`, which `always` needs.
+    loop = bind(climb_twice, {is_asked: is_never})
+    assert loop(3.0) == loop.compiled(3.0) == 10.0
+
+
+@kernel
+def climb_twice(x):
+    return climb(x) + climb(x)

@@ -121,6 +121,8 @@ class Kernels(NamedTuple):
     lockstep: Lockstep | None = None
     # The module that brings `FAMILY` for the jump engine; "": it cannot run the algorithm.
     jump: str = ""
+    # Kernels that stand for others in compiled loops: the same bits, faster for some rules.
+    instead: tuple[tuple[Kernel[..., Any], Kernel[..., Any]], ...] = ()
 
 
 class Comparison(NamedTuple):

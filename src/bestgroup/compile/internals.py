@@ -1,6 +1,6 @@
 """All that touches numba's internals: compiled code on disk under our digests, and drafts.
 
-Four private names are used, and a handful of modules that numba does not document; if one of them
+Five private names are used, and a handful of modules that numba does not document; if one of them
 goes, `kernel` falls back to `plain`, which needs public names only and gives the same bits, slower.
 
 **Drafts.** For every function that compiled code calls numba optimises that function with all that
@@ -161,6 +161,29 @@ class _Draft(JITCodeLibrary):
         self._finalized = True
 
 
+def _in_order(draft: _Draft) -> list[Any]:
+    """Return a draft and all that it needs, each after something that refers to it.
+
+    The linker drops a function that nobody has asked for yet. So what a draft calls where that can
+    never be (behind a kernel that returns False) must not come first.
+    """
+    makers = {
+        item.name: library
+        for library in draft.callees
+        for item in library._get_module_for_linking().functions
+        if not item.is_declaration
+    }
+    found: dict[Any, None] = {draft: None}
+    pending = [draft]
+    while pending:
+        for item in pending.pop(0)._get_module_for_linking().functions:
+            maker = makers.get(item.name)
+            if item.is_declaration and maker is not None and maker not in found:
+                found[maker] = None
+                pending.append(maker)
+    return list(found)
+
+
 class _DraftCompiler(Compiler):
     def __init__(self, typing: Any, target: Any, library: Any, *rest: Any) -> None:
         super().__init__(typing, target, library, *rest)
@@ -193,7 +216,7 @@ def callee(kernel: Kernel[Any, Any]) -> Any:
     def add_overload(result: Any) -> None:
         entry = _Entry()
         # Whoever calls this links all that it calls, too.
-        libraries = list(dict.fromkeys([result.library, *result.library.callees]))
+        libraries = _in_order(result.library)
         dispatcher.targetctx.insert_user_function(entry, result.fndesc, libraries)
         dispatcher.overloads[tuple(result.signature.args)] = result._replace(entry_point=entry)
 

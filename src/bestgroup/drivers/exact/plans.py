@@ -139,6 +139,7 @@ def loop_for(kernels: Kernels) -> Kernel[..., int]:
     hooks: dict[Kernel[..., Any], Kernel[..., Any]] = {
         is_done: kernels.is_done,
         is_stuck: kernels.is_stuck,
+        **dict(kernels.instead),
     }
     if kernels.workspace is not None:
         make, planning, stepping = kernels.workspace

@@ -84,7 +84,13 @@ import numpy as np
 
 from bestgroup.algorithms.adaptive.algorithm import check_batch
 from bestgroup.algorithms.adaptive.pareto.ledger import Levels
-from bestgroup.algorithms.adaptive.pareto.steps import KERNELS, AdaptiveRule, State, init
+from bestgroup.algorithms.adaptive.pareto.steps import (
+    KERNELS,
+    AdaptiveRule,
+    State,
+    init,
+    kernels_for,
+)
 from bestgroup.algorithms.adaptive.pareto.view import ACCEPTED, REJECTED, UNDECIDED
 from bestgroup.algorithms.protocol import Algorithm, Comparison, Kernels, Setting, proven_for
 from bestgroup.inference.confidence_sequences.boxes import BoxRule
@@ -134,6 +140,10 @@ class AdaptivePareto(Algorithm):
         size, share = (self.batch, 0.0) if isinstance(self.batch, int) else (0, self.batch)
         cost = _costs(setting)
         return AdaptiveRule(shape.exists, scale, cost, levels, _FIRST, size, float(share))
+
+    def kernels_for(self, rule: AdaptiveRule) -> Kernels:
+        """Return the kernels for a rule."""
+        return kernels_for(rule)
 
     def init(self, rule: AdaptiveRule) -> State:
         """Return the state before any pull."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
-from bestgroup.algorithms.adaptive.pareto.ledger import Ledger, Levels
+from bestgroup.algorithms.adaptive.pareto.ledger import Ledger, Levels, kind_at
 from bestgroup.algorithms.adaptive.pareto.scores import strength
 from bestgroup.algorithms.adaptive.pareto.split import (
     bet_scale,
@@ -17,21 +18,35 @@ from bestgroup.algorithms.adaptive.pareto.view import (
     REJECTED,
     UNDECIDED,
     Duties,
-    Room,
     Split,
-    View,
+    spread_at,
 )
 from bestgroup.compile.borrowing import borrowing
 from bestgroup.inference.evalues.normal import pair_evidence, pair_evidence_above
 from bestgroup.inference.evalues.pair_wealth import pair_lack
 from bestgroup.inference.kinds import GAUSSIAN, SUBGAUSSIAN
-from bestgroup.problem.arrays import Bools, Floats
+from bestgroup.problem.arrays import Bools, Floats, Ints
 
 _RANGE = 0.05  # the weight of the evidence by the scale that a range gives; bets have the rest
 _LOG_RANGE, _LOG_BETS = math.log(_RANGE), math.log(1.0 - _RANGE)
 _WORTH = 0.25  # of the level: no test of bets at less strength
 _SOONER, _LEAST_GROWTH, _MOST_GROWTH = 0.25, 0.006, 0.25  # by how much counts grow to the next test
 _RETRY = 0.7  # a failed test is repeated when the strength has grown by this share of its lack
+
+
+class Spread(NamedTuple):
+    """The part of a view that says how strong a duel is; a whole view is slow to hand over."""
+
+    variance: Floats  # [N, K, D]
+    bend: Floats  # [D]
+
+
+class News(NamedTuple):
+    """What has changed since the last step."""
+
+    touched: Bools  # [N, K]  arms with new pulls
+    turned: Bools  # [N, D]   dims in which the leader is one of them, or is another one than before
+    leader: Ints  # [N, D]    the arm of the largest mean
 
 
 @borrowing
@@ -56,6 +71,20 @@ def lack(
         return rest
     level += math.log1p(-math.exp(-rest)) - _LOG_BETS
     return lack_of_bets(ledger, kind, arms, d, shift, level, room)
+
+
+@borrowing
+def lack_of_known(
+    ledger: Ledger,
+    arms: tuple[int, int, int, int],
+    d: int,
+    shift: float,
+    level: float,
+    levels: Levels,
+    room: Floats,
+) -> float:
+    """Return the same where the noise of all dims is sub-Gaussian with a known scale."""
+    return lack_of_scale(ledger, arms, d, shift, level, 1.0)
 
 
 @borrowing
@@ -151,19 +180,19 @@ def try_group(
     duties: Duties,
     split: Split,
     levels: Levels,
-    view: View,
-    touched: Bools,
-    room: Room,
+    spread: Spread,
+    news: News,
+    room: Floats,
     g: int,
 ) -> None:
     """Do all tests that new pulls of group g can have changed.
 
-    `touched` [N, K] are the arms with new pulls, `room.turned` [N, D] the dims in which the leader of
-    a group is one of them, or is another one than before. On the lower side the arms that were
-    touched matter, on the upper side the leaders. The loop is in one piece: handing the arrays to a
-    function for every pair of arms would cost more than the pair does.
+    On the lower side the arms that were touched matter, on the upper side the leaders. The loop is
+    in one piece: handing the arrays to a function for every pair of arms would cost more than the
+    pair does.
     """
-    counts, mean, leader, turned = ledger.counts, ledger.mean, view.leader, room.turned
+    counts, mean, variance, kinds = ledger.counts, ledger.mean, spread.variance, levels.box.kind
+    touched, turned, leader = news.touched, news.turned, news.leader
     for o in range(len(duties.status)):
         for side in range(2):
             i, j = (g, o) if side == 0 else (o, g)
@@ -176,24 +205,24 @@ def try_group(
                 if not n_a > 0.0 or (side == 0 and not turned[g, d]):
                     continue
                 level = levels.level + split.arm[i, m, d]
+                v_a, bend, kind = spread_at(variance, i, m, d), spread.bend[d], kind_at(kinds, d)
                 for k in range(touched.shape[1]):
                     n_b = counts[j, k]
                     if not n_b > 0.0 or (side == 1 and not touched[g, k]):
                         continue
                     gap = mean[i, m, d] - mean[j, k, d]
+                    v_b = spread_at(variance, j, k, d)
                     if beat and gap > 0.0 and not duties.over[i, j, k, d]:
                         wanted = level + split.group[j] + split.rival[j, i]
-                        z = counted_strength(ledger, view, gap, (i, m, j, k), d)
-                        if is_time(ledger, levels, ledger.over_wait, (i, m, j, k), d, z, wanted):
-                            test_over(
-                                ledger, duties, levels, (i, m, j, k), d, z, wanted, room.proof
-                            )
+                        z = strength(gap, bend, n_a, n_b, v_a, v_b)
+                        if is_time(kind, ledger.over_wait[i, j, k, d], n_a, n_b, z, wanted):
+                            test_over(ledger, duties, levels, (i, m, j, k), d, z, wanted, room)
                     gap += levels.epsilon[d]
                     if settle and gap > 0.0 and not duties.won[i, j, k, d]:
                         wanted = level + split.group[i] + split.dim[i, j, d]
-                        z = counted_strength(ledger, view, gap, (i, m, j, k), d)
-                        if is_time(ledger, levels, ledger.won_wait, (i, m, j, k), d, z, wanted):
-                            test_won(ledger, duties, levels, (i, m, j, k), d, z, wanted, room.proof)
+                        z = strength(gap, bend, n_a, n_b, v_a, v_b)
+                        if is_time(kind, ledger.won_wait[i, j, k, d], n_a, n_b, z, wanted):
+                            test_won(ledger, duties, levels, (i, m, j, k), d, z, wanted, room)
 
 
 @borrowing
@@ -202,13 +231,13 @@ def try_fronts(
     duties: Duties,
     split: Split,
     levels: Levels,
-    view: View,
-    exists: Bools,
+    spread: Spread,
+    front: Ints,
     room: Floats,
     g: int,
 ) -> None:
     """Do the same tests where costs differ: by the front of a group against each other one."""
-    counts, mean, front = ledger.counts, ledger.mean, view.front
+    counts, mean, variance, kinds = ledger.counts, ledger.mean, spread.variance, levels.box.kind
     for o in range(len(duties.status)):
         for side in range(2):
             i, j = (g, o) if side == 0 else (o, g)
@@ -217,52 +246,39 @@ def try_fronts(
                 continue
             for d in range(mean.shape[2]):
                 f, m = front[0, i, j, d], front[1, i, j, d]
-                for k in range(exists.shape[1]):
-                    if not counts[j, k] > 0.0:
+                bend, kind = spread.bend[d], kind_at(kinds, d)
+                for k in range(counts.shape[1]):
+                    n_b, v_b = counts[j, k], spread_at(variance, j, k, d)
+                    if not n_b > 0.0:
                         continue
                     gap = mean[i, m, d] - mean[j, k, d]
                     if beat and gap > 0.0 and not duties.over[i, j, k, d] and counts[i, m] > 0.0:
                         wanted = levels.level + split.arm[i, m, d]
                         wanted = wanted + split.group[j] + split.rival[j, i]
-                        z = counted_strength(ledger, view, gap, (i, m, j, k), d)
-                        if is_time(ledger, levels, ledger.over_wait, (i, m, j, k), d, z, wanted):
+                        z = strength(
+                            gap, bend, counts[i, m], n_b, spread_at(variance, i, m, d), v_b
+                        )
+                        wait = ledger.over_wait[i, j, k, d]
+                        if is_time(kind, wait, counts[i, m], n_b, z, wanted):
                             test_over(ledger, duties, levels, (i, m, j, k), d, z, wanted, room)
                     gap = mean[i, f, d] - mean[j, k, d] + levels.epsilon[d]
                     if settle and gap > 0.0 and not duties.won[i, j, k, d] and counts[i, f] > 0.0:
                         wanted = levels.level + split.arm[i, f, d]
                         wanted = wanted + split.group[i] + split.dim[i, j, d]
-                        z = counted_strength(ledger, view, gap, (i, f, j, k), d)
-                        if is_time(ledger, levels, ledger.won_wait, (i, f, j, k), d, z, wanted):
+                        z = strength(
+                            gap, bend, counts[i, f], n_b, spread_at(variance, i, f, d), v_b
+                        )
+                        wait = ledger.won_wait[i, j, k, d]
+                        if is_time(kind, wait, counts[i, f], n_b, z, wanted):
                             test_won(ledger, duties, levels, (i, f, j, k), d, z, wanted, room)
 
 
 @borrowing
-def counted_strength(
-    ledger: Ledger, view: View, gap: float, arms: tuple[int, int, int, int], d: int
-) -> float:
-    """Return the strength of a duel by the pulls since scouting."""
-    i, m, j, k = arms
-    more = view.bend[d] * gap * gap
-    v_a, v_b = view.variance[i, m, d] + more, view.variance[j, k, d] + more
-    return strength(gap, ledger.counts[i, m], ledger.counts[j, k], v_a, v_b)
-
-
-@borrowing
-def is_time(
-    ledger: Ledger,
-    levels: Levels,
-    waits: Floats,
-    arms: tuple[int, int, int, int],
-    d: int,
-    z: float,
-    wanted: float,
-) -> bool:
+def is_time(kind: int, wait: float, n_a: float, n_b: float, z: float, wanted: float) -> bool:
     """Return whether a test may succeed, as far as its strength and the last failure tell."""
-    i, m, j, k = arms
-    if levels.box.kind[d] == SUBGAUSSIAN:
-        return z >= wanted + waits[i, j, k, d]
-    n_a, n_b = ledger.counts[i, m], ledger.counts[j, k]
-    return z >= _WORTH * wanted and n_a * n_b >= waits[i, j, k, d] * (n_a + n_b)
+    if kind == SUBGAUSSIAN:
+        return z >= wanted + wait
+    return z >= _WORTH * wanted and n_a * n_b >= wait * (n_a + n_b)
 
 
 @borrowing
@@ -276,7 +292,7 @@ def next_time(
     rest: float,
 ) -> float:
     """Return when to repeat a failed test: by strength, or by counts where variances are estimated."""
-    if levels.box.kind[d] == SUBGAUSSIAN:
+    if kind_at(levels.box.kind, d) == SUBGAUSSIAN:
         return (z - wanted) + _RETRY * rest
     i, m, j, k = arms
     n_a, n_b = ledger.counts[i, m], ledger.counts[j, k]

@@ -98,6 +98,24 @@ def make_ledger(exists: Bools, cost: Floats, levels: Levels) -> Ledger:
 
 
 @borrowing
+def by_boxes(levels: Levels) -> bool:
+    """Return whether boxes of single arms prove; see `steps.kernels_for`."""
+    return levels.boxes
+
+
+@borrowing
+def kind_at(kind: Ints, d: int) -> int:
+    """Return the kind of noise of a dim; see `steps.kernels_for`."""
+    return kind[d]
+
+
+@borrowing
+def keeps_bets(ledger: Ledger) -> bool:
+    """Return whether the sums that bets need are kept; see `steps.kernels_for`."""
+    return len(ledger.stat) > 0
+
+
+@borrowing
 def begin_ledger(ledger: Ledger, tally: Tally, view: View, box: BoxRule) -> None:
     """Let evidence count from now on."""
     N, K, D = view.mean.shape
@@ -111,7 +129,7 @@ def begin_ledger(ledger: Ledger, tally: Tally, view: View, box: BoxRule) -> None
                 ledger.base_variance[i, j, d] = view.variance[i, j, d]
                 centre = view.mean[i, j, d] - box.origin[d] / box.scale[d]
                 ledger.base_centre[i, j, d] = centre
-                if len(ledger.stat) > 0:
+                if keeps_bets(ledger):
                     for k in range(ledger.base_extra.shape[3]):
                         ledger.base_extra[i, j, d, k] = tally.extra[i, j, d, k]
 
@@ -124,7 +142,7 @@ def enter_arm(ledger: Ledger, tally: Tally, scale: Floats, kind: Ints, i: int, j
     for d in range(len(scale)):
         rest = tally.sums[i, j, d] - ledger.base_sums[i, j, d]
         ledger.mean[i, j, d] = rest / (count * scale[d])
-        if kind[d] != SUBGAUSSIAN:
+        if kind_at(kind, d) != SUBGAUSSIAN:
             enter_sums(ledger, tally, kind[d], i, j, d)
 
 

@@ -34,7 +34,15 @@ import math
 
 import numpy as np
 
-from bestgroup.algorithms.adaptive.pareto.view import REJECTED, UNDECIDED, Duties, Split, View
+from bestgroup.algorithms.adaptive.pareto.view import (
+    REJECTED,
+    UNDECIDED,
+    Duties,
+    Split,
+    View,
+    is_priced,
+    spread_at,
+)
 from bestgroup.compile.borrowing import borrowing
 from bestgroup.problem.arrays import Bools, Floats, Ints
 
@@ -48,7 +56,7 @@ def look_at_dim(view: View, exists: Bools, i: int, d: int) -> None:
     for m in range(exists.shape[1]):
         if not exists[i, m]:
             continue
-        mean, bonus = view.mean[i, m, d], view.bonus[i, m] * view.deviation[i, m, d]
+        mean, bonus = view.mean[i, m, d], view.bonus[i, m] * spread_at(view.deviation, i, m, d)
         if mean > best:
             best = mean
             view.leader[i, d] = m
@@ -60,24 +68,29 @@ def look_at_dim(view: View, exists: Bools, i: int, d: int) -> None:
 
 
 @borrowing
-def strength(gap: float, n_a: float, n_b: float, v_a: float, v_b: float) -> float:
-    """Return g |g| / (2 (v_a / n_a + v_b / n_b))."""
+def strength(gap: float, bend: float, n_a: float, n_b: float, v_a: float, v_b: float) -> float:
+    """Return g |g| / (2 (v_a / n_a + v_b / n_b)); a bet on a gap has its square added to variances.
+
+    It takes numbers: a pair of arms costs less than handing over the arrays that it comes from.
+    """
+    more = bend * gap * gap
+    v_a, v_b = v_a + more, v_b + more
     return gap * abs(gap) * (n_a * n_b) / (2.0 * (v_b * n_a + v_a * n_b))
 
 
 @borrowing
-def strength_of(view: View, gap: float, i: int, m: int, j: int, k: int, d: int) -> float:
-    """Return the strength of a duel by all pulls; a bet on a gap has its square added to variances."""
-    more = view.bend[d] * gap * gap
-    v_a, v_b = view.variance[i, m, d] + more, view.variance[j, k, d] + more
-    return strength(gap, view.counts[i, m], view.counts[j, k], v_a, v_b)
+def strength_of_known(
+    gap: float, bend: float, n_a: float, n_b: float, v_a: float, v_b: float
+) -> float:
+    """Return the same where the variances are 1, and nothing is added to them."""
+    return gap * abs(gap) * (n_a * n_b) / (2.0 * (n_a + n_b))
 
 
 @borrowing
-def unit_of(view: View, i: int, j: int, d: int) -> float:
+def unit_of(leader: Ints, deviation: Floats, i: int, j: int, d: int) -> float:
     """Return the mean standard deviation of the leaders of two groups: the unit of a dim for them."""
-    own, other = view.leader[i, d], view.leader[j, d]
-    return 0.5 * (view.deviation[i, own, d] + view.deviation[j, other, d])
+    own, other = leader[i, d], leader[j, d]
+    return 0.5 * (spread_at(deviation, i, own, d) + spread_at(deviation, j, other, d))
 
 
 @borrowing
@@ -161,10 +174,10 @@ def look_at_pairs(view: View, status: Ints, epsilon: Floats, exists: Bools, g: i
                 continue
             margin, hope = np.inf, np.inf
             for d in range(D):
-                unit = unit_of(view, i, j, d)
+                unit = unit_of(view.leader, view.deviation, i, j, d)
                 margin = min(margin, (best[i, d] - best[j, d] - epsilon[d] / 2.0) / unit)
                 width = upper[i, d] - lower[j, d]
-                if view.priced[0]:
+                if is_priced(view.priced):
                     width = width_for_price(view, exists, 1, i, j, d, 0.0)
                 hope = min(hope, width / unit)
             if view.margin[i, j] > 0.0:
@@ -191,19 +204,22 @@ def score_pair(
         mean, reach, dim = view.mean, -np.inf, 0
         for d in range(len(epsilon)):
             wide = view.upper[i, d] - view.lower[j, d] + epsilon[d]
-            if view.priced[0]:
+            if is_priced(view.priced):
                 wide = width_for_price(view, exists, 0, i, j, d, epsilon[d])
-            wide /= unit_of(view, i, j, d)
+            wide /= unit_of(view.leader, view.deviation, i, j, d)
             if wide > reach:
                 reach, dim = wide, d
-        m = view.front[0, i, j, dim] if view.priced[0] else view.leader[i, dim]
+        m = view.front[0, i, j, dim] if is_priced(view.priced) else view.leader[i, dim]
         wanted = level + split.group[i] + split.arm[i, m, dim] + split.dim[i, j, dim]
+        n_a, v_a = view.counts[i, m], spread_at(view.variance, i, m, dim)
         threat = -np.inf
         for k in range(exists.shape[1]):
             if exists[j, k] and not duties.won[i, j, k, dim]:
                 gap = mean[i, m, dim] + epsilon[dim] - mean[j, k, dim]
-                least = min(least, strength_of(view, gap, i, m, j, k, dim) / wanted)
-                rise = mean[j, k, dim] + view.bonus[j, k] * view.deviation[j, k, dim]
+                n_b, v_b = view.counts[j, k], spread_at(view.variance, j, k, dim)
+                z = strength(gap, view.bend[dim], n_a, n_b, v_a, v_b)
+                least = min(least, z / wanted)
+                rise = mean[j, k, dim] + view.bonus[j, k] * spread_at(view.deviation, j, k, dim)
                 if rise > threat:
                     threat = rise
                     view.duel[i, j, 0], view.duel[i, j, 1] = k, dim
@@ -220,15 +236,17 @@ def look_at_fall(
     view.fall[i] = np.inf
     threat = -np.inf
     for d in range(D):
-        m = view.front[1, j, i, d] if view.priced[0] else view.leader[j, d]
+        m = view.front[1, j, i, d] if is_priced(view.priced) else view.leader[j, d]
         wanted = level + split.group[i] + split.rival[i, j] + split.arm[j, m, d]
-        unit = unit_of(view, i, j, d)
+        unit = unit_of(view.leader, view.deviation, i, j, d)
         for k in range(K):
             if exists[i, k] and not duties.over[j, i, k, d]:
                 gap = view.mean[j, m, d] - view.mean[i, k, d]
-                score = strength_of(view, gap, j, m, i, k, d) / wanted
+                n_a, v_a = view.counts[j, m], spread_at(view.variance, j, m, d)
+                n_b, v_b = view.counts[i, k], spread_at(view.variance, i, k, d)
+                score = strength(gap, view.bend[d], n_a, n_b, v_a, v_b) / wanted
                 view.fall[i] = min(view.fall[i], score)
-                rise = view.mean[i, k, d] + view.bonus[i, k] * view.deviation[i, k, d]
+                rise = view.mean[i, k, d] + view.bonus[i, k] * spread_at(view.deviation, i, k, d)
                 rise = (rise - view.lower[j, d]) / unit
                 if rise > threat:
                     threat = rise
@@ -240,7 +258,7 @@ def set_pick(view: View, kind: int, a: int, b: int, k: int, d: int) -> None:
     """Set the pick to the leader or front of a in dim d against arm k of b."""
     view.pick[0], view.pick[1], view.pick[2] = a, view.leader[a, d], b
     view.pick[3], view.pick[4], view.pick[5] = k, d, view.scout[a, d]
-    if view.priced[0]:
+    if is_priced(view.priced):
         view.pick[1], view.pick[5] = view.front[kind, a, b, d], view.probe[kind, a, b, d]
 
 
@@ -266,7 +284,7 @@ def arm_to_pull(view: View, status: Ints, exists: Bools) -> tuple[int, int, floa
     if a < 0 or least * arms < _FLOOR * total:
         return group, arm, least
     d = view.pick[4]
-    above = view.counts[a, m] * view.price[a, m] / view.deviation[a, m, d]
-    if above <= view.counts[b, k] * view.price[b, k] / view.deviation[b, k, d]:
+    above = view.counts[a, m] * view.price[a, m] / spread_at(view.deviation, a, m, d)
+    if above <= view.counts[b, k] * view.price[b, k] / spread_at(view.deviation, b, k, d):
         return a, scout, float(min(view.counts[a, m], view.counts[a, scout]))
     return b, k, float(view.counts[b, k])

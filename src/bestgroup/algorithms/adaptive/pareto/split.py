@@ -129,13 +129,13 @@ def weigh_dims(
             continue
         most, most_error = -np.inf, 1.0
         for d in range(D):
-            unit = unit_of(view, i, j, d)
+            unit = unit_of(view.leader, view.deviation, i, j, d)
             gap = (view.best[i, d] - view.best[j, d] + epsilon[d]) / unit
             if gap > most:
                 most, most_error = gap, (spread[i, d] + spread[j, d]) / (unit * unit)
         total = 0.0
         for d in range(D):
-            unit = unit_of(view, i, j, d)
+            unit = unit_of(view.leader, view.deviation, i, j, d)
             behind = most - (view.best[i, d] - view.best[j, d] + epsilon[d]) / unit
             error = (spread[i, d] + spread[j, d]) / (unit * unit) + most_error
             weights[d] = math.exp(-behind * behind / (2.0 * error))
@@ -178,7 +178,7 @@ def least_lead(view: View, spread: Floats, i: int, j: int) -> tuple[float, float
     """Return min_d (best_j - best_i), in units of a dim, and the variance of that difference."""
     least, error = np.inf, 1.0
     for d in range(spread.shape[1]):
-        unit = unit_of(view, i, j, d)
+        unit = unit_of(view.leader, view.deviation, i, j, d)
         gap = (view.best[j, d] - view.best[i, d]) / unit
         if gap < least:
             least, error = gap, (spread[i, d] + spread[j, d]) / (unit * unit)

@@ -75,6 +75,18 @@ class Duties(NamedTuple):
     settled: Bools  # [N, N]     [i, j]: `won` for all arms of j in some dim
 
 
+@borrowing
+def is_priced(priced: Bools) -> bool:
+    """Return whether costs differ; see `steps.kernels_for`."""
+    return priced[0]
+
+
+@borrowing
+def spread_at(spread: Floats, i: int, m: int, d: int) -> float:
+    """Return an arm's variance or deviation, of the array `spread`; see `steps.kernels_for`."""
+    return spread[i, m, d]
+
+
 def make_view(cost: Floats, bend: Floats) -> View:
     """Return a view before any pull."""
     N, K, D = *cost.shape, len(bend)

@@ -127,3 +127,14 @@ def by_bets(proof, d, columns, shift, level, bets, most=(math.inf, math.inf)):
         values = [sign * x for x in column] if gaussian else [float((sign * F(x) - least) / width) for x in column]
         arms.append(Arm(gaussian, values, bet, top))
     return wealth_pair(*arms, float(shift / width), float(level))
+
+
+def usual_shares(proof):
+    """Return the shares of over, won and stale that are fixed beforehand: equal ones, and those of TE+."""
+    sizes, D, A, N = proof.sizes, proof.D, proof.A, proof.N
+    equal = [[F(1, N * max(A - k, 1)) for k in sizes], [F(1, N * D * k) for k in sizes], [F(0)] * N]
+    spare = sum(D * (k - 1) for k in sizes)
+    tenth = F(0.1) if spare else F(0)
+    over, won, stale = (1 - tenth) / max(sum(A - k for k in sizes), 1), F(1, D * A), tenth / max(spare, 1)
+    used = sum(max(D * k * won, (A - k) * over + D * (k - 1) * stale) for k in sizes)
+    return equal, [[F(math.floor(p / used * 2**40), 2**40)] * N for p in (over, won, stale)]

@@ -76,9 +76,8 @@ def items(proof, bar):
     need(proof.pareto and method["target"] in ("pool", "population"), "format", "not for items")
     (over, won, _), table = shares_of_groups(proof), table_of(proof)
     pool = index(method["count"], 10**12) if method["target"] == "pool" else 0
-    sound = given["fixed_at"] == 0 < min(given["largest"], given["ratio"], given["main"])
-    sound = sound and 0 < given["cap"] < 1 and 0 <= given["plug"] < 1 and isinstance(given["main"], int)
-    need(sound and (pool or method["target"] != "pool"), "parameters", "bets")
+    usual = {"largest": 32, "ratio": 2, "main": 12, "cap": 0.98, "plug": 0.7, "fixed_at": 0}
+    need(given == usual and (pool or method["target"] != "pool"), "parameters", "bets that are not fixed")
     for c, claim in enumerate(proof.claims):
         need(len(claim) == 7, "claims", "seven numbers", c)
         limits = 2, proof.N, 10**9, proof.N, 10**9, proof.D, 10**12

@@ -19,11 +19,13 @@ import mpmath as mp
 
 mp.mp.dps = 40
 ROOM = mp.mpf(10) ** -20
+WIDE = [8, 128, 2048, 32768]
+USUAL = {"mixture": (WIDE, [256, 4096, 65536]), "difference": (WIDE,), "normal": ([32, 256, 2048, 16384, 131072],),
+         "bets": ([0.25, 1, 0.0625, 0.015625, 4],), "symmetric": ([0.125, 0.5, 0.03125, 0.0078125, 2],)}
 BETS = [2.0**k for k in (-8, -7, -6, -5, -4, -3, -2, -1, -0.5, 0, 0.5, 1, 1.5, 2, 3)]
 
 
-class Wrong(Exception):
-    """A check failed."""
+class Wrong(Exception): ...
 
 
 def need(holds, check, why, claim=None):
@@ -142,9 +144,9 @@ class Proof:
         for process, noise in zip(self.method["process"], self.noise):
             known = serves.get(process["name"], ())
             need(noise["kind"] in known, "parameters", f"{process['name']} is no proof here")
-            need(process["fixed_at"] == 0, "parameters", "not fixed before the first row")
-            parts = process.get("parts", process.get("precisions", [1]))
-            need(parts and 0 < min(parts) and max(parts) < math.inf, "parameters", "not positive")
+            parts = process.get("parts", process.get("precisions"))
+            good = process["fixed_at"] == 0 and (parts in USUAL[process["name"]] if parts else True)
+            need(good, "parameters", "not what is fixed before the first row")
 
 
 def reached(proof, d, z, m, alpha, process, sign):
@@ -180,7 +182,7 @@ def reached(proof, d, z, m, alpha, process, sign):
         prior = mp.log(mp.pi - 2 * mp.asin(mp.sqrt(p)))
         return above - prior - s * mp.log(p) - (n - s) * mp.log(1 - p) >= level + ROOM
     s, square = real(over), real(sum((F(x) - F(m)) ** 2 for x in z))
-    for q in (8, 128, 2048, 32768):
+    for q in WIDE:
         rest = square - s * s / (n + q)
         if n < 2 or s <= 0 or rest <= 0:
             return False
@@ -201,7 +203,9 @@ def boxes(proof, bar):
     else:
         low, high = share_of(method["low"]), share_of(method["high"])
         used = A * D * low + N * D * high if proof.pareto else (A - min(proof.sizes)) * D * low + D * high
-        need(used <= 1 and low and high, "shares", f"they add up to {used} of delta")
+        need(used <= 1, "shares", f"they add up to {used} of delta")
+        usual = [F(1, D * (A + N)), F(1, 2 * A * D)] + [F(1, D * (A - min(proof.sizes) + 1))] * (not proof.pareto)
+        need(low == high and low in usual, "parameters", "shares that are not fixed beforehand")
         shares = {(i, j): (low, high) for i in range(N) for j in range(proof.sizes[i])}
     for process in method["process"]:
         if process["name"] == "fixed":
@@ -290,6 +294,9 @@ def shares_of_groups(proof):
     used = sum(max(proof.D * k * w, (proof.A - k) * o + proof.D * (k - 1) * s)
                for k, o, w, s in zip(proof.sizes, *parts))
     need(used <= 1, "shares", f"they add up to {used} of delta")
+    from bets import usual_shares
+
+    need(parts in usual_shares(proof), "parameters", "shares that are not fixed beforehand")
     return parts
 
 
@@ -312,7 +319,7 @@ def pairs(proof, bar):
         need(m < proof.sizes[i] and k < proof.sizes[j], "claims", "no such arm", c)
         need((i == j) == (kind == 2) and (i, m) != (j, k), "claims", "the wrong arms", c)
         columns = [proof.column(arm, d, n, c) for arm, n in (((i, m), n_a), ((j, k), n_b))]
-        share, shift = None, proof.epsilon[d] if kind == 1 else F(0)
+        shift = proof.epsilon[d] if kind == 1 else F(0)
         if scouting:
             columns = [col[int(scouting.n[arm]) :] for col, arm in zip(columns, ((i, m), (j, k)))]
             need(all(columns), "claims", "counts values of the warm-up", c)
@@ -321,10 +328,8 @@ def pairs(proof, bar):
             share = (over[j], won[i], stale[j])[kind]
         need(share > 0, "claims", "no share", c)
         level = max(mp.log(real(1 / proof.delta / share)), mp.mpf(claim[9]))
-        if scouting:
-            good = scouting.reaches((i, m), (j, k), d, columns, shift, level)
-        else:
-            good = pair_reaches(proof, d, columns, shift, level, g, c)
+        good = (scouting.reaches((i, m), (j, k), d, columns, shift, level) if scouting
+                else pair_reaches(proof, d, columns, shift, level, g, c))
         need(good, "claims", "the e-process has not reached its level", c)
         covered[kind].add((i, j, d, k))
         bar(c + 1, len(proof.claims))

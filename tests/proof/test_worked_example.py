@@ -70,3 +70,28 @@ def test_shares_beyond_delta_are_refused(tmp_path):
     document["digest"] = digest_of(document)
     assert verify_document(document, table).failed == "shares"
     assert stranger_says(document, table).startswith("shares")
+
+
+def test_shares_and_precisions_that_may_have_been_chosen_afterwards_are_refused(tmp_path):
+    table = write(ROWS, tmp_path / "rows.csv")
+    for change in ({"low": [1, 3], "high": [2, 3]}, {"low": [1, 5], "high": [1, 5]}):
+        document = copy.deepcopy(by_hand())
+        document["method"] |= change
+        document["digest"] = digest_of(document)
+        assert verify_document(document, table).failed == "parameters"
+        assert stranger_says(document, table).startswith("parameters")
+    document = copy.deepcopy(by_hand())
+    document["method"]["process"] = [{"name": "mixture", "precisions": [3.0], "fixed_at": 0}]
+    document["digest"] = digest_of(document)
+    assert verify_document(document, table).failed == "parameters"
+    assert stranger_says(document, table).startswith("parameters")
+
+
+def test_the_independent_verifier_keeps_its_size():
+    """At most 400 lines in the script, and nothing of the package in it or beside it."""
+    from stranger import PATH
+
+    assert len(PATH.read_text().splitlines()) <= 400
+    for file in PATH.parent.glob("*.py"):
+        assert "import bestgroup" not in file.read_text()
+        assert "from bestgroup" not in file.read_text()

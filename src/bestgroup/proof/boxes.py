@@ -8,8 +8,9 @@ of its upper bounds.
 **Shares.** "fixed": `low` and `high` are those of one lower and one upper bound. All proofs use the lower
 bounds of all arms and the upper bounds of one best arm of each group in each dim, which the means fix:
 A D low + N D high must not exceed 1. For the best group the lower bounds of the best group itself and the
-upper bounds of the others are not used: (A - K_min) D low + D high must not. "as they came": arm number k
-in the order of the table has 1 / (2 D k (k + 1)) for each of its 2 D bounds.
+upper bounds of the others are not used: (A - K_min) D low + D high must not. Only the shares and
+precisions that the library uses are accepted, as others could have been chosen afterwards. "as they
+came": arm number k in the order of the table has 1 / (2 D k (k + 1)) for each of its 2 D bounds.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from typing import Any, NamedTuple
 from bestgroup.proof.format import Proof, Refused, fraction, integers, number
 from bestgroup.proof.intervals import interval, log
 from bestgroup.proof.observations import Observations
-from bestgroup.proof.sequences import PROCESSES, SERVES, Side, corrected_count
+from bestgroup.proof.sequences import PRECISIONS, PROCESSES, SERVES, Side, corrected_count
 
 Bounds = dict[tuple[int, int, int], float]  # by (group, arm, dim)
 Tick = Callable[[int], None]  # told how many claims were checked
@@ -109,8 +110,13 @@ def _shares(proof: Proof, rows: Observations) -> dict[tuple[int, int, int], Frac
     used = A * D * low + N * D * high
     if not proof.pareto:
         used = (A - min(proof.sizes)) * D * low + D * high
-    if used > 1 or not low or not high:
-        raise Refused("shares", f"the shares add up to {used} of delta, or one is 0")
+    if used > 1:
+        raise Refused("shares", f"the shares add up to {used} of delta")
+    usual = [Fraction(1, D * (A + N)), Fraction(1, 2 * A * D)]
+    if not proof.pareto:
+        usual.append(Fraction(1, D * (A - min(proof.sizes) + 1)))
+    if low != high or low not in usual:
+        raise Refused("parameters", "the shares are not among those that are fixed beforehand")
     return {(i, j, side): (high if side else low) for i, j in arms for side in (0, 1)}
 
 
@@ -126,9 +132,8 @@ def _processes(proof: Proof) -> None:
             if process["fixed_at"] != 0:
                 raise ValueError("its parameters must be fixed before the first observation")
             if process["name"] == "mixture":
-                precisions = process["precisions"]
-                if not precisions or not all(0 < number(q) < math.inf for q in precisions):
-                    raise ValueError("precisions must be positive")
+                if process["precisions"] not in PRECISIONS:
+                    raise ValueError("its precisions are not among those that are fixed beforehand")
             if process["name"] == "fixed" and process["count"] != corrected_count(proof):
                 raise ValueError("the count is not that of corrected uniform sampling")
     except (KeyError, TypeError, ValueError, ZeroDivisionError) as error:

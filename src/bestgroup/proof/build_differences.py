@@ -9,14 +9,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bestgroup.algorithms.protocol import Setting
-from bestgroup.algorithms.te_plus.radii import STALE as STALE_PART
 from bestgroup.errors import InvalidInput
 from bestgroup.inference.evalues.normal import wide_mixture
 from bestgroup.problem.arrays import Floats
 from bestgroup.problem.goals import ParetoGroups
 from bestgroup.problem.status import Status
 from bestgroup.proof.build import Asked, document
-from bestgroup.proof.pairs import OVER, STALE, WON
+from bestgroup.proof.pairs import OVER, STALE, WON, difference_shares
 from bestgroup.proof.sequences import WIDE
 
 Key = tuple[int, int, int, int, int, int]  # kind, i, m, j, k, d
@@ -29,25 +28,13 @@ class Found(NamedTuple):
     value: float
 
 
-def shares(setting: Setting) -> tuple[Fraction, Fraction, Fraction]:
-    """Return the shares of over, won and stale, the same for all groups: those of `te_plus.radii`."""
-    sizes, D, A = setting.shape.sizes, setting.shape.dims, setting.shape.total
-    spare = sum(D * (size - 1) for size in sizes)
-    stale = Fraction(STALE_PART) if spare else Fraction(0)
-    rivals = sum(A - size for size in sizes)
-    over, won = (1 - stale) / max(rivals, 1), Fraction(1, D * A)
-    arms = stale / max(spare, 1)
-    used = sum(max(D * size * won, (A - size) * over + D * (size - 1) * arms) for size in sizes)
-    # Rounded down to few digits: what is lost is far less than a pull is worth.
-    return tuple(Fraction(math.floor(part / used * 2**40), 2**40) for part in (over, won, arms))  # type: ignore[return-value]
-
-
 def differences_document(asked: Asked, setting: Setting) -> dict[str, Any]:
     """Return the proof document of a run of TE+ with independent arms."""
     if not isinstance(setting.goal, ParetoGroups):
         raise InvalidInput("there is no proof file for this goal")
-    over, won, stale = shares(setting)
     N = setting.shape.groups
+    found = difference_shares(setting.shape.sizes, setting.shape.dims)
+    over, won, stale = (part[0] for part in found)
     entry = {
         "kind": "pairs",
         "budget": "fixed",

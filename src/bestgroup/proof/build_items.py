@@ -15,9 +15,8 @@ from bestgroup.problem.arrays import Floats
 from bestgroup.problem.goals import BestGroup
 from bestgroup.problem.status import Status
 from bestgroup.proof.build import Asked, document
+from bestgroup.proof.items import PROCESS
 from bestgroup.proof.pairs import OVER, WON
-
-_PROCESS = {"largest": 32.0, "ratio": 2.0, "main": 12, "cap": 0.98, "plug": 0.7, "fixed_at": 0}
 
 Values = list[list[Floats]]  # of arm j of group i: [depth, D], in the order, larger being better
 
@@ -50,7 +49,7 @@ def items_document(
         "over": [[part.numerator, part.denominator] for part in over],
         "won": [[part.numerator, part.denominator] for part in won],
         "stale": [[0, 1]] * N,
-        "process": dict(_PROCESS),
+        "process": dict(PROCESS),
     }
     return document(asked, entry, _Search(asked, values).claims())
 

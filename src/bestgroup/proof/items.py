@@ -24,6 +24,7 @@ from bestgroup.proof.pairs import STALE, WON, conclude, shares_of_groups
 DRAWN, UNSEEN = 10, Fraction(5, 1000)
 RESERVE, SPARE = 12, Fraction(5, 100)
 NEAR = Fraction(1, 10**9)
+PROCESS = {"largest": 32.0, "ratio": 2.0, "main": 12, "cap": 0.98, "plug": 0.7, "fixed_at": 0}
 
 Table = dict[tuple[int, int], list[list[float]]]  # of arm (i, j): a row of values for each item
 
@@ -115,6 +116,8 @@ def _rule(proof: Proof) -> Rule:
             raise ValueError("the target, or that bets are fixed before the first item")
         largest, ratio = Fraction(number(given["largest"])), Fraction(number(given["ratio"]))
         cap, plug = Fraction(number(given["cap"])), Fraction(number(given["plug"]))
+        if given != PROCESS:
+            raise ValueError("the bets are not those that are fixed beforehand")
         if not (main >= 1 and largest > 0 and ratio > 0 and 0 < cap < 1 and 0 <= plug < 1):
             raise ValueError("bets must be positive, their cap below 1")
         if type(pool) is not int or pool < 0 or (proof.method["target"] == "pool" and not pool):

@@ -15,6 +15,7 @@ D (K_i - 1) "stale" ones is. No group is both. So
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -27,11 +28,20 @@ from bestgroup.proof.scouted import Scouting, largest_bet, level_left
 from bestgroup.proof.wealth_pairs import Bets, Pair, Values
 
 OVER, WON, STALE = 0, 1, 2
+Shares = tuple[list[Fraction], list[Fraction], list[Fraction]]  # of over, won, stale, by group
 SERVES = {
     "normal": {"subgaussian"},
     "difference": {"subgaussian", "bounded", "bernoulli"},
     "bets": {"bounded", "bernoulli"},
     "symmetric": {"gaussian"},
+}
+
+
+PARTS = {
+    "normal": [2.0**5, 2.0**8, 2.0**11, 2.0**14, 2.0**17],
+    "difference": [2.0**3, 2.0**7, 2.0**11, 2.0**15],
+    "bets": [0.25, 1.0, 0.0625, 0.015625, 4.0],
+    "symmetric": [0.125, 0.5, 0.03125, 0.0078125, 2.0],
 }
 
 
@@ -93,7 +103,7 @@ def read_claim(proof: Proof, row: list[Any]) -> Claim:
     return claim
 
 
-def shares_of_groups(proof: Proof) -> tuple[list[Fraction], list[Fraction], list[Fraction]]:
+def shares_of_groups(proof: Proof) -> Shares:
     """Return the shares of over, won and stale, by group; refuses if they exceed 1 together."""
     N, D, A = len(proof.groups), len(proof.dims), proof.total
     try:
@@ -110,7 +120,29 @@ def shares_of_groups(proof: Proof) -> tuple[list[Fraction], list[Fraction], list
         used += max(D * size * won[i], out)
     if used > 1:
         raise Refused("shares", f"the shares add up to {used} of delta")
+    if (over, won, stale) not in (equal_shares(proof), difference_shares(proof.sizes, D)):
+        raise Refused("parameters", "the shares are not among those that are fixed beforehand")
     return over, won, stale
+
+
+def equal_shares(proof: Proof) -> Shares:
+    """Return the shares of a proof without a warm-up: all claims that may wrong a group are alike."""
+    N, D, A = len(proof.groups), len(proof.dims), proof.total
+    over = [Fraction(1, N * max(A - size, 1)) for size in proof.sizes]
+    return over, [Fraction(1, N * D * size) for size in proof.sizes], [Fraction(0)] * N
+
+
+def difference_shares(sizes: Sequence[int], dims: int) -> Shares:
+    """Return the shares of TE+: a tenth for dropping arms; rounded down to 40 binary digits."""
+    total, spare = sum(sizes), sum(dims * (size - 1) for size in sizes)
+    part = Fraction(0.1) if spare else Fraction(0)
+    over = (1 - part) / max(sum(total - size for size in sizes), 1)
+    won, stale = Fraction(1, dims * total), part / max(spare, 1)
+    used = sum(
+        max(dims * size * won, (total - size) * over + dims * (size - 1) * stale) for size in sizes
+    )
+    parts = [Fraction(math.floor(p / used * 2**40), 2**40) for p in (over, won, stale)]
+    return tuple([p] * len(sizes) for p in parts)  # type: ignore[return-value]
 
 
 def _processes(proof: Proof) -> None:
@@ -124,9 +156,8 @@ def _processes(proof: Proof) -> None:
                 raise ValueError(f"{process['name']} is no proof for {noise.kind} noise")
             if process["fixed_at"] != 0:
                 raise ValueError("its parameters must be fixed before the first observation")
-            parts = process["parts"]
-            if not parts or not all(0.0 < number(q) < math.inf for q in parts):
-                raise ValueError("its parameters must be positive")
+            if process["parts"] != PARTS[process["name"]]:
+                raise ValueError("its parameters are not those that are fixed beforehand")
     except (KeyError, TypeError, ValueError) as error:
         raise Refused("parameters", f"a process cannot be used: {error}") from None
 

@@ -81,7 +81,9 @@ class Scouting:
         """Return the sum of squares about the mean of the first values of an arm."""
         column = self._column(i, j, d)[:n]
         mean = exact_sum(column) / n
-        return sum(((Fraction(x) - mean) ** 2 for x in column), Fraction()) / self.unit(d) ** 2
+        return sum(((Fraction(x) - mean) ** 2 for x in column), Fraction()) / (
+            self.unit(d) * self.unit(d)
+        )
 
     def _pooled(self, d: int) -> Fraction:
         if self.proof.noise[d].kind not in ("bounded", "gaussian"):

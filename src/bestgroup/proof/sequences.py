@@ -30,6 +30,7 @@ from bestgroup.proof.special import incomplete_beta, log_beta, psi_of, student
 
 BETS = tuple(2.0**k for k in (-8, -7, -6, -5, -4, -3, -2, -1, -0.5, 0, 0.5, 1, 1.5, 2, 3))
 WIDE = (8.0, 128.0, 2048.0, 32768.0)
+PRECISIONS = ([*WIDE], [256.0, 4096.0, 65536.0])  # of the mixtures that may be used
 _MOST = 0.99
 
 

@@ -13,6 +13,10 @@ AS_THEY_CAME = (
     "groups and arms may have been added because of what was seen; the table has them in the order in "
     "which they were first pulled; dims and delta were fixed before the values were seen"
 )
+SCOUTED = (
+    "the counts at which the warm-up ended follow from the values up to then, and were not chosen by "
+    "later ones"
+)
 ONE_ARM = (
     "given the arm's own earlier pulls, its next pull has its mean and that noise",
     "pulls of different arms may depend on each other in any way",
@@ -53,6 +57,8 @@ def assumptions_of(proof: Proof) -> list[str]:
     if kind in ("items", "pool"):
         return [*words, *_items_words(proof), FIXED, *ROWS]
     words += ONE_ARM if kind == "boxes" else ALL_ARMS
+    if proof.method.get("budget") == "scouted":
+        words.append(SCOUTED)
     came = proof.method.get("budget") == "as they came"
     return [*words, AS_THEY_CAME if came else FIXED, *ROWS]
 

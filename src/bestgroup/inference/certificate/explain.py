@@ -184,17 +184,9 @@ class Explainer:
         j = int(max(beaten, key=lambda j: (self.best[j] - self.best[i]).min()))
         reasons = [self.reason(i, j, d, self.verdict.single) for d in range(len(self.names))]
         rival = self.problem.groups[j]
-        how = (
-            f"by the estimates {rival} is ahead in every dim, "
-            if self.verdict.estimated
-            else f"{rival} is ahead in every dim by enough to prove it not Pareto optimal, "
-        )
-        text = f"out: {how}" + "; ".join(
-            f"{r.dim} by about {-r.margin:.4g} ({r.rival_arm}, {r.rival_pulls:,} pulls, "
-            f"over {r.arm}, {r.pulls:,})"
-            for r in reasons
-        )
-        return self._made(i, text, reasons)
+        seen = " by the estimates" if self.verdict.estimated else ""
+        parts = ", ".join(f"{r.dim} by about {-r.margin:.3g} ({r.rival_arm})" for r in reasons)
+        return self._made(i, f"out: {rival} is ahead{seen} in {parts}", reasons)
 
     def _in(self, i: int) -> Explanation:
         reasons: list[Reason] = []
@@ -207,12 +199,10 @@ class Explainer:
         if not reasons:
             return self._made(i, "in: every other group is out", [])
         closest = min(reasons, key=lambda r: r.margin)
-        by = " by more than epsilon" if self.epsilon.any() else ""
+        side = "ahead of" if closest.margin >= 0 else "within epsilon of"
         text = (
-            f"in: no group that is not out beats it{by} in every dim; closest is {closest.rival}, "
-            f"against which {closest.dim} speaks for it (difference about {closest.margin:.4g}; "
-            f"{closest.arm}, {closest.pulls:,} pulls, against {closest.rival_arm}, "
-            f"{closest.rival_pulls:,})"
+            f"in: unbeaten; closest, {closest.arm} is {side} {closest.rival}'s {closest.rival_arm} "
+            f"in {closest.dim} (about {abs(closest.margin):.3g})"
         )
         return self._made(i, text, reasons)
 
@@ -257,10 +247,11 @@ class Explainer:
             reasons = [
                 self.reason(i, rival, d, False, self.more(rival, i, d, 0.0)) for d in open_dims
             ]
-            what = ", ".join(r.dim for r in reasons)
+            few = len(reasons) <= 2
+            what = " and ".join(r.dim for r in reasons) if few else f"{len(reasons)} dims"
             text = (
-                f"undecided: it is probably out; {self.problem.groups[rival]} has to be shown "
-                f"better in {what}, which takes {_foreseen(more)}"
+                f"undecided, probably out: {self.problem.groups[rival]} is not yet proven better in "
+                f"{what}; {_foreseen(more)}"
             )
             return self._made(i, text, reasons, more if math.isfinite(more) else None)
         keep.sort(key=lambda r: -(r.more if r.more is not None else math.inf))
@@ -268,10 +259,10 @@ class Explainer:
         if not math.isfinite(worst.margin):
             text = f"undecided: {worst.rival} has arms that were never measured"
             return self._made(i, text, keep, None)
+        others = f" and {len(keep) - 1} more" if len(keep) > 1 else ""
         text = (
-            f"undecided: it has to be shown not to be beaten by {len(keep)} "
-            f"group{'s' if len(keep) > 1 else ''}, hardest {worst.rival} (best chance in {worst.dim}, "
-            f"difference about {worst.margin:.4g}); that takes {_foreseen(more)}"
+            f"undecided: {worst.rival}{others} may beat it; {worst.arm}'s {worst.dim} is "
+            f"{_signed(worst.margin)}; {_foreseen(more)}"
         )
         return self._made(i, text, keep, more if math.isfinite(more) else None)
 
@@ -290,7 +281,7 @@ class Explainer:
         other = self.problem.groups[rival]
         gap = _difference(value[i], value[rival])
         lead = "ahead of" if gap > 0 else "behind"
-        told = f"its weighted efficiency is about {abs(gap):.4g} {lead} that of {other}"
+        told = f"weighted, about {abs(gap):.3g} {lead} {other}{self._arms_of(rival, reasons)}"
         if not math.isfinite(gap):
             told = "it or a rival was never measured"
         if status != Status.UNDECIDED:
@@ -314,12 +305,15 @@ class Explainer:
         whole, ahead = self.forecast(), self.problem.groups[rival]  # until one group is proven
         if gap > 0:
             more = more if whole is None else whole
-            what = "to prove it within epsilon of the best" if slack else "to prove it the best"
-            return f"; {what} takes {_about(more)}", more
+            return f"; {_about(more)} to prove it", more
         if whole is not None and whole < more:
-            then = "it is not needed" if slack else "it is out"
-            return f"; {then} once {ahead} is proven, after {_about(whole)}", whole
-        return f"; to put it out takes {_about(more)}", more
+            return f"; {_about(whole)} to prove {ahead}", whole
+        return f"; {_about(more)} to prove it out", more
+
+    def _arms_of(self, j: int, reasons: list[Reason]) -> str:
+        """Return the arm that a group is compared by, where it is one in all dims."""
+        arms = {r.rival_arm for r in reasons}
+        return f" ({arms.pop()})" if len(arms) == 1 and len(self.problem.arms[j]) > 1 else ""
 
     def _told_apart(self, i: int, j: int, d: int) -> bool:
         """Return whether the better one of two groups in dim d is proven."""
@@ -331,8 +325,8 @@ class Explainer:
         if status == Status.IN:
             return "within epsilon of the best group" if self.goal.epsilon > 0 else "the best group"
         if status == Status.OUT:
-            return "out, not the only best group"
-        return "not needed, as another group is within epsilon of the best (this one may be better)"
+            return "out"
+        return "not needed, though it may be better"
 
     def spread(self, *groups: int, counted: bool = True) -> float:
         """Return the half-width of the weighted efficiencies of groups together, or their reach."""
@@ -347,6 +341,15 @@ class Explainer:
                 )
                 total += part**2 if self.verdict.pairs else part
         return math.sqrt(total) if self.verdict.pairs else total
+
+
+def _signed(margin: float) -> str:
+    """Return a difference in words.
+
+    >>> _signed(-0.25)
+    'about 0.25 behind'
+    """
+    return f"about {abs(margin):.3g} {'ahead' if margin >= 0 else 'behind'}"
 
 
 def _about(more: float) -> str:

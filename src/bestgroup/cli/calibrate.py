@@ -105,9 +105,7 @@ def _with_radius(case: Case, name: str | None) -> str | None:
     """Return the algorithm that was named, or one with a radius where none was."""
     if name is not None or case.spec.why is None:
         return name
-    from bestgroup.problem.goals import ParetoGroups
-
-    return "te" if isinstance(case.goal, ParetoGroups) else "eecb"
+    return case.goal.paper_algorithm
 
 
 def _gather(

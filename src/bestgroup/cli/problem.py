@@ -133,17 +133,7 @@ def read_options(pairs: Sequence[str]) -> dict[str, Any]:
 
 def goal_words(case: Case) -> str:
     """Return the question in words, with the names of the dims."""
-    from bestgroup.problem.goals import BestGroup
-
-    goal, dims = case.goal, case.instance.dims
-    if isinstance(goal, BestGroup):
-        terms = " + ".join(f"{w:g} {dim}" for w, dim in zip(goal.weights, dims, strict=True))
-        return f"best group for {terms}, epsilon {goal.epsilon:g}"
-    if isinstance(goal.epsilon, tuple):
-        slack = ", ".join(f"{e:g} {dim}" for e, dim in zip(goal.epsilon, dims, strict=True))
-    else:
-        slack = f"{goal.epsilon:g}"
-    return f"Pareto groups, epsilon {slack}"
+    return case.goal.words(case.instance.dims)
 
 
 def case_record(case: Case) -> dict[str, Any]:

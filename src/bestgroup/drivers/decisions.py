@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from bestgroup.problem.arrays import Bools, Ints
-from bestgroup.problem.goals import BestGroup, Goal, ParetoGroups
+from bestgroup.problem.goals import Goal
 from bestgroup.problem.status import Status
 
 
@@ -27,14 +27,12 @@ def decided(
         left = ~np.asarray(record["groups"]) if "groups" in record else nobody
         outside = left & ~accepted
     found = np.full(N, Status.UNDECIDED, np.int64)
-    slack = isinstance(goal, BestGroup) and goal.epsilon > 0
     if answer is not None:
-        found[:] = Status.NOT_NEEDED if slack else Status.OUT
+        found[:] = Status.NOT_NEEDED if goal.spares_groups else Status.OUT
         found[sorted(answer)] = Status.IN
     else:
         found[np.asarray(outside, np.bool_)] = Status.OUT
-    if isinstance(goal, ParetoGroups):
-        # For the best group, "accepted" can mean other things than being the answer (TEL).
+    if goal.accepts_each:
         found[accepted] = Status.IN
     return np.where(before == Status.UNDECIDED, found, before)
 
@@ -45,9 +43,9 @@ def at_stop(answers: Bools, rejected: Bools, finished: Bools, goal: Goal) -> Int
     `answers` [runs, N] of a run that was capped are the groups that it had accepted, `rejected`
     those that it had eliminated.
     """
-    slack = isinstance(goal, BestGroup) and goal.epsilon > 0
-    ended = np.where(answers, Status.IN, Status.NOT_NEEDED if slack else Status.OUT)
+    rest = Status.NOT_NEEDED if goal.spares_groups else Status.OUT
+    ended = np.where(answers, Status.IN, rest)
     capped = np.where(rejected, Status.OUT, Status.UNDECIDED)
-    if isinstance(goal, ParetoGroups):
+    if goal.accepts_each:
         capped = np.where(answers, Status.IN, capped)
     return np.where(finished[:, None], ended, capped).astype(np.int64)

@@ -31,6 +31,9 @@ class ParetoGroups:
     """
 
     kind: ClassVar[str] = "pareto"
+    paper_algorithm: ClassVar[str] = "te"
+    accepts_each: ClassVar[bool] = True  # a group is in or out by itself, before a run ends
+    spares_groups: ClassVar[bool] = False  # a run may end with groups that need no decision
     epsilon: float | tuple[float, ...] = 0.0
     names: tuple[str, ...] | None = None  # of the entries of epsilon; None: in the dims' order
 
@@ -66,6 +69,21 @@ class ParetoGroups:
         _check_names(given, dims, "epsilon")
         return ParetoGroups([given.get(name, 0.0) for name in dims])
 
+    def words(self, dims: Sequence[str]) -> str:
+        """Return the question in words, with the names of the dims."""
+        if not isinstance(self.epsilon, tuple):
+            return f"Pareto groups, epsilon {self.epsilon:g}"
+        slack = ", ".join(f"{e:g} {dim}" for e, dim in zip(self.epsilon, dims, strict=True))
+        return f"Pareto groups, epsilon {slack}"
+
+    def decided_words(self) -> str:
+        """Return what holds of groups that are in and out, if decisions are right."""
+        slack = " by more than epsilon" if np.max(self.epsilon) > 0 else ""
+        return (
+            "no group that is out is Pareto optimal, and no group that is in is beaten by "
+            f"another one{slack} in every dim"
+        )
+
     def with_epsilon(self, epsilon: Any) -> ParetoGroups:
         """Return the same question with another slack."""
         return ParetoGroups(epsilon)
@@ -90,6 +108,8 @@ class BestGroup:
     """
 
     kind: ClassVar[str] = "best"
+    paper_algorithm: ClassVar[str] = "eecb"
+    accepts_each: ClassVar[bool] = False  # "accepted" can mean other things than the answer (TEL)
     weights: tuple[float, ...]
     epsilon: float = 0.0
     names: tuple[str, ...] | None = None  # of the weights; None: in the dims' order
@@ -112,6 +132,21 @@ class BestGroup:
         object.__setattr__(self, "weights", tuple(checked.tolist()))
         object.__setattr__(self, "epsilon", slack)
         object.__setattr__(self, "names", names)
+
+    @property
+    def spares_groups(self) -> bool:
+        """Whether a run may end with groups that need no decision: one within epsilon is enough."""
+        return self.epsilon > 0
+
+    def words(self, dims: Sequence[str]) -> str:
+        """Return the question in words, with the names of the dims."""
+        terms = " + ".join(f"{w:g} {dim}" for w, dim in zip(self.weights, dims, strict=True))
+        return f"best group for {terms}, epsilon {self.epsilon:g}"
+
+    def decided_words(self) -> str:
+        """Return what holds of groups that are in and out, if decisions are right."""
+        near = "within epsilon ||w||_1 of the best" if self.epsilon > 0 else "the best"
+        return f"no group that is out is the only best one, and a group that is in is {near}"
 
     def weight_vector(self, dims: int) -> Floats:
         """Return the weights, [D]."""

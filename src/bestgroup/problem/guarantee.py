@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-import numpy as np
-
-from bestgroup.problem.goals import Goal, ParetoGroups
+from bestgroup.problem.goals import Goal
 
 # What proofs on single arms need: with shared items or seeds another arm's result, which is in the
 # past, may tell something about the next pull; the arm's own earlier pulls do not.
@@ -71,15 +69,9 @@ class Guarantee:
 def decisions_statement(goal: Goal, delta: float, what: str = "") -> str:
     """Return what holds of groups that are in and out; `what` says which, if not all there are.
 
+    >>> from bestgroup.problem.goals import ParetoGroups
     >>> decisions_statement(ParetoGroups(0.1), 0.05)[:58]
     'with probability at least 0.95 no group that is out is Par'
     """
     percent = f"with probability at least {1 - delta:.10g}{what}"
-    if isinstance(goal, ParetoGroups):
-        slack = " by more than epsilon" if np.max(goal.epsilon) > 0 else ""
-        return (
-            f"{percent} no group that is out is Pareto optimal, and no group that is in is beaten by "
-            f"another one{slack} in every dim"
-        )
-    near = "within epsilon ||w||_1 of the best" if goal.epsilon > 0 else "the best"
-    return f"{percent} no group that is out is the only best one, and a group that is in is {near}"
+    return f"{percent} {goal.decided_words()}"

@@ -7,7 +7,6 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from bestgroup.problem.goals import BestGroup
 from bestgroup.service.hub import Hub
 from bestgroup.service.schemas import STATUSES, GroupStatus, State
 from bestgroup.studies.report import statuses
@@ -87,7 +86,7 @@ def _shown(hub: Hub, row: Listed) -> Shown | None:
         created=row.created,
         state=head.state,  # type: ignore[arg-type]
         told=head.told,
-        kind="best" if isinstance(spec.goal, BestGroup) else "pareto",
+        kind=spec.goal.kind,  # type: ignore[arg-type]
         groups=len(spec.problem.groups),
         arms=spec.problem.shape.total,
         dims=[dim.name for dim in spec.problem.dims][:12],

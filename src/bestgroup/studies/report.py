@@ -13,7 +13,6 @@ import numpy as np
 from bestgroup.algorithms.protocol import Comparison
 from bestgroup.analysis.certify import Certificate
 from bestgroup.inference.certificate.data_checks import Doubt, why_void
-from bestgroup.problem.goals import BestGroup
 from bestgroup.problem.guarantee import Guarantee
 from bestgroup.problem.status import Status
 from bestgroup.studies.spec import StudySpec
@@ -160,10 +159,9 @@ def statuses(spec: StudySpec, head: Head) -> list[Status]:
     """Return what the algorithm has decided of each group."""
     report, goal = json.loads(head.report), spec.goal
     found = [Status.read(letter) for letter in report["groups"]]
-    if head.state == "done" and not report.get("not_needed") and isinstance(goal, BestGroup):
+    if head.state == "done" and not report.get("not_needed") and goal.spares_groups:
         # A report that does not know this status has no other letter for what it stands for.
-        if goal.epsilon > 0:
-            found = [Status.NOT_NEEDED if s == Status.OUT else s for s in found]
+        found = [Status.NOT_NEEDED if s == Status.OUT else s for s in found]
     return found
 
 

@@ -1,4 +1,4 @@
-# `bestgroup serve` in a small image that runs as nobody in particular. Untried here: no engine to build it.
+# `bestgroup serve` in a small image that runs as nobody in particular. Untried here: no engine to build it; hadolint finds nothing.
 FROM python:3.11-slim AS build
 WORKDIR /src
 COPY pyproject.toml constraints.txt hatch_build.py README.md LICENSE ./

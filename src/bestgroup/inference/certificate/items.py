@@ -82,7 +82,8 @@ def judge_items(
             near = N * D * shape.sizes[i] / delta
             above = N * (shape.total - shape.sizes[j]) / delta
             beats[i, j, d] = judge.covers(i, j, d, 0.0, above, True)
-            holds[i, j, d] = beats[i, j, d] or judge.covers(i, j, d, float(epsilon[d]), near, False)
+            # By a claim of its own: the proof counts one dim of a rival for "beats", all for "holds".
+            holds[i, j, d] = judge.covers(i, j, d, float(epsilon[d]), near, False)
     return Verdict(settle(beats, holds), low, high, beats, holds, True)
 
 

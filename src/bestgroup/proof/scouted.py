@@ -90,9 +90,9 @@ class Scouting:
             return Fraction(0)
         arms = [(i, j) for i, size in enumerate(self.proof.sizes) for j in range(size)]
         means = [self._mean(i, j, d, FIRST) for i, j in arms]
-        squares = sum(self._squares(i, j, d, FIRST) for i, j in arms)
-        spread = (max(means) - min(means)) ** 2 / 10**6
-        return max(squares / ((FIRST - 1) * len(arms)), spread)
+        squares = sum((self._squares(i, j, d, FIRST) for i, j in arms), Fraction())
+        span = max(means) - min(means)
+        return max(squares / ((FIRST - 1) * len(arms)), span * span / 10**6)
 
     def _seen(self, i: int, j: int, d: int, n: int) -> Seen:
         kind, mean = self.proof.noise[d].kind, self._mean(i, j, d, n)

@@ -190,7 +190,8 @@ def _comparisons(
     state: pareto.State, rule: ItemsRule, i: int, j: int, d: int, kind: int
 ) -> list[Comparison]:
     """Return what is proven of arms of i against arms of j in a dim, one comparison an arm of j."""
-    slack, found = float(rule.epsilon[d]) if kind == pareto.WON else 0.0, []
+    slack = float(rule.epsilon[d]) if kind == pareto.WON else 0.0
+    found: list[Comparison] = []
     for k in range(rule.start[j], rule.start[j + 1]):
         for m in range(rule.start[i], rule.start[i + 1]):
             if state.code[m, k, d, kind] == PROVEN:

@@ -21,7 +21,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar, NamedTuple
+from fractions import Fraction
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
@@ -30,7 +31,7 @@ from bestgroup.compile.borrowing import borrowing
 from bestgroup.compile.kernel import Kernel
 from bestgroup.errors import InvalidInput
 from bestgroup.inference.confidence_sequences.boxes import BoxRule
-from bestgroup.inference.radii import Radius, check_radius, make_radius
+from bestgroup.inference.radii import PAPER, Radius, check_radius, make_radius
 from bestgroup.inference.tally import Tally
 from bestgroup.problem.arrays import Bools, Floats, Ints, number
 from bestgroup.problem.goals import BestGroup, Goal, ParetoGroups
@@ -73,6 +74,27 @@ class Rule(NamedTuple):
     weights: Floats  # [D]   ones where the goal has none
     radius: Radius
     options: Any  # the algorithm's own switches, a NamedTuple
+
+
+class Grounds(NamedTuple):
+    """What decisions follow from, as a proof file needs it."""
+
+    # bounds of single arms, differences of two, pairs whose bets a warm-up fixed, or several arms
+    kind: Literal["bounds", "differences", "warm-up", "several arms"]
+    share: Fraction = Fraction(0)  # of delta, that a bound of a single arm has
+    radius: Radius | None = None  # of an elimination algorithm; else the boxes of the noise model
+    once: int | None = None  # the one count at which bounds hold, if that was fixed
+    scaled: bool = False  # by the scale that a range gives, not by boxes of the noise model
+
+
+def box_ends(shape: Shape) -> Fraction:
+    """Return the share of a bound where all lower ends count, and the upper ones of best arms."""
+    return Fraction(1, shape.dims * (shape.total + shape.groups))
+
+
+def all_ends(shape: Shape) -> Fraction:
+    """Return the share of a bound where both ends of all arms count."""
+    return Fraction(1, 2 * shape.dims * shape.total)
 
 
 @borrowing
@@ -231,6 +253,10 @@ class Algorithm:
         """Return what an answer of this algorithm is worth."""
         return Guarantee("none", f"no proof is known to the library for {self.name!r}")
 
+    def grounds(self, setting: Setting) -> Grounds | None:
+        """Return what the decisions follow from, for proof files; None if there are none of it."""
+        return None
+
     def jump_objection(self) -> str | None:
         """Return one sentence that says why the jump engine cannot run this; None if it can."""
         kernels = kernels_of(self, None) if _has_kernel(self, "init") else None
@@ -338,6 +364,12 @@ class RadiusAlgorithm(Algorithm):
         radius = make_radius(self.radius, setting.shape, setting.delta, self.radius_scale)
         scale = setting.noise.scales(dims)
         return Rule(setting.shape.exists, epsilon, scale, weights, radius, options)
+
+    def grounds(self, setting: Setting) -> Grounds:
+        """Return the bounds of single arms that a radius gives."""
+        radius = make_radius(self.radius, setting.shape, setting.delta, 1.0)
+        share = all_ends(setting.shape) if radius.kind == PAPER else box_ends(setting.shape)
+        return Grounds("bounds", share, radius)
 
     def radius_guarantee(self, setting: Setting) -> Guarantee:
         """Return the PAC property as proven unless the radius was shrunk or brought by the user."""

@@ -21,7 +21,14 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from bestgroup.algorithms.protocol import Algorithm, Kernels, Setting, proven_for
+from bestgroup.algorithms.protocol import (
+    Algorithm,
+    Grounds,
+    Kernels,
+    Setting,
+    all_ends,
+    proven_for,
+)
 from bestgroup.algorithms.work import Work, predict
 from bestgroup.compile.kernel import kernel
 from bestgroup.errors import InvalidInput
@@ -183,6 +190,10 @@ class UniformCorrected(Uniform):
     name: ClassVar[str] = "unis-corrected"
     factor: ClassVar[float] = 32.0
     share: ClassVar[float] = 0.5
+
+    def grounds(self, setting: Setting) -> Grounds:
+        """Return bounds of single arms at the one count that was fixed."""
+        return Grounds("bounds", all_ends(setting.shape), once=self.rule(setting).pulls)
 
     def guarantee(self, setting: Setting) -> Guarantee:
         """Return the PAC property that the module proves."""

@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from bestgroup.algorithms.adaptive.algorithm import Adaptive
-from bestgroup.algorithms.protocol import Algorithm, RadiusAlgorithm, Setting
-from bestgroup.algorithms.te_plus.algorithm import TePlus
-from bestgroup.algorithms.uniform import UniformCorrected
+from bestgroup.algorithms.protocol import Algorithm, Setting
 from bestgroup.errors import InvalidInput
-from bestgroup.inference.radii import PAPER, make_radius
 from bestgroup.problem.arrays import Floats
-from bestgroup.problem.goals import ParetoGroups
 from bestgroup.problem.guarantee import Guarantee
 from bestgroup.proof.build import Asked, ask
 from bestgroup.proof.build_boxes import BoxMethod, box_document, instead
@@ -95,35 +89,17 @@ def rows_of(spec: StudySpec, blocks: Sequence[Block]) -> Observations:
 
 def study_document(asked: Asked, algorithm: Algorithm, setting: Setting) -> dict[str, Any]:
     """Return the proof document of what an algorithm has decided."""
-    method = box_method(algorithm, setting)
-    if method is not None:
+    grounds = algorithm.grounds(setting)
+    if grounds is None:
+        raise InvalidInput(f"there is no proof file for {algorithm.name!r} yet")
+    share, history = grounds.share, grounds.once is None
+    method = BoxMethod(
+        share, share, grounds.radius, history, once=grounds.once, scaled=grounds.scaled
+    )
+    if grounds.kind == "bounds":
         return box_document(asked, method)
-    if isinstance(algorithm, TePlus):
+    if grounds.kind == "differences":
         return differences_document(asked, setting)
-    if isinstance(algorithm, Adaptive) and isinstance(setting.goal, ParetoGroups):
+    if grounds.kind == "warm-up":
         return scouted_document(asked, algorithm, setting)
-    if isinstance(algorithm, Adaptive):
-        shape = setting.shape
-        part = Fraction(1, shape.dims * (shape.total - min(shape.sizes) + 1))
-        return instead(asked, BoxMethod(part, part, history=True))
-    raise InvalidInput(f"there is no proof file for {algorithm.name!r} yet")
-
-
-def box_method(algorithm: Algorithm, setting: Setting) -> BoxMethod | None:
-    """Return how decisions follow from bounds of single arms; None if they rest on several."""
-    shape = setting.shape
-    both = Fraction(1, shape.dims * (shape.total + shape.groups))
-    each = Fraction(1, 2 * shape.dims * shape.total)
-    if isinstance(algorithm, UniformCorrected):
-        return BoxMethod(each, each, once=algorithm.rule(setting).pulls)
-    if isinstance(algorithm, RadiusAlgorithm):
-        radius = make_radius(algorithm.radius, shape, setting.delta, 1.0)
-        part = each if radius.kind == PAPER else both
-        return BoxMethod(part, part, radius, history=True)
-    if isinstance(algorithm, TePlus) and setting.noise.arms != "independent":
-        return BoxMethod(both, both, history=True, scaled=True)
-    if isinstance(algorithm, Adaptive) and not algorithm.by_pairs(setting):
-        if not isinstance(setting.goal, ParetoGroups):
-            both = Fraction(1, shape.dims * (shape.total - min(shape.sizes) + 1))
-        return BoxMethod(both, both, history=True)
-    return None
+    return instead(asked, method)

@@ -24,7 +24,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from bestgroup.algorithms.protocol import Algorithm, Comparison, Kernels, Setting
+from bestgroup.algorithms.protocol import Algorithm, Comparison, Grounds, Kernels, Setting
 from bestgroup.errors import InvalidInput
 from bestgroup.inference.confidence_sequences.boxes import BoxRule
 from bestgroup.problem.arrays import number, positive_int
@@ -99,6 +99,10 @@ class Adaptive(Algorithm):
     def proof(self, state: Any, rule: Any, group: int) -> list[Comparison]:
         """Return the comparisons of arms that decided a group."""
         return self._for_rule(rule).proof(state, rule, group)
+
+    def grounds(self, setting: Setting) -> Grounds | None:
+        """Return what the decisions of the half follow from."""
+        return self._for_setting(setting).grounds(setting)
 
     def guarantee(self, setting: Setting) -> Guarantee:
         """Return the PAC property that the half proves."""

@@ -73,9 +73,11 @@ from bestgroup.algorithms.lockstep import a_quarter_more, one_clock
 from bestgroup.algorithms.protocol import (
     Algorithm,
     Comparison,
+    Grounds,
     Kernels,
     Lockstep,
     Setting,
+    box_ends,
     check_factor,
     proven_for,
     shrunk,
@@ -527,6 +529,12 @@ class TePlus(Algorithm):
         """Return the comparisons of arms that decided a group; on shared items only."""
         shared = for_rule(rule, _ITEM, True)
         return [] if shared is None else shared.proof(state, rule, group)
+
+    def grounds(self, setting: Setting) -> Grounds:
+        """Return differences of two arms; bounds of single ones where arms may depend."""
+        if setting.noise.arms == "independent":
+            return Grounds("differences")
+        return Grounds("bounds", box_ends(setting.shape), scaled=True)
 
     def guarantee(self, setting: Setting) -> Guarantee:
         """Return the PAC property that the module proves."""

@@ -69,6 +69,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, ClassVar
 
 import numpy as np
@@ -91,7 +92,14 @@ from bestgroup.algorithms.adaptive.best.state import (
     make_scratch,
 )
 from bestgroup.algorithms.adaptive.best.stopping_check import check, next_check
-from bestgroup.algorithms.protocol import Algorithm, Kernels, Setting, Workspace, proven_for
+from bestgroup.algorithms.protocol import (
+    Algorithm,
+    Grounds,
+    Kernels,
+    Setting,
+    Workspace,
+    proven_for,
+)
 from bestgroup.compile.borrowing import borrowing
 from bestgroup.compile.kernel import kernel
 from bestgroup.inference.certificate.best_group import MOST_DIMS
@@ -309,6 +317,12 @@ class AdaptiveLinear(Algorithm):
             "rejected": state.out.copy() if rule.boxes or rule.slack == 0.0 else ~state.out & False,
             "efficiency": state.efficiency.copy(),
         }
+
+    def grounds(self, setting: Setting) -> Grounds:
+        """Return evidence on several arms at once, or boxes of single ones at the same share."""
+        shape = setting.shape
+        share = Fraction(1, shape.dims * (shape.total - min(shape.sizes) + 1))
+        return Grounds("several arms" if self.by_pairs(setting) else "bounds", share)
 
     def guarantee(self, setting: Setting) -> Guarantee:
         """Return the theorem of this module, or that of `boxes`."""

@@ -92,7 +92,15 @@ from bestgroup.algorithms.adaptive.pareto.steps import (
     kernels_for,
 )
 from bestgroup.algorithms.adaptive.pareto.view import ACCEPTED, REJECTED, UNDECIDED
-from bestgroup.algorithms.protocol import Algorithm, Comparison, Kernels, Setting, proven_for
+from bestgroup.algorithms.protocol import (
+    Algorithm,
+    Comparison,
+    Grounds,
+    Kernels,
+    Setting,
+    box_ends,
+    proven_for,
+)
 from bestgroup.inference.confidence_sequences.boxes import BoxRule
 from bestgroup.problem.arrays import Floats
 from bestgroup.problem.goals import ParetoGroups
@@ -197,6 +205,12 @@ class AdaptivePareto(Algorithm):
                 slack, won = float(rule.levels.slack[d]), ledger.won_by[group, j]
                 found += [Comparison(group, int(won[k, d]), j, k, d, slack) for k in arms[j]]
         return found
+
+    def grounds(self, setting: Setting) -> Grounds:
+        """Return pairs of arms with what the warm-up fixed, or boxes of single ones."""
+        if self.by_pairs(setting):
+            return Grounds("warm-up")
+        return Grounds("bounds", box_ends(setting.shape))
 
     def guarantee(self, setting: Setting) -> Guarantee:
         """Return the PAC property that the module proves."""

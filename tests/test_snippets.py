@@ -21,6 +21,7 @@ import typer.main
 
 import bestgroup as bg
 import snippet_files
+from bestgroup.algorithms import registry
 from bestgroup.cli.main import app
 
 ROOT = Path(__file__).parents[1]
@@ -74,6 +75,18 @@ def run_shell(text, folder):
     assert "Traceback" not in done.stderr
 
 
+@pytest.fixture
+def as_it_was(monkeypatch):
+    """Forget the algorithms and the studies in memory that a page makes: other tests go on here."""
+    monkeypatch.setattr(registry, "_registered", dict(registry._registered))
+    before = {study["name"] for study in bg.list_studies("memory")}
+    yield
+    for study in bg.list_studies("memory"):
+        if study["name"] not in before:
+            bg.delete_study(study["name"], "memory")
+
+
+@pytest.mark.usefixtures("as_it_was")
 @pytest.mark.parametrize("page", WITH_CODE)
 def test_the_snippets_of_a_page_run(page, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)

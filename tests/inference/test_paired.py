@@ -28,14 +28,19 @@ from reference.paired_naive import naive_path
 
 
 def path_of(rule, values, n, shift, reach):
-    """Return K_t after each item, the bets that follow the items, and where it was certain."""
+    """Return K_t after each item, the bets that follow the items, and where it was certain.
+
+    A bet is None where nothing is bet at all.
+    """
     wealth, total, square, path, follows = purse(rule), 0.0, 0.0, [], []
     for t, value in enumerate(values):
         mean = null_mean(n, t, total, shift, reach)
         if mean < -reach:
             return path, follows, t + 1
-        follows.append(suggested(t, total, square, mean, Claim(shift, reach, 1.0, True)))
-        if mean < reach:
+        bets = mean < reach
+        claim = Claim(shift, reach, 1.0, True)
+        follows.append(suggested(t, total, square, mean, claim) if bets else None)
+        if bets:
             path.append(bet(rule, wealth, value, mean, t, reach, follows[-1]))
         else:
             path.append(path[-1] if path else 1.0)

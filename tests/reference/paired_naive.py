@@ -7,8 +7,9 @@ def naive_path(differences, n, shift, reach, rule, follows):
     """Return K_t after each item as fractions, and the item (from 1) of the logical stop or None.
 
     `n` is the size of the pool, or 0. Bets are the doubles that the definition gives, the same as in
-    the product, and so is `follows`, the bet on each item that follows the items before it;
-    everything else is exact.
+    the product, and so is `follows`, the bet on each item that follows the items before it, None where
+    nothing is bet: at a mean that rounding may have brought to the end of the range that is a bet of 0,
+    as good as any other. Everything else is exact.
     """
     bets, weights = rule.bets.tolist(), [Fraction(w) for w in rule.weights.tolist()]
     if rule.plug:
@@ -21,7 +22,7 @@ def naive_path(differences, n, shift, reach, rule, follows):
         mean = -shift if n == 0 else (-n * shift - total) / (n - t + 1)
         if mean < -reach:
             return path, t
-        if mean < reach:
+        if mean < reach and follows[t - 1] is not None:
             for k, size in enumerate(bets):
                 stretch = Fraction(n, n - t + 1) if n else 1
                 cap = Fraction(rule.cap) / (reach + mean) if reach + mean > 0 else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 
 import bestgroup as bg
+from bestgroup.inference.certificate.data_checks import Doubt
 from bestgroup.problem.status import Status
 
 MEANS = {
@@ -244,3 +246,47 @@ def test_a_wrong_guess_has_an_e_value_of_at_most_one_on_the_mean() -> None:
                 break
     print(f"mean e-value of wrong guesses: {total / runs:.3f} over {runs} runs")
     assert 0.0 < total / runs <= 1.0
+
+
+def test_a_guess_on_shared_items_has_no_level() -> None:
+    rng = np.random.default_rng(0)
+    rows = [
+        {"group": g, "arm": "a", "item": str(t), "x": float(rng.random() < p)}
+        for g, p in (("A", 0.7), ("B", 0.5))
+        for t in range(40)
+    ]
+    order = [str(t) for t in range(400)]
+    found = bg.certify(
+        rows,
+        bg.BestGroup([1]),
+        noise=bg.Bernoulli(),
+        items=bg.Items(names=tuple(order)),
+        order=order,
+    )
+    assert found.undecided and found.guess().groups == ("A",) and found.guess().level is None
+
+
+@pytest.mark.parametrize("rows", [20, 60, 200])
+@pytest.mark.parametrize("noise", [*NOISE, bg.Gaussian()], ids=str)
+def test_a_guess_contradicts_nothing_that_is_decided(noise: Any, rows: int) -> None:
+    table = coins(rows)
+    if isinstance(noise, bg.Gaussian):
+        rng = np.random.default_rng(5)
+        table = [
+            {**row, "x": row["x"] + rng.normal(), "y": row["y"] + rng.normal()} for row in table
+        ]
+    for goal in (bg.ParetoGroups(0.3), bg.BestGroup([1, 1], 0.3)):
+        found = bg.certify(table, goal, noise=noise)
+        if found.undecided:
+            guess = set(found.guess().groups)
+            assert set(found.accepted) <= guess and not guess & set(found.rejected)
+
+
+def test_doubts_void_what_rows_prove_also_where_the_algorithm_has_no_proof() -> None:
+    found = bg.certify(coins(2000), bg.ParetoGroups(0.1), noise=bg.SubGaussian(0.5))
+    none = found.guarantee.void("its algorithm has no proof")
+    study = replace(found, guarantee=none, together=found.guarantee, own_proof=False)
+    assert study.ties()
+    doubted = study.with_doubts([Doubt("the spread is above the scale", True)])
+    assert doubted.together is not None and doubted.together.level == "none"
+    assert doubted.ties() == [] and doubted.guarantee == none

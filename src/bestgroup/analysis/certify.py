@@ -159,10 +159,17 @@ class Certificate:
         """Return the certificate with what speaks against its assumptions, which voids what it says."""
         why = why_void(doubts)
         found = replace(self, notes=(*self.notes, *in_words(doubts)))
-        if why is None or self.guarantee.level == "none":
+        if why is None:
             return found
+        # An algorithm without a proof may have observations that prove something: not any more.
+        own = self.guarantee if self.guarantee.level == "none" else self.guarantee.void(why)
         both = None if self.together is None else self.together.void(why)
-        return replace(found, guarantee=self.guarantee.void(why), together=both)
+        return replace(found, guarantee=own, together=both)
+
+    @property
+    def _trusted(self) -> bool:
+        """Whether the values prove anything; they may where a study's algorithm does not."""
+        return (self.guarantee if self.together is None else self.together).level == "proven"
 
     @property
     def accepted(self) -> tuple[str, ...]:
@@ -222,10 +229,7 @@ class Certificate:
         A group may owe its worth to different arms in different dims. What is called proven of the
         arms holds for all groups together with probability at least 1 - delta, by a proof of its own.
         """
-        # A study whose algorithm proves nothing may still have observations that do.
-        worth = self.guarantee if self.together is None else self.together
-        trusted = worth.level == "proven"
-        found = []
+        trusted, found = self._trusted, []
         with np.errstate(all="ignore"):
             for i in np.flatnonzero(self.verdict.status == Status.IN).tolist():
                 status = None
@@ -238,12 +242,11 @@ class Certificate:
         """Return the whole answer that the values speak for, beside what is proven.
 
         Its level is 1 over the least evidence that any part of it has now, not a delta that was fixed
-        beforehand: an e-value statement (docs/theory.md, 7). None where boxes decide, or where
-        the assumptions do not hold.
+        beforehand: an e-value statement (docs/theory.md, 7). None where boxes decide, on shared
+        items, or where the assumptions do not hold. What is decided is part of the guess.
         """
         found = None
-        worth = self.guarantee if self.together is None else self.together
-        if self.basis is not None and worth.level == "proven" and self._few():
+        if self.basis is not None and self._trusted and self._few():
             found = least_level(self.basis, self.problem, self.goal)
         with np.errstate(all="ignore"):
             return guess_from(self.explainer, found)
@@ -267,7 +270,7 @@ class Certificate:
         slack = np.broadcast_to(np.asarray(goal.epsilon, float), D).copy()
         if not (slack > 0).all() and not (basis and basis.items):
             raise InvalidInput("ties need an epsilon above 0: give one, in every dim")
-        if (self.guarantee if self.together is None else self.together).level == "none":
+        if not self._trusted:
             return []
         with np.errstate(all="ignore"):
             judged = self.verdict if self.data is None else self.data

@@ -66,10 +66,12 @@ class Guess:
 
 def guess_from(explainer: Explainer, found: tuple[float, Ints] | None) -> Guess:
     """Return the best guess from the least level of a whole answer and its statuses, if known."""
-    names = explainer.problem.groups
-    if found is not None and (found[1] != Status.UNDECIDED).all():
+    names, decided = explainer.problem.groups, explainer.verdict.status
+    if found is not None and _agree(found[1], decided):
         chosen = np.flatnonzero(found[1] == Status.IN)
     else:
+        if found is not None and (found[1] != Status.UNDECIDED).all():
+            found = None  # the values alone would decide otherwise than was decided
         chosen = _by_estimates(explainer)
     groups = tuple(names[i] for i in chosen)
     listed = _some(list(groups))
@@ -86,8 +88,17 @@ def guess_from(explainer: Explainer, found: tuple[float, Ints] | None) -> Guess:
     return Guess(groups, level, text)
 
 
+def _agree(whole: Ints, decided: Ints) -> bool:
+    """Return whether statuses decide every group, and none otherwise than it was decided."""
+    kept = decided != Status.UNDECIDED
+    return bool((whole != Status.UNDECIDED).all() and (whole[kept] == decided[kept]).all())
+
+
 def _by_estimates(explainer: Explainer) -> Ints:
-    """Return the groups that the means speak for; those that were never measured are left out."""
+    """Return the groups that are in, and those undecided that the means speak for.
+
+    Groups that were never measured are left out.
+    """
     best, goal = explainer.best, explainer.goal
     measured = np.isfinite(best).all(axis=1)
     if not measured.any():
@@ -96,7 +107,9 @@ def _by_estimates(explainer: Explainer) -> Ints:
         worth = np.where(measured, best @ goal.weight_vector(best.shape[1]), -np.inf)
         return np.array([int(worth.argmax())])
     beaten = np.any(np.all(best[None, :, :] > best[:, None, :], axis=2), axis=1)
-    return np.flatnonzero(measured & ~beaten)
+    status = explainer.verdict.status
+    open_ = (status == Status.UNDECIDED) & measured & ~beaten
+    return np.flatnonzero((status == Status.IN) | open_)
 
 
 def deployment(explainer: Explainer, i: int, status: Ints | None, trusted: bool) -> Deployment:

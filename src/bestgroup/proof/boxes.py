@@ -20,7 +20,14 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from bestgroup.proof.format import Proof, Refused, fraction, integers, number
+from bestgroup.proof.format import (
+    Proof,
+    Refused,
+    check_processes,
+    fraction,
+    integers,
+    number,
+)
 from bestgroup.proof.intervals import interval, log
 from bestgroup.proof.observations import Observations
 from bestgroup.proof.sequences import PRECISIONS, PROCESSES, SERVES, Side, corrected_count
@@ -40,7 +47,7 @@ class Status(NamedTuple):
 def check(proof: Proof, rows: Observations, tick: Tick) -> Status:
     """Return what the claims of a proof from boxes say, once each of them is checked."""
     shares = _shares(proof, rows)
-    _processes(proof)
+    check_processes(proof, SERVES, _check_process)
     low: Bounds = {}
     high: Bounds = {}
     for k, row in enumerate(proof.claims):
@@ -120,24 +127,12 @@ def _shares(proof: Proof, rows: Observations) -> dict[tuple[int, int, int], Frac
     return {(i, j, side): (high if side else low) for i, j in arms for side in (0, 1)}
 
 
-def _processes(proof: Proof) -> None:
-    """Refuse processes that do not exist, are no proof for the noise, or are not fixed beforehand."""
-    try:
-        found = proof.method["process"]
-        if len(found) != len(proof.dims):
-            raise ValueError("there must be a process for each dim")
-        for process, noise in zip(found, proof.noise, strict=True):
-            if noise.kind not in SERVES[process["name"]]:
-                raise ValueError(f"{process['name']} is no proof for {noise.kind} noise")
-            if process["fixed_at"] != 0:
-                raise ValueError("its parameters must be fixed before the first observation")
-            if process["name"] == "mixture":
-                if process["precisions"] not in PRECISIONS:
-                    raise ValueError("its precisions are not among those that are fixed beforehand")
-            if process["name"] == "fixed" and process["count"] != corrected_count(proof):
-                raise ValueError("the count is not that of corrected uniform sampling")
-    except (KeyError, TypeError, ValueError, ZeroDivisionError) as error:
-        raise Refused("parameters", f"a process cannot be used: {error}") from None
+def _check_process(proof: Proof, process: dict[str, Any]) -> None:
+    """Refuse parameters that are not fixed beforehand."""
+    if process["name"] == "mixture" and process["precisions"] not in PRECISIONS:
+        raise ValueError("its precisions are not among those that are fixed beforehand")
+    if process["name"] == "fixed" and process["count"] != corrected_count(proof):
+        raise ValueError("the count is not that of corrected uniform sampling")
 
 
 def conclude(proof: Proof, low: Bounds, high: Bounds) -> Status:

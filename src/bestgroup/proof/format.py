@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
@@ -252,3 +253,26 @@ def integers(row: list[Any], limits: tuple[int, ...]) -> list[int]:
 def number(value: Any) -> float:
     """Return a number of a claim."""
     return _number(value)
+
+
+def check_processes(
+    proof: Proof,
+    serves: Mapping[str, Collection[str]],
+    check: Callable[[Proof, dict[str, Any]], None],
+) -> None:
+    """Refuse processes that do not exist, are no proof for the noise, or are not fixed beforehand.
+
+    `serves` has the kinds of noise that a process is a proof for; `check` looks at its parameters.
+    """
+    try:
+        found = proof.method["process"]
+        if len(found) != len(proof.dims):
+            raise ValueError("there must be a process for each dim")
+        for process, noise in zip(found, proof.noise, strict=True):
+            if noise.kind not in serves[process["name"]]:
+                raise ValueError(f"{process['name']} is no proof for {noise.kind} noise")
+            if process["fixed_at"] != 0:
+                raise ValueError("its parameters must be fixed before the first observation")
+            check(proof, process)
+    except (KeyError, TypeError, ValueError, ZeroDivisionError) as error:
+        raise Refused("parameters", f"a process cannot be used: {error}") from None

@@ -20,7 +20,14 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from bestgroup.proof.boxes import Status, Tick
-from bestgroup.proof.format import Proof, Refused, fraction, integers, number
+from bestgroup.proof.format import (
+    Proof,
+    Refused,
+    check_processes,
+    fraction,
+    integers,
+    number,
+)
 from bestgroup.proof.intervals import Interval, interval, log, sqrt
 from bestgroup.proof.normal_pairs import difference_value, pair_value
 from bestgroup.proof.observations import Observations, exact_sum
@@ -69,7 +76,7 @@ def check(proof: Proof, rows: Observations, tick: Tick) -> Status:
         scouting = _scouting(proof, rows)
     else:
         shares = shares_of_groups(proof)
-        _processes(proof)
+        check_processes(proof, SERVES, _check_process)
     covered: tuple[set[tuple[int, ...]], ...] = (set(), set(), set())
     for number_, row in enumerate(proof.claims):
         try:
@@ -145,21 +152,10 @@ def difference_shares(sizes: Sequence[int], dims: int) -> Shares:
     return tuple([p] * len(sizes) for p in parts)  # type: ignore[return-value]
 
 
-def _processes(proof: Proof) -> None:
-    """Refuse processes that are no proof for the noise, or are not fixed beforehand."""
-    try:
-        found = proof.method["process"]
-        if len(found) != len(proof.dims):
-            raise ValueError("there must be a process for each dim")
-        for process, noise in zip(found, proof.noise, strict=True):
-            if noise.kind not in SERVES[process["name"]]:
-                raise ValueError(f"{process['name']} is no proof for {noise.kind} noise")
-            if process["fixed_at"] != 0:
-                raise ValueError("its parameters must be fixed before the first observation")
-            if process["parts"] != PARTS[process["name"]]:
-                raise ValueError("its parameters are not those that are fixed beforehand")
-    except (KeyError, TypeError, ValueError) as error:
-        raise Refused("parameters", f"a process cannot be used: {error}") from None
+def _check_process(proof: Proof, process: dict[str, Any]) -> None:
+    """Refuse parameters that are not fixed beforehand."""
+    if process["parts"] != PARTS[process["name"]]:
+        raise ValueError("its parameters are not those that are fixed beforehand")
 
 
 def _scouting(proof: Proof, rows: Observations) -> Scouting:

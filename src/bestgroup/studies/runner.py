@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,7 @@ from bestgroup.studies.log import check_block, read_log
 from bestgroup.studies.spec import StudySpec
 from bestgroup.studies.storage.base import Session
 from bestgroup.studies.storage.records import Block, Entry, Head, Slot, Tell
-from bestgroup.studies.warming import is_ready
+from bestgroup.studies.warming import is_ready, key_of
 
 CHUNK = 20_000  # blocks read at a time
 SNAPSHOT_AFTER = 0.05  # seconds of stepping that a later process must not repeat
@@ -45,6 +46,10 @@ class Runner:
         self._spent = self._cost = 0.0
         self._compiled, self._plain = False, 0.0  # and the seconds of plain Python so far
         self._pace = 0.0  # seconds that a plan has taken of late
+
+    @cached_property
+    def _kernels(self) -> str:
+        return key_of(self.spec)
 
     def forget(self) -> None:
         """Drop everything: after a failed transaction it may be ahead of what is stored."""
@@ -200,7 +205,7 @@ class Runner:
         self, live: LiveSession, most: int | None = None, seconds: float | None = None
     ) -> None:
         """Step as far as the log allows, at most so often and for about so long."""
-        if not self._compiled and self._plain > WARM_AFTER and is_ready(self.spec):
+        if not self._compiled and self._plain > WARM_AFTER and is_ready(self._kernels):
             self.compile()
         begun, steps, portion = time.perf_counter(), 0, 4
         while most is None or steps < most:

@@ -45,11 +45,15 @@ _lock = threading.Lock()
 log = logging.getLogger("bestgroup")
 
 
-def is_ready(spec: StudySpec) -> bool:
-    """Return whether compiled kernels of a study are loaded; the first call has them prepared."""
+def key_of(spec: StudySpec) -> str:
+    """Return what names the kernels of a study; studies of other sizes share it."""
+    return cut(spec).to_json()
+
+
+def is_ready(key: str) -> bool:
+    """Return whether the kernels of a key are loaded; the first call has them prepared."""
     if os.environ.get("BESTGROUP_WARM") == "off":
         return False
-    key = cut(spec).to_json()
     with _lock:
         if key not in _states:
             _states[key] = "compiling"

@@ -12,7 +12,9 @@ stopping time S has expectation at most 1, as each e-process has. So E [E; the a
 whatever chose the answer and the moment: an e-value statement. It is not a probability given the
 data, and 1 / E may not be used as if delta had been fixed at it beforehand.
 
-Boxes hold at a delta that is fixed beforehand; where only they decide, a guess has no such level.
+Boxes hold at a delta that is fixed beforehand; where only they decide, a guess has no such level. Nor
+has it on shared items: a claim there is made once its wealth has reached its level after any item, a
+running maximum, of which S would not keep an expectation of 1.
 """
 
 from __future__ import annotations
@@ -22,7 +24,6 @@ from collections.abc import Callable
 
 import numpy as np
 
-from bestgroup.inference.certificate.items import judge_items
 from bestgroup.inference.certificate.judge import Verdict, judge_about
 from bestgroup.inference.certificate.within import Basis
 from bestgroup.problem.arrays import Ints
@@ -35,15 +36,14 @@ _FACTOR = 1.02  # by which a level may be too large
 
 
 def least_level(basis: Basis, problem: Problem, goal: Goal) -> tuple[float, Ints] | None:
-    """Return the least delta at which all groups are decided, and how [N]; None if boxes decide.
+    """Return the least delta at which all groups are decided, and how [N]; None if there is none.
 
     A level of 1 goes with statuses that may be open.
     """
+    if basis.items is not None:
+        return None
 
     def at(delta: float) -> Verdict:
-        if basis.items is not None:
-            assert problem.shared is not None
-            return judge_items(basis.items, problem.shape, goal, problem.shared, delta)
         return judge_about(basis.tally, basis.pivots, problem.shape, goal, problem.noise, delta)
 
     with np.errstate(all="ignore"):

@@ -47,10 +47,9 @@ from bestgroup.algorithms.adaptive.pareto.view import (
     Room,
     Split,
     View,
-    bring_groups_back,
     bring_pairs_back,
+    copy_groups,
     is_priced,
-    keep_groups,
     keep_pairs,
     make_kept,
     make_room,
@@ -190,7 +189,7 @@ def look_ahead(state: State, rule: AdaptiveRule, ahead: Ahead, pulls: Ints) -> N
     The view pretends to have seen them, and is brought back to what it was.
     """
     view, kept = state.seen, ahead.kept
-    keep_groups(view, kept)
+    copy_groups(view, kept)
     i, j, _ = arm_to_pull(view, state.duties.status, rule.exists)
     for at in range(rule.size - 1):
         ahead.groups[at] = i
@@ -200,7 +199,7 @@ def look_ahead(state: State, rule: AdaptiveRule, ahead: Ahead, pulls: Ints) -> N
         pulls[i, j] += 1
     for at in range(rule.size - 2, -1, -1):
         bring_pairs_back(view, kept, at, ahead.groups[at])
-    bring_groups_back(view, kept)
+    copy_groups(kept, view)
 
 
 @borrowing

@@ -224,53 +224,28 @@ def copy_numbers(source: NDArray[Any], target: NDArray[Any]) -> None:
 
 
 @borrowing
-def keep_groups(view: View, kept: Kept) -> None:
-    """Keep all that a view has for single groups."""
-    copy_numbers(view.counts, kept.counts)
-    copy_numbers(view.bonus, kept.bonus)
-    copy_numbers(view.best, kept.best)
-    copy_numbers(view.leader, kept.leader)
-    copy_numbers(view.upper, kept.upper)
-    copy_numbers(view.scout, kept.scout)
-    copy_numbers(view.lower, kept.lower)
-    copy_numbers(view.leads, kept.leads)
-    copy_numbers(view.most_hope, kept.most_hope)
-    copy_numbers(view.next_hope, kept.next_hope)
-    copy_numbers(view.hope_by, kept.hope_by)
-    copy_numbers(view.open, kept.open)
-    copy_numbers(view.row, kept.row)
-    copy_numbers(view.next_row, kept.next_row)
-    copy_numbers(view.row_at, kept.row_at)
-    copy_numbers(view.rival, kept.rival)
-    copy_numbers(view.fall, kept.fall)
-    copy_numbers(view.blow, kept.blow)
-    copy_numbers(view.pick, kept.pick)
-    copy_numbers(view.least, kept.least)
-
-
-@borrowing
-def bring_groups_back(view: View, kept: Kept) -> None:
-    """Make a view's numbers for single groups what they were."""
-    copy_numbers(kept.counts, view.counts)
-    copy_numbers(kept.bonus, view.bonus)
-    copy_numbers(kept.best, view.best)
-    copy_numbers(kept.leader, view.leader)
-    copy_numbers(kept.upper, view.upper)
-    copy_numbers(kept.scout, view.scout)
-    copy_numbers(kept.lower, view.lower)
-    copy_numbers(kept.leads, view.leads)
-    copy_numbers(kept.most_hope, view.most_hope)
-    copy_numbers(kept.next_hope, view.next_hope)
-    copy_numbers(kept.hope_by, view.hope_by)
-    copy_numbers(kept.open, view.open)
-    copy_numbers(kept.row, view.row)
-    copy_numbers(kept.next_row, view.next_row)
-    copy_numbers(kept.row_at, view.row_at)
-    copy_numbers(kept.rival, view.rival)
-    copy_numbers(kept.fall, view.fall)
-    copy_numbers(kept.blow, view.blow)
-    copy_numbers(kept.pick, view.pick)
-    copy_numbers(kept.least, view.least)
+def copy_groups(source: View | Kept, target: View | Kept) -> None:
+    """Copy all that a view has for single groups: to keep it, or to bring it back."""
+    copy_numbers(source.counts, target.counts)
+    copy_numbers(source.bonus, target.bonus)
+    copy_numbers(source.best, target.best)
+    copy_numbers(source.leader, target.leader)
+    copy_numbers(source.upper, target.upper)
+    copy_numbers(source.scout, target.scout)
+    copy_numbers(source.lower, target.lower)
+    copy_numbers(source.leads, target.leads)
+    copy_numbers(source.most_hope, target.most_hope)
+    copy_numbers(source.next_hope, target.next_hope)
+    copy_numbers(source.hope_by, target.hope_by)
+    copy_numbers(source.open, target.open)
+    copy_numbers(source.row, target.row)
+    copy_numbers(source.next_row, target.next_row)
+    copy_numbers(source.row_at, target.row_at)
+    copy_numbers(source.rival, target.rival)
+    copy_numbers(source.fall, target.fall)
+    copy_numbers(source.blow, target.blow)
+    copy_numbers(source.pick, target.pick)
+    copy_numbers(source.least, target.least)
 
 
 @borrowing

@@ -113,7 +113,8 @@ def goal_branches() -> list[str]:
     return [
         name
         for name, tree in trees()
-        if name != "problem/goals.py" and any(is_class_test(node, GOALS) for node in ast.walk(tree))
+        if not name.startswith("problem/goals/")
+        and any(is_class_test(node, GOALS) for node in ast.walk(tree))
     ]
 
 

@@ -1,0 +1,11 @@
+"""The two questions: which groups are Pareto optimal, and which group is best for given weights.
+
+Numbers by dim are a list in the order of the decided dims, or a mapping from names; `check_goal` puts
+a mapping into the order of a problem's dims.
+"""
+
+from bestgroup.problem.goals.best import BestGroup
+from bestgroup.problem.goals.pareto import ParetoGroups
+from bestgroup.problem.goals.reading import Goal, check_goal, goal_from_dict
+
+__all__ = ["BestGroup", "Goal", "ParetoGroups", "check_goal", "goal_from_dict"]

@@ -1,6 +1,7 @@
 """What is stored looks after itself: checksums, repair, backups, files that go, clocks that lie."""
 
 import os
+import re
 import shutil
 import sqlite3
 import time
@@ -8,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sqlalchemy import create_engine, text
 
 import bestgroup as bg
 from bestgroup.problem.problem import Problem
@@ -120,7 +122,7 @@ def test_damage_is_found_named_and_mended(what, tmp_path):
     [
         ("UPDATE bestgroup_studies SET pulls=pulls+1", "head does not fit its checksum"),
         ("UPDATE bestgroup_studies SET state='done'", "head does not fit its checksum"),
-        ("DELETE FROM bestgroup_observations WHERE number=2", "block 2, .* is missing"),
+        ("DELETE FROM bestgroup_observations WHERE number=2", "block 2 is missing"),
         ("DELETE FROM bestgroup_observations WHERE number=(SELECT max(number) FROM "
          "bestgroup_observations)", "the head speaks of"),
         ("UPDATE bestgroup_observations SET grp=7 WHERE number=2", "an arm that the problem does"),
@@ -140,6 +142,99 @@ def test_other_damage(line, words, tmp_path):
         broken.verify()
     assert broken.repair() and broken.check() == []
     assert broken.verify() == broken.status().pulls
+    assert finish(broken) == finish(make(memory.MemoryStore()))
+    broken.close()
+
+
+def change(place, line, **terms):
+    """Change a database behind the library's back."""
+    engine = create_engine(place.replace("postgresql://", "postgresql+psycopg://"))
+    with engine.begin() as connection:
+        assert connection.execute(text(line), terms).rowcount >= 1
+    engine.dispose()
+
+
+LOST = {
+    "one block": ("DELETE FROM bestgroup_observations WHERE number=3", ["block 3 is missing"], 1),
+    "two blocks": (
+        "DELETE FROM bestgroup_observations WHERE number IN (3, 4)",
+        ["blocks 3 to 4 are missing"],
+        2,
+    ),
+    "the first block": (
+        "DELETE FROM bestgroup_observations WHERE number=1",
+        ["block 1 is missing"],
+        1,
+    ),
+    "a link of the chain": (
+        "UPDATE bestgroup_observations SET chain=:mark WHERE number=3",
+        ["block 3 .*fits its own checksum, but not", "block 4 .*fits its own checksum, but not"],
+        0,
+    ),
+    "a checksum of its own": (
+        "UPDATE bestgroup_observations SET checksum=:mark WHERE number=3",
+        ["block 3 .*does not fit its own checksum, but the one over the log"],
+        0,
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+@pytest.mark.parametrize("what", LOST)
+def test_what_a_checksum_vouches_for_is_kept(what, kind, tmp_path):
+    place = storage(kind, tmp_path)
+    study = make(place)
+    tell_some(study)
+    told, blocks = study.status().told, study.blocks()
+    study.close()
+    line, words, lost = LOST[what]
+    change(place, line, **({"mark": bytes(16)} if ":mark" in line else {}))
+    broken = bg.load_study("one", place)
+    found = broken.check()
+    assert len(found) == len(words)
+    assert all(re.search(w, str(f)) for w, f in zip(words, found, strict=True)), found
+    assert ("keeps it" in str(found[0])) == (lost == 0)
+    assert broken.repair() == found and broken.check() == []
+    assert broken.status().told == told - lost
+    rest = {block.pulls: block.values.tolist() for block in blocks}
+    for block in broken.blocks():
+        assert rest.pop(block.pulls) == block.values.tolist()
+    assert len(rest) == lost and finish(broken) == finish(make(memory.MemoryStore()))
+    (line,) = [event for event in broken._store.trail(9) if event.what == "repair"]
+    assert str(found[0]) in line.detail
+    broken.close()
+
+
+def test_a_block_of_another_study_is_none_of_this_one(tmp_path):
+    place = storage("sqlite", tmp_path)
+    one, other = make(place), make(place, "other")
+    for study in (one, other):
+        tell_some(study)
+        study.close()
+    change(place, "DELETE FROM bestgroup_observations WHERE study=1 AND number IN (2, 3)")
+    change(place, "UPDATE bestgroup_observations SET study=1 WHERE study=2 AND number=3")
+    found = [str(finding) for finding in bg.load_study("one", place).check()]
+    assert len(found) == 3 and "block 2 is missing" in found[0]
+    assert "block 3 " in found[1] and "does not fit its checksum; repair drops it" in found[1]
+    assert "block 4 " in found[2] and "repair keeps it" in found[2]
+
+
+def test_a_block_of_an_earlier_version_after_a_gap_is_dropped_in_words(tmp_path):
+    place = storage("sqlite", tmp_path)
+    study = make(place)
+    tell_some(study)
+    told = study.status().told
+    study.close()
+    change(place, "UPDATE bestgroup_observations SET checksum=NULL")
+    whole = bg.load_study("one", place)
+    assert whole.check() == []
+    whole.close()
+    change(place, "DELETE FROM bestgroup_observations WHERE number=3")
+    broken = bg.load_study("one", place)
+    found = [str(finding) for finding in broken.repair()]
+    assert len(found) == 2 and "block 3 is missing" in found[0]
+    assert "block 4 " in found[1] and "has no checksum of its own" in found[1]
+    assert "repair drops it" in found[1] and broken.status().told == told - 2
     assert finish(broken) == finish(make(memory.MemoryStore()))
     broken.close()
 

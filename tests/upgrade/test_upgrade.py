@@ -74,6 +74,34 @@ def test_studies_of_every_algorithm_open_untouched_and_go_on(number, tmp_path):
         study.close()
 
 
+def test_blocks_of_the_second_schema_get_a_checksum_if_the_chain_vouches_for_them(tmp_path):
+    shutil.copy(HERE / "schema_2.db", tmp_path / "x.db")
+    url = f"sqlite:///{tmp_path}/x.db"
+    with sqlite3.connect(tmp_path / "x.db") as connection:
+        (key,) = connection.execute("SELECT id FROM bestgroup_studies WHERE name='kept'").fetchone()
+        connection.execute(
+            "UPDATE bestgroup_observations SET at=at+1 WHERE study=? AND number=3", [key]
+        )
+    assert len(bg.load_study("kept", url).check()) == 1
+    without = connection.execute(
+        "SELECT study, number FROM bestgroup_observations WHERE checksum IS NULL"
+    ).fetchall()
+    assert without == [(key, 3)]
+    (lost,) = connection.execute(
+        "SELECT sum(count) FROM bestgroup_observations WHERE study=? AND number IN (3, 5)", [key]
+    ).fetchone()
+    connection.execute("DELETE FROM bestgroup_observations WHERE study=? AND number=5", [key])
+    connection.commit()
+    connection.close()
+    study = bg.load_study("kept", url)
+    told = study.status().told
+    found = [str(finding) for finding in study.repair()]
+    assert "block 3 " in found[0] and "drops it" in found[0] and len(found) == 2
+    assert "block 5 is missing" in found[1] and study.check() == []
+    assert study.status().told == told - lost
+    study.close()
+
+
 def test_a_new_database_gets_the_newest_tables_and_the_stamp_but_no_step(tmp_path, monkeypatch):
     """Steps are for upgrades: they alter tables that a new database never had."""
 

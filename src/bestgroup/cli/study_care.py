@@ -70,8 +70,8 @@ def _findings(name: str, store: object) -> list[str]:
 def repair(name: Name, storage: Storage = DEFAULT, json: Json = False) -> None:
     """Repair a study: all but damaged observations follows from its log.
 
-    Observations that are damaged are dropped and asked for again, with the same seeds. Make a
-    backup first: what is dropped is gone.
+    Observations that a checksum vouches for are kept, the others are dropped and asked for again,
+    with the same seeds. Make a backup first: what is dropped is gone.
     """
     lines = [str(finding) for finding in load(name, storage).repair()]
     if json:
@@ -121,7 +121,7 @@ def _say(names: list[str], where: str, json: bool) -> None:
         print(f"{len(names)} studies {where}", file=sys.stderr)
 
 
-@app.command("audit", short_help="Who created, deleted or imported what.")
+@app.command("audit", short_help="Who created, deleted, imported or repaired what.")
 def audit(
     storage: Storage = DEFAULT,
     most: Annotated[int, typer.Option(help="Lines at most, the newest first.", min=1)] = 100,

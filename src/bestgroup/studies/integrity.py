@@ -3,7 +3,8 @@
 `examine` reads everything that belongs to a study, believes none of it, and names what does not fit.
 `repair` puts right what follows from the rest: a snapshot is dropped, the numbers in the head, the
 tickets and the decisions are those of a replay of the log. Observations follow from nothing: a block
-that is damaged is dropped, and its pulls are asked for again, with their seeds.
+that a checksum vouches for is kept, wherever the log is broken; one that none does is dropped, and
+its pulls are asked for again, with their seeds.
 """
 
 from __future__ import annotations
@@ -20,10 +21,11 @@ from bestgroup.studies.checkpoint import is_whole
 from bestgroup.studies.runner import Runner
 from bestgroup.studies.spec import StudySpec
 from bestgroup.studies.storage.base import Session
-from bestgroup.studies.storage.checksums import chain_bytes
+from bestgroup.studies.storage.checksums import chain_bytes, own_checksum
 from bestgroup.studies.storage.records import Block, Entry, Stored
 
 _PORTION = 20_000  # blocks read at a time
+_DROPS = "drops it and has its pulls measured again, with the same seeds"
 
 
 class Finding(NamedTuple):
@@ -44,36 +46,24 @@ class Examined(NamedTuple):
     pulls: int  # that a replay consumes
 
 
-def examine(session: Session, spec: StudySpec) -> Examined:
+def examine(session: Session, spec: StudySpec, identity: str) -> Examined:
     """Return what is wrong with a study; `session` must not trust its head."""
-    findings: list[Finding] = []
-    good: list[Block] = []
-    before, number = b"", 0
-    seen: dict[tuple[int, int], list[tuple[int, int]]] = {}
+    log = _Log(spec, identity)
     for row in _all(session):
-        number += 1
-        fault = _fault(spec, row, before, number) or _overlap(seen, row)
-        before = row.chain
-        if fault is None:
-            values = np.frombuffer(row.data, "<f8").reshape(row.pulls.size, -1)
-            good.append(Block(row.number, row.pulls, values, row.at, row.chain))
-        else:
-            remedy = "drops it and has its pulls measured again, with the same seeds"
-            findings.append(Finding(f"block {row.number} ({_place(spec, row)}) {fault}", remedy))
-        number = row.number
-    head = session.head
+        log.judge(row)
+    findings, head = log.findings, session.head
     if not session.sound:
         findings.append(Finding("the head does not fit its checksum", "replays the log"))
-    elif (head.blocks, head.chain) != (number, before.hex()):
-        what = f"the head speaks of {head.blocks} blocks, the log has {number}, or others"
+    elif (head.blocks, head.chain) != (log.number, log.chain.hex()):
+        what = f"the head speaks of {head.blocks} blocks, the log has {log.number}, or others"
         findings.append(Finding(what, "goes by the log"))
     snapshot = session.snapshot()
     if snapshot is not None and not is_whole(snapshot):
         findings.append(Finding("the snapshot does not fit its checksum", "drops it"))
     if findings:
-        return Examined(findings, good, head.pulls)
+        return Examined(findings, log.good, head.pulls)
     pulls, more = _replayed(session, spec)
-    return Examined(more, good, pulls)
+    return Examined(more, log.good, pulls)
 
 
 def _all(session: Session) -> Iterator[Stored]:
@@ -83,11 +73,63 @@ def _all(session: Session) -> Iterator[Stored]:
         after = rows[-1].number
 
 
-def _fault(spec: StudySpec, row: Stored, before: bytes, number: int) -> str | None:
-    """Return what is wrong with a block, if anything."""
+class _Log:
+    """Blocks in the order of the log: which of them can be believed, and what is wrong."""
+
+    def __init__(self, spec: StudySpec, identity: str) -> None:
+        self._spec, self._identity = spec, identity
+        self.findings: list[Finding] = []
+        self.good: list[Block] = []
+        self.number, self.chain = 0, b""  # of the block that was judged last
+        self._seen: dict[tuple[int, int], list[tuple[int, int]]] = {}
+
+    def judge(self, row: Stored) -> None:
+        """Take the next block that is there."""
+        follows = row.number == self.number + 1
+        if not follows:
+            self._miss(self.number + 1, row.number - 1)
+        fault = _unreadable(self._spec, row)
+        remedy = _DROPS
+        if fault is None:
+            fault, vouched = self._doubt(row, follows)
+            if vouched:
+                again = _overlap(self._seen, row)
+                fault, vouched = again or fault, again is None
+            if vouched:
+                values = np.frombuffer(row.data, "<f8").reshape(row.pulls.size, -1)
+                self.good.append(Block(row.number, row.pulls, values, row.at, row.chain))
+                remedy = "keeps it, and writes its checksums anew"
+        if fault is not None:
+            what = f"block {row.number} ({_place(self._spec, row)}) {fault}"
+            self.findings.append(Finding(what, remedy))
+        self.number, self.chain = row.number, row.chain
+
+    def _miss(self, first: int, last: int) -> None:
+        what = f"blocks {first} to {last} are" if last > first else f"block {first} is"
+        remedy = "goes on without, and has the pulls that were in there measured again"
+        self.findings.append(Finding(f"{what} missing", f"{remedy}, with the same seeds"))
+
+    def _doubt(self, row: Stored, follows: bool) -> tuple[str | None, bool]:
+        """Return what is wrong with a block's checksums, and whether one vouches for it."""
+        own = None if row.own is None else row.own == own_checksum(self._identity, row)
+        if follows and chain_bytes(self.chain, row) == row.chain:
+            fault = "does not fit its own checksum, but the one over the log so far"
+            return (fault if own is False else None), True
+        if own:  # after a gap that is as it must be
+            return (
+                "fits its own checksum, but not the one over the log" if follows else None
+            ), True
+        if own is None and not follows:
+            return (
+                "has no checksum of its own, as blocks of earlier versions, and what the one that it "
+                "has builds on is missing: nothing shows whether it is whole"
+            ), False
+        return "does not fit its checksum", False
+
+
+def _unreadable(spec: StudySpec, row: Stored) -> str | None:
+    """Return why a block can be no block of the study, if it cannot."""
     shape, dims = spec.problem.shape, len(spec.problem.dims)
-    if row.number != number:
-        return f"follows a gap: block {number}, which its checksum builds on, is missing"
     if not (
         0 <= row.pulls.group < shape.groups and 0 <= row.pulls.arm < shape.sizes[row.pulls.group]
     ):
@@ -96,11 +138,8 @@ def _fault(spec: StudySpec, row: Stored, before: bytes, number: int) -> str | No
         return "holds no pulls"
     if len(row.data) != 8 * dims * row.pulls.size:
         return f"is cut: it has {len(row.data)} bytes where {8 * dims * row.pulls.size} belong"
-    values = np.frombuffer(row.data, "<f8")
-    if not np.isfinite(values).all():
+    if not np.isfinite(np.frombuffer(row.data, "<f8")).all():
         return "holds a value that is not a finite number"
-    if chain_bytes(before, row) != row.chain:
-        return "does not fit its checksum"
     return None
 
 
@@ -170,9 +209,9 @@ def _decided(decision: Decision | Entry) -> tuple[int, int, str, int]:
     return decision.plan, decision.pulls, kind, decision.group
 
 
-def repair(session: Session, spec: StudySpec) -> list[Finding]:
+def repair(session: Session, spec: StudySpec, identity: str) -> list[Finding]:
     """Repair what can be, and return what was wrong; all of it or, if it fails, nothing."""
-    examined = examine(session, spec)
+    examined = examine(session, spec, identity)
     if not examined.findings:
         return []
     spec.make_algorithm()  # without it there is nothing to go by

@@ -307,7 +307,9 @@ class Study:
         Everything stored is read and held against its checksum: a changed bit, a value that is no
         number, a block that is cut or missing are named. The replay must give the stored decisions.
         """
-        examined = self._store.read(self._key, lambda s: examine(s, self.spec), trust=True)
+        examined = self._store.read(
+            self._key, lambda s: examine(s, self.spec, self._key), trust=True
+        )
         if examined.findings:
             shown = "; ".join(finding.what for finding in examined.findings[:5])
             more = len(examined.findings) - 5
@@ -319,18 +321,31 @@ class Study:
 
     def check(self) -> list[Finding]:
         """Return what is wrong with what is stored of the study, and what `repair` does about it."""
-        found = self._store.read(self._key, lambda s: examine(s, self.spec), trust=True)
+        found = self._store.read(self._key, lambda s: examine(s, self.spec, self._key), trust=True)
         return found.findings
 
     def repair(self) -> list[Finding]:
         """Repair what is wrong and return what it was; see `check` for what will be done.
 
-        Damaged observations are dropped, and asked for again with their seeds; all else follows
-        from the log.
+        Observations that no checksum vouches for are dropped, and asked for again with their
+        seeds; all else follows from the log. The audit trail has a line for it.
         """
         with self._lock:
             self._runner.forget()
-            return self._store.write(self._key, lambda s: repair(s, self.spec), trust=True)
+            found = self._store.write(
+                self._key, lambda s: repair(s, self.spec, self._key), trust=True
+            )
+        if found:
+            detail = "; ".join(map(str, found))
+            self._note_done(None, "repair", detail[:2000])
+        return found
+
+    def _note_done(self, who: str | None, what: str, detail: str) -> None:
+        """Add to the audit trail what is stored already, so that failing would be a lie."""
+        try:
+            note(self._store, who, what, (self.name, self._key), detail)
+        except StoreError as error:
+            log.warning("this %s is not in the audit trail: %s", what, error)
 
     def leases(self) -> list[Lease]:
         """Return who has which pulls, and for how many seconds from now; below 0: overdue."""
@@ -382,10 +397,7 @@ class Study:
             fresh = self._write(lambda session: import_rows(session, self._runner, table))
         # From here on the rows are stored, whatever comes.
         self._go_on_if_possible()
-        try:
-            note(self._store, who, "import", (self.name, self._key), f"{fresh} rows")
-        except StoreError as error:
-            log.warning("an import is not in the audit trail: %s", error)
+        self._note_done(who, "import", f"{fresh} rows")
         return fresh
 
     def to_frame(self) -> Any:

@@ -1,8 +1,9 @@
-"""Checksums: a chain over the blocks of a log, one over the head and one over the specification.
+"""Checksums: a chain over the blocks of a log, one over each block alone, the head, the specification.
 
-The checksum of a block covers the one before it, so that a block that is changed, cut, left out or
-put elsewhere shows; the head holds the last one. Whoever has read the log up to a block knows from
-its checksum alone whether the log before it is still the same.
+A link of the chain covers the one before it, so that a block that is changed, cut, left out or put
+elsewhere shows; the head holds the last one. Whoever has read the log up to a block knows from its
+link alone whether the log before it is still the same. The chain says nothing about what follows a
+block that is lost: whether those are whole, their own checksums say.
 """
 
 from __future__ import annotations
@@ -38,6 +39,20 @@ def link(before: bytes, block: Block) -> bytes:
 def chain_bytes(before: bytes, row: Stored) -> bytes:
     """Return the checksum of a row that follows the one with the checksum `before`."""
     hasher = blake2b(before, digest_size=_SIZE)
+    hasher.update(_PLACE.pack(row.number, *row.pulls, row.at))
+    hasher.update(row.data)
+    return hasher.digest()
+
+
+def own_checksum(identity: str, row: Stored) -> bytes:
+    """Return the checksum of a row of the study `identity`, whatever comes before it.
+
+    >>> from bestgroup.problem.pull_range import PullRange
+    >>> row = Stored(1, PullRange(0, 0, 0, 1), bytes(8), 0.0)
+    >>> own_checksum("x", row) == own_checksum("x", row._replace(chain=b"?")) != chain_bytes(b"", row)
+    True
+    """
+    hasher = blake2b(identity.encode(), digest_size=_SIZE, person=b"bestgroup block")
     hasher.update(_PLACE.pack(row.number, *row.pulls, row.at))
     hasher.update(row.data)
     return hasher.digest()

@@ -45,6 +45,7 @@ class Stored(NamedTuple):
     data: bytes  # count rows of little-endian float64, all dims
     at: float
     chain: bytes = b""
+    own: bytes | None = None  # checksum of this block alone; early blocks have none
 
 
 class Tell(NamedTuple):

@@ -11,7 +11,7 @@ from sqlalchemy import Connection
 from bestgroup.errors import Damaged, NoSuchStudy, StoreError
 from bestgroup.problem.pull_range import PullRange
 from bestgroup.studies.storage.base import Session
-from bestgroup.studies.storage.checksums import chain_bytes, head_checksum
+from bestgroup.studies.storage.checksums import chain_bytes, head_checksum, own_checksum
 from bestgroup.studies.storage.records import Block, Entry, Head, Slot, Stored, Tell
 from bestgroup.studies.storage.sql_statements import Statements
 
@@ -106,10 +106,12 @@ class SqlSession(Session):
             number += 1
             told += len(tell.values)
             data = np.ascontiguousarray(tell.values, dtype="<f8").tobytes()
-            chain = chain_bytes(chain, Stored(number, tell.pulls, data, self.now))
+            kept = Stored(number, tell.pulls, data, self.now)
+            chain = chain_bytes(chain, kept)
             place = dict(zip(("grp", "arm", "first", "count"), tell.pulls, strict=True))
             row = {"study": self._key, "number": number, **place, "at": self.now}
-            rows.append({**row, "data": data, "chain": chain})
+            marks = {"chain": chain, "checksum": own_checksum(self._identity, kept)}
+            rows.append({**row, "data": data, **marks})
         self._change("append", *rows)
         self.head = self.head._replace(blocks=number, told=told, chain=chain.hex())
 
@@ -121,10 +123,17 @@ class SqlSession(Session):
         return [_block(row) for row in rows]
 
     def stored(self, after: int, most: int) -> list[Stored]:
-        rows = self._rows("blocks", after=after, most=most)
+        rows = self._rows("stored", after=after, most=most)
         return [
-            Stored(n, PullRange(i, j, k, m), bytes(d), at, bytes(c))
-            for n, i, j, k, m, d, at, c in rows
+            Stored(
+                n,
+                PullRange(i, j, k, m),
+                bytes(d),
+                at,
+                bytes(c),
+                None if own is None else bytes(own),
+            )
+            for n, i, j, k, m, d, at, c, own in rows
         ]
 
     def rewrite(self, blocks: Sequence[Block]) -> None:

@@ -95,10 +95,8 @@ def statements(clock: Any) -> dict[str, Executable]:
         "drop slot": delete(tickets).where(_AT, tickets.c.first == bindparam("k")),
         "add slot": insert(tickets),
         "append": insert(observations),
-        "blocks": select(*_DATA)
-        .where(observations.c.study == _KEY, observations.c.number > bindparam("after"))
-        .order_by(observations.c.number)
-        .limit(bindparam("most")),
+        "blocks": _later(*_DATA),
+        "stored": _later(*_DATA, observations.c.checksum),
         "block": select(*_DATA).where(
             observations.c.study == _KEY, observations.c.number == bindparam("n")
         ),
@@ -124,6 +122,16 @@ def statements(clock: Any) -> dict[str, Executable]:
         ),
         "add import": insert(imports),
     }
+
+
+def _later(*columns: Any) -> Executable:
+    """Return the query for blocks with numbers above `after`, in their order."""
+    return (
+        select(*columns)
+        .where(observations.c.study == _KEY, observations.c.number > bindparam("after"))
+        .order_by(observations.c.number)
+        .limit(bindparam("most"))
+    )
 
 
 class Statements:

@@ -1,4 +1,4 @@
-"""The tables, schema 2. Names begin with bestgroup_, for a database may hold other things too."""
+"""The tables, schema 3. Names begin with bestgroup_, for a database may hold other things too."""
 
 from __future__ import annotations
 
@@ -77,6 +77,7 @@ observations = Table(
     Column("at", Double, nullable=False),
     Column("data", LargeBinary, nullable=False),
     Column("chain", LargeBinary, nullable=False),  # checksum of this row and all before it
+    Column("checksum", LargeBinary),  # of this row alone; none where schema 2 has written it
     Index("bestgroup_observations_arm", "study", "grp", "arm", "first", unique=True),
 )
 

@@ -1,6 +1,7 @@
 """`certify`: what tables of observations prove, in any order, and what is refused."""
 
 import csv
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -109,7 +110,7 @@ def test_explanations_name_rival_dim_arms_and_pulls():
     assert all(r.pulls == 400 and not r.proven for r in out.reasons)
     north = found.explain("north")
     assert north.best_arms["yield"] == ("n1", True) and north.best_arms["waste"] == ("n2", True)
-    words = "south is out: north is ahead in yield by about 0.41 (n1), waste by about 0.393 (n2)"
+    words = "south is out (95% sure): ~0.393 behind north (n2) in waste, more in yield"
     assert str(out) == words
     with pytest.raises(bg.InvalidInput, match="no group 'up'"):
         found.explain("up")
@@ -145,6 +146,19 @@ def test_best_group_with_weights():
     assert any("best group" in text or "undecided" in text for text in texts)
     single = bg.certify([ROWS[0]], bg.BestGroup([1, 1, 1]), noise=bg.Bounded(0, 1))
     assert single.accepted == ("north",)
+
+
+@pytest.mark.parametrize("goal", [bg.BestGroup([1, 2]), bg.ParetoGroups(0.05)])
+def test_explanations_are_short_and_say_how_sure(goal):
+    found = bg.certify(ROWS, goal, PROBLEM, delta=0.025)
+    assert found.rejected
+    for group in GROUPS:
+        because = found.explain(group)
+        assert len(because.text.split()) <= 20 and because.text.startswith(f"{group} is ")
+        assert ("(97.5% sure): " in because.text) == (because.status != "undecided")
+    without = replace(found, guarantee=found.guarantee.void("an assumption fails"))
+    for group in found.rejected:
+        assert f"{group} is out (no guarantee): " in without.explain(group).text
 
 
 def change(k, **cells):

@@ -32,7 +32,7 @@ def test_a_better_group_is_not_put_out_because_another_one_is_near_enough(arms):
     assert found.accepted == ("A",) and found.rejected == ("C",)
     assert found.not_needed == ("B",) and found.undecided == ()
     assert "within epsilon of the best: A" in str(found) and "Not needed: 1" in str(found)
-    assert "may be better" in found.explain("B").text
+    assert "maybe better" in found.explain("B").text
     assert "is the best" not in found.guarantee.statement
     assert found.explain("A").text.startswith("A is within epsilon of the best group")
     assert [entry["status"] for entry in found.to_dict()["groups"]] == ["in", "not needed", "out"]

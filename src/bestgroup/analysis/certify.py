@@ -207,7 +207,12 @@ class Certificate:
         """What explains the groups."""
         reach = None if self.outlook is None else self.outlook[0]
         with np.errstate(all="ignore"):  # nothing is finite before the first observation
-            return Explainer(self.problem, self.goal, self.delta, self.tally, self.verdict, reach)
+            return self._explainer(self.verdict, reach, self.guarantee.level == "proven")
+
+    def _explainer(self, verdict: Verdict, reach: Floats | None, proven: bool) -> Explainer:
+        return Explainer(
+            self.problem, self.goal, self.delta, self.tally, verdict, reach, proven=proven
+        )
 
     def explain(self, group: str) -> Explanation:
         """Return why a group has its status."""
@@ -219,7 +224,7 @@ class Certificate:
             found = self.explainer.group(i)
             if self.data is None or self.beyond[i] == Status.UNDECIDED:
                 return found
-            alone = Explainer(self.problem, self.goal, self.delta, self.tally, self.data).group(i)
+            alone = self._explainer(self.data, None, self._trusted).group(i)
         words = f"{found.text}. The observations by themselves {self._prove()} more: {alone.text}"
         return replace(found, text=words)
 

@@ -82,8 +82,10 @@ class Explainer:
         tally: Tally,
         verdict: Verdict,
         reach: Floats | None = None,
+        proven: bool = True,
     ) -> None:
         self.problem, self.goal, self.delta = problem, goal, delta
+        self._sure = f" ({100 * (1 - delta):.10g}% sure)" if proven else " (no guarantee)"
         self.tally, self.verdict = tally, verdict
         self.names = [dim.name for dim in problem.decided]
         shape = problem.shape
@@ -170,23 +172,24 @@ class Explainer:
         )
 
     def _made(
-        self, i: int, text: str, reasons: list[Reason], more: float | None = 0.0
+        self, i: int, state: str, told: str, reasons: list[Reason], more: float | None = 0.0
     ) -> Explanation:
-        name, word = self.problem.groups[i], Status(self.verdict.status[i]).word
-        return Explanation(name, word, f"{name} is {text}", tuple(reasons), more, self.best_arms(i))
+        name, status = self.problem.groups[i], Status(self.verdict.status[i])
+        sure = "" if status == Status.UNDECIDED else self._sure
+        text = f"{name} is {state}{sure}: {told}"
+        return Explanation(name, status.word, text, tuple(reasons), more, self.best_arms(i))
 
     def _out(self, i: int) -> Explanation:
         beaten = [j for j in np.flatnonzero(self.verdict.beats[:, i].all(axis=1)) if j != i]
         if not beaten:  # the estimates have moved since an algorithm decided
-            return self._made(
-                i, "out: no group is ahead of it in every dim by the estimates now", []
-            )
+            return self._made(i, "out", "though no group is ahead in every dim by now", [])
         j = int(max(beaten, key=lambda j: (self.best[j] - self.best[i]).min()))
         reasons = [self.reason(i, j, d, self.verdict.single) for d in range(len(self.names))]
-        rival = self.problem.groups[j]
-        seen = " by the estimates" if self.verdict.estimated else ""
-        parts = ", ".join(f"{r.dim} by about {-r.margin:.3g} ({r.rival_arm})" for r in reasons)
-        return self._made(i, f"out: {rival} is ahead{seen} in {parts}", reasons)
+        least = min(reasons, key=lambda r: -r.margin)
+        others = [r.dim for r in reasons if r is not least]
+        rest = f", more in {others[0] if len(others) == 1 else 'the rest'}" if others else ""
+        seen = "by the estimates " if self.verdict.estimated else ""
+        return self._made(i, "out", f"{seen}{self._gap(least)}{rest}", reasons)
 
     def _in(self, i: int) -> Explanation:
         reasons: list[Reason] = []
@@ -197,14 +200,24 @@ class Explainer:
             d = int(max(dims, key=lambda d: self.best[i, d] - self.best[j, d] + self.epsilon[d]))
             reasons.append(self.reason(i, j, d, self.verdict.single))
         if not reasons:
-            return self._made(i, "in: every other group is out", [])
+            return self._made(i, "in", "every other group is out", [])
         closest = min(reasons, key=lambda r: r.margin)
-        side = "ahead of" if closest.margin >= 0 else "within epsilon of"
-        text = (
-            f"in: unbeaten; closest, {closest.arm} is {side} {closest.rival}'s {closest.rival_arm} "
-            f"in {closest.dim} (about {abs(closest.margin):.3g})"
+        side = "behind" if closest.margin >= 0 else "ahead, within epsilon,"
+        told = (
+            f"{self._rival(closest)} comes closest, ~{abs(closest.margin):.3g} {side} "
+            f"in {closest.dim}"
         )
-        return self._made(i, text, reasons)
+        return self._made(i, "in", told, reasons)
+
+    def _rival(self, reason: Reason) -> str:
+        """Return a rival, with the arm that stands for it if there is a choice."""
+        arms = self.problem.arms[self.problem.groups.index(reason.rival)]
+        return reason.rival if len(arms) == 1 else f"{reason.rival} ({reason.rival_arm})"
+
+    def _gap(self, reason: Reason) -> str:
+        """Return how far a group is from a rival in a dim, by the estimates."""
+        side = "ahead of" if reason.margin >= 0 else "behind"
+        return f"~{abs(reason.margin):.3g} {side} {self._rival(reason)} in {reason.dim}"
 
     def _rivals(self, i: int) -> list[int]:
         status = self.verdict.status
@@ -216,8 +229,8 @@ class Explainer:
             arm for j, arm in enumerate(self.problem.arms[i]) if self.tally.counts[i, j] == 0
         ]
         if unpulled:
-            text = f"undecided: its arm {unpulled[0]} was never measured"
-            return self._made(i, text, [], None)
+            told = f"its arm {unpulled[0]} was never measured"
+            return self._made(i, "undecided", told, [], None)
         keep: list[Reason] = []
         total = 0.0
         for j in self._rivals(i):
@@ -247,24 +260,19 @@ class Explainer:
             reasons = [
                 self.reason(i, rival, d, False, self.more(rival, i, d, 0.0)) for d in open_dims
             ]
-            few = len(reasons) <= 2
-            what = " and ".join(r.dim for r in reasons) if few else f"{len(reasons)} dims"
-            text = (
-                f"undecided, probably out: {self.problem.groups[rival]} is not yet proven better in "
-                f"{what}; {_foreseen(more)}"
-            )
-            return self._made(i, text, reasons, more if math.isfinite(more) else None)
+            hardest = max(reasons, key=lambda r: math.inf if r.more is None else r.more)
+            told = f"{self._gap(hardest)}; {_foreseen(more)}"
+            foreseen = more if math.isfinite(more) else None
+            return self._made(i, "undecided, likely out", told, reasons, foreseen)
         keep.sort(key=lambda r: -(r.more if r.more is not None else math.inf))
         worst = keep[0]
         if not math.isfinite(worst.margin):
-            text = f"undecided: {worst.rival} has arms that were never measured"
-            return self._made(i, text, keep, None)
-        others = f" and {len(keep) - 1} more" if len(keep) > 1 else ""
-        text = (
-            f"undecided: {worst.rival}{others} may beat it; {worst.arm}'s {worst.dim} is "
-            f"{_signed(worst.margin)}; {_foreseen(more)}"
-        )
-        return self._made(i, text, keep, more if math.isfinite(more) else None)
+            told = f"{worst.rival} has arms that were never measured"
+            return self._made(i, "undecided", told, keep, None)
+        others = f"; {len(keep) - 1} more may beat it" if len(keep) > 1 else ""
+        only = "only " if worst.margin >= 0 else ""
+        told = f"{only}{self._gap(worst)}{others}; {_foreseen(more)}"
+        return self._made(i, "undecided", told, keep, more if math.isfinite(more) else None)
 
     def _best(self, i: int) -> Explanation:
         assert isinstance(self.goal, BestGroup)
@@ -273,7 +281,7 @@ class Explainer:
         status = Status(self.verdict.status[i])
         others = [j for j in range(len(value)) if j != i]
         if not others:
-            return self._made(i, "the only group", [])
+            return self._made(i, "the best", "there is no other group", [])
         rival = int(max(others, key=lambda j: value[j]))
         reasons = [
             self.reason(i, rival, d, self._told_apart(i, rival, d)) for d in range(len(weights))
@@ -281,13 +289,15 @@ class Explainer:
         other = self.problem.groups[rival]
         gap = _difference(value[i], value[rival])
         lead = "ahead of" if gap > 0 else "behind"
-        told = f"weighted, about {abs(gap):.3g} {lead} {other}{self._arms_of(rival, reasons)}"
+        told = f"weighted ~{abs(gap):.3g} {lead} {other}{self._arms_of(rival, reasons)}"
         if not math.isfinite(gap):
             told = "it or a rival was never measured"
+        if status == Status.NOT_NEEDED:
+            return self._made(i, "not needed", f"maybe better, though {told}", reasons)
         if status != Status.UNDECIDED:
-            return self._made(i, f"{self._best_words(status)}: {told}", reasons)
+            return self._made(i, self._best_words(status), told, reasons)
         words, more = self._best_missing(i, rival, gap)
-        return self._made(i, f"undecided: {told}{words}", reasons, more)
+        return self._made(i, "undecided", f"{told}{words}", reasons, more)
 
     def _best_missing(self, i: int, rival: int, gap: float) -> tuple[str, float | None]:
         """Return what a group lacks to be decided, in words and in pulls.
@@ -302,13 +312,10 @@ class Explainer:
             return "", None
         pulled = float(self.tally.counts[[i, rival]].sum())
         more = max(((width / lead) ** 2 - 1) * pulled, 1.0)
-        whole, ahead = self.forecast(), self.problem.groups[rival]  # until one group is proven
-        if gap > 0:
-            more = more if whole is None else whole
-            return f"; {_about(more)} to prove it", more
-        if whole is not None and whole < more:
-            return f"; {_about(whole)} to prove {ahead}", whole
-        return f"; {_about(more)} to prove it out", more
+        whole = self.forecast()  # until one group is proven: then the others are not needed
+        if whole is not None and (gap > 0 or whole < more):
+            more = whole
+        return f"; {_about(more)}", more
 
     def _arms_of(self, j: int, reasons: list[Reason]) -> str:
         """Return the arm that a group is compared by, where it is one in all dims."""
@@ -324,9 +331,7 @@ class Explainer:
         assert isinstance(self.goal, BestGroup)
         if status == Status.IN:
             return "within epsilon of the best group" if self.goal.epsilon > 0 else "the best group"
-        if status == Status.OUT:
-            return "out"
-        return "not needed, though it may be better"
+        return "out"
 
     def spread(self, *groups: int, counted: bool = True) -> float:
         """Return the half-width of the weighted efficiencies of groups together, or their reach."""
@@ -343,17 +348,8 @@ class Explainer:
         return math.sqrt(total) if self.verdict.pairs else total
 
 
-def _signed(margin: float) -> str:
-    """Return a difference in words.
-
-    >>> _signed(-0.25)
-    'about 0.25 behind'
-    """
-    return f"about {abs(margin):.3g} {'ahead' if margin >= 0 else 'behind'}"
-
-
 def _about(more: float) -> str:
-    return f"about {more:,.0f} more pulls" if more >= 10 else "a few more pulls"
+    return f"~{more:,.0f} more pulls" if more >= 10 else "a few more pulls"
 
 
 def _foreseen(more: float) -> str:

@@ -136,7 +136,7 @@ function showBlockers(view) {
   $("blockers").hidden = !view.blockers.length;
   head($("blockers"), ["Group", "What is missing", "Hardest rival", "In", "Difference", "Needs about"], [4, 5]);
   fillBody($("blockers"), view.blockers.map((b) => el("tr", {},
-    el("th", { scope: "row" }, whyLink(b.group)), el("td", {}, b.text.startsWith(b.group) ? b.text.slice(b.group.length).replace(/^ is undecided: /, "") : b.text),
+    el("th", { scope: "row" }, whyLink(b.group)), el("td", {}, b.text.startsWith(b.group) ? b.text.slice(b.group.length).replace(/^ is undecided(: |, )/, "") : b.text),
     el("td", {}, b.rival === null ? "–" : whyLink(b.rival)), el("td", {}, b.dim ?? "–"), el("td", { class: "number" }, number(b.margin, 3)),
     el("td", { class: "number" }, b.needs === null ? "not foreseen" : `${about(b.needs)} pulls`))));
 }

@@ -372,6 +372,18 @@ def test_the_page_survives_a_restart_of_the_server(open_page, tmp_path):
     server.stop()
 
 
+def test_without_a_stream_of_events_the_page_goes_on_by_asking(story, open_page):
+    story.create(name="crowded", horizon=50)
+    page = open_page(refused=True)
+    page.route("**/api/v1/events?*", lambda route: route.fulfill(status=429, body="{}"))
+    story.enter(page, "crowded")
+    page.get_by_text("Nothing is measured yet").first.wait_for()
+    story.tell_some("crowded", 3)
+    page.locator("#counts li").first.wait_for()
+    story.until(page, "document.querySelector('#study').dataset.told > 0")
+    assert not page.locator("#lost").is_visible()
+
+
 def test_a_stranger_signs_in_and_gets_where_he_wanted(story, measured, served, open_page):
     page = open_page(refused=True)
     page.goto(f"{served.base}?study={measured}&view=groups")

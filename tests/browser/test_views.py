@@ -49,8 +49,9 @@ def test_the_views_of_a_study(story, measured, weighed, open_page, size, scheme)
             page.wait_for_timeout(300)
             assert fits(page, width), view
             found[study, view] = serious(page)
-            if study == measured:
-                story.shot(page, f"{view}-{size}-{scheme}", full=view != "overview")
+            if study == measured or view == "overview":
+                name = view if study == measured else f"best-{view}"
+                story.shot(page, f"{name}-{size}-{scheme}", full=view != "overview")
     story.go(page, measured, why="alpha")
     page.locator("#why").wait_for()
     found["why"] = serious(page)
@@ -74,6 +75,19 @@ def test_the_pages_around_a_study(story, served, measured, open_page, scheme):
     page.goto(f"{served.base}?study=nowhere")
     page.get_by_role("heading", name="There is no such study").wait_for()
     found["gone"] = serious(page)
+    story.shot(page, f"gone-{scheme}", full=False)
+    held = []
+    page.route("**/api/v1/view?*", held.append)
+    page.goto(f"{served.base}?study={measured}")
+    page.get_by_text("The study is being read").wait_for()
+    found["being read"] = serious(page)
+    story.shot(page, f"being-read-{scheme}", full=False)
+    assert held
+    page.unroute("**/api/v1/view?*")
+    for route in held:
+        route.continue_()
+    page.locator("#counts li").first.wait_for()
+    assert not page.get_by_text("The study is being read").is_visible()
     story.create(name=f"untouched {scheme}")
     story.go(page, f"untouched {scheme}")
     page.get_by_text("Nothing is measured yet").first.wait_for()

@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 import bestgroup as bg
-from bestgroup.service import lanes
+from bestgroup.service import events, lanes
 from bestgroup.service.app import create_app
 from bestgroup.service.auth import Tokens
 from bestgroup.service.tokens import create_token, list_tokens, revoke_token
@@ -280,3 +280,11 @@ def test_a_worker_means_one_study(tmp_path):
             worker.close()
     finally:
         served.stop()
+
+
+def test_too_many_event_streams_are_a_limit_and_no_fault_of_the_server(client, monkeypatch):
+    assert post(client, "studies", description()).status_code == 201
+    monkeypatch.setattr(events, "MOST", 0)
+    refused = client.get("/api/v1/events", params={"study": "demo"})
+    assert refused.status_code == 429 and refused.headers["retry-after"] == "2"
+    assert "event streams already; ask for the status" in refused.json()["detail"]

@@ -53,7 +53,8 @@ def check(
                 print(output.visible(f"  {line}"))
     wrong = sum(map(len, found.values())) + len(faults)
     if wrong:
-        raise Damaged(f"{wrong} things are wrong; `bestgroup study repair NAME` puts a study right")
+        many = "one thing is" if wrong == 1 else f"{wrong} things are"
+        raise Damaged(f"{many} wrong; `bestgroup study repair NAME` puts a study right")
 
 
 def _findings(name: str, store: object) -> list[str]:

@@ -13,7 +13,7 @@ from starlette.concurrency import run_in_threadpool
 
 from bestgroup.errors import BestGroupError
 from bestgroup.service.hub import Watched
-from bestgroup.service.problems import Busy
+from bestgroup.service.problems import TooMany
 
 MOST = 200  # streams at a time
 PAUSE = 0.5  # seconds between two looks
@@ -21,10 +21,10 @@ QUIET = 15.0  # seconds after which a comment keeps the connection open
 
 
 def stream(request: Request, watched: Watched) -> StreamingResponse:
-    """Return the stream of a study's events; Busy if there are too many streams."""
+    """Return the stream of a study's events; TooMany if there are too many streams."""
     gauge = request.app.state.metrics.streams
     if request.app.state.streams >= MOST:
-        raise Busy(f"there are {MOST} event streams already; ask for the status instead")
+        raise TooMany(f"there are {MOST} event streams already; ask for the status instead")
 
     async def events() -> AsyncIterator[str]:
         request.app.state.streams += 1

@@ -36,13 +36,13 @@ class NotFound(BestGroupError):
 
 
 class Busy(BestGroupError):
-    """Too many connections of a kind that stays open."""
+    """The process that does the work has ended, and is being started again."""
 
     status = 503
 
 
 class TooMany(BestGroupError):
-    """Too many requests without a token."""
+    """Too many requests without a token, or streams that stay open."""
 
     status = 429
 

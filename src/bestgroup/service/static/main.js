@@ -69,8 +69,9 @@ function follow() {
   source.addEventListener("head", refresh);
   source.addEventListener("error", () => {
     if (ended || asked.signal.aborted) return;
-    lost();
-    if (source.readyState === EventSource.CLOSED) setTimeout(follow, 3000);
+    if (source.readyState !== EventSource.CLOSED) { lost(); return; }
+    refresh(); // refused, for there are too many streams, say: the page goes on by asking
+    setTimeout(() => asked.signal.aborted || follow(), 3000);
   });
 }
 

@@ -54,6 +54,8 @@ from bestgroup.problem.noise import SubGaussian as SubGaussian
 from bestgroup.problem.problem import Problem as Problem
 from bestgroup.simulation.simulate import Simulation as Simulation
 from bestgroup.simulation.simulate import simulate as simulate
+from bestgroup.simulation.sweep import Sweep as Sweep
+from bestgroup.simulation.sweep import sweep as sweep
 from bestgroup.studies.again import certify_as_study as certify_as_study
 from bestgroup.studies.catalog import Study as Study
 from bestgroup.studies.catalog import backup_studies as backup_studies

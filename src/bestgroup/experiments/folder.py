@@ -27,8 +27,7 @@ class Folder:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        # Absolute: worker processes may have been started in another folder.
-        self.runs = path.absolute() / "runs"
+        self.runs = path / "runs.sqlite"
         self._check()
 
     def _check(self) -> None:
@@ -61,7 +60,6 @@ class Folder:
             self.path.mkdir(parents=True, exist_ok=True)
             # The marker first: an interrupted start must not look like somebody else's folder.
             self.write_text(MARKER, json.dumps(marker, indent=2) + "\n")
-            self.runs.mkdir(exist_ok=True)
         except OSError as error:
             raise InvalidInput(f"{self.path} cannot be written: {error.strerror}") from None
 

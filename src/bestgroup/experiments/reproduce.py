@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import chain
 from types import ModuleType
 
 from bestgroup.errors import InvalidInput
@@ -16,9 +15,8 @@ from bestgroup.experiments.vary_k import analysis as vary_k_analysis
 from bestgroup.experiments.vary_k import sweep as vary_k_sweep
 from bestgroup.experiments.vary_n import analysis as vary_n_analysis
 from bestgroup.experiments.vary_n import sweep as vary_n_sweep
-from bestgroup.experiments.work import Work
-from bestgroup.simulation.progress import Progress
-from bestgroup.simulation.workers import check_workers, each
+from bestgroup.experiments.work import run_points
+from bestgroup.simulation.workers import check_workers
 
 EXPERIMENTS: dict[str, tuple[ModuleType, ModuleType]] = {
     module.NAME: (module, analysis)
@@ -47,12 +45,10 @@ def reproduce(
     chosen = _choose(names, plan)
     folder.prepare({"command": command})
     sections: list[Section] = []
-    total = sum(len(points) for points in chosen.values())
-    with Progress(total, "instances", progress) as bar:
-        for name, points in chosen.items():
-            outcomes = _run(points, Work(plan.runs, folder.runs), pool, folder, bar)
-            sections.append(_read(name, outcomes, folder))
-            folder.write_text("report.md", markdown(plan, sections, command))
+    for name, points in chosen.items():
+        outcomes = _run(points, plan.runs, pool, folder, progress)
+        sections.append(_read(name, outcomes, folder))
+        folder.write_text("report.md", markdown(plan, sections, command))
     return sections
 
 
@@ -68,25 +64,24 @@ def _choose(names: Sequence[str], plan: Plan) -> dict[str, list[Point]]:
 
 
 def _run(
-    points: Sequence[Point], work: Work, workers: int | str, folder: Folder, bar: Progress
+    points: Sequence[Point],
+    runs: int,
+    workers: int | str,
+    folder: Folder,
+    progress: bool | None,
 ) -> list[Outcome]:
     """Return all outcomes in the order of the sweep; the CSV file grows on the way."""
-    if isinstance(workers, str):
-        # A cluster shares the runs of an instance: results files stay on this machine.
-        work, outer = Work(work.runs, work.folder, workers), 1
-    else:
-        outer = workers
-    # The smallest in this process: if code has to be compiled, it is once and said so. Then the
-    # largest first, so that no process is left with a long one at the end.
-    order = sorted(points, key=lambda point: -point.groups * point.arms)
     done: dict[Point, list[Outcome]] = {}
-    rows: list[Outcome] = []
-    for point, outcomes in chain(each(work, order[-1:], 1), each(work, order[:-1], outer)):
+
+    def write(point: Point, outcomes: list[Outcome]) -> None:
         done[point] = outcomes
-        rows = [outcome for known in points if known in done for outcome in done[known]]
-        folder.write_csv(f"{point.experiment}.csv", [row.record() for row in rows])
-        bar.advance(1)
-    return rows
+        folder.write_csv(f"{point.experiment}.csv", [row.record() for row in rows()])
+
+    def rows() -> list[Outcome]:
+        return [outcome for known in points if known in done for outcome in done[known]]
+
+    run_points(points, runs, folder.runs, workers, write, progress)
+    return rows()
 
 
 def _read(name: str, outcomes: list[Outcome], folder: Folder) -> Section:

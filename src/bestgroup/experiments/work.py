@@ -1,124 +1,131 @@
-"""The work at one point: every algorithm on one random instance, and its limit."""
+"""The work of one experiment: a sweep of its instances, read as outcomes while it goes on."""
 
 from __future__ import annotations
 
-import json
 import math
-import os
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
-from bestgroup.algorithms.protocol import Algorithm, Setting
-from bestgroup.algorithms.registry import resolve
 from bestgroup.experiments.points import DELTA, Limit, Outcome, Point, Weights
 from bestgroup.problem.goals import Goal
 from bestgroup.problem.instance import Instance
-from bestgroup.simulation.simulate import choose_engine, simulate
-from bestgroup.theory.characteristic_time.limit import characteristic_time
+from bestgroup.simulation.cells import Cell
+from bestgroup.simulation.sweep import sweep
 from bestgroup.theory.lower_bounds import lower_bound
 
 # The limit is reported at its certified lower end, which a finer tolerance would hardly raise.
 TOLERANCE = 0.05
 
 
-@dataclass(frozen=True)
-class Work:
-    """Does points one at a time; runs that are in the folder already are not done again."""
+def run_points(
+    points: Sequence[Point],
+    runs: int,
+    results: Path,
+    workers: int | str,
+    watch: Callable[[Point, list[Outcome]], None],
+    progress: bool | None = None,
+) -> None:
+    """Run an experiment's points; `watch` gets each one with its outcomes once all are there.
 
-    runs: int
-    folder: Path  # of the results files
-    workers: int | str = 1
+    All points of an experiment have the same goals and algorithms.
+    """
+    by_name = {name_of(point): point for point in points}
+    made = {name: point.make() for name, point in by_name.items()}
+    goals = {_goal_name(weights): goal for weights, goal in points[0].goals}
+    found: dict[str, dict[tuple[str, str], Cell]] = {name: {} for name in by_name}
+    all_of_one = len(goals) * len(points[0].algorithms)
 
-    def __call__(self, point: Point) -> list[Outcome]:
-        """Return an outcome for each goal and algorithm."""
-        instance = point.make()
-        outcomes = []
-        for weights, goal in point.goals:
-            limit = Limit()
-            if point.with_limit:
-                kept = self.folder / f"{_file_name(point, weights, 'limit')}.json"
-                limit = _limit(instance, goal, kept)
-            for name in point.algorithms:
-                outcomes.append(self._run(point, instance, (weights, goal), name, limit))
-        return outcomes
+    def see(cell: Cell) -> None:
+        mine = found[cell.instance]
+        mine[cell.goal_name, cell.algorithm] = cell
+        if len(mine) == all_of_one:
+            point = by_name[cell.instance]
+            watch(point, _outcomes(point, made[cell.instance], mine, runs))
 
-    def _run(
-        self,
-        point: Point,
-        instance: Instance,
-        question: tuple[Weights | None, Goal],
-        name: str,
-        limit: Limit,
-    ) -> Outcome:
-        weights, goal = question
-        setting = Setting.for_instance(instance, goal, DELTA)
-        chosen = resolve(name, setting)
-        known = _known_pulls(chosen, setting, instance)
-        if known is not None:
-            sd = 0.0 if self.runs > 1 else math.nan
-            numbers: dict[str, Any] = {"mean": float(known), "sd": sd, "least": known}
-            numbers |= {"most": known, "errors": None, "engine": "formula", "distance": 0.0}
-            return Outcome(point, weights, name, runs=0, **numbers, seconds=0.0, limit=limit)
-        result = simulate(
-            instance,
-            goal,
-            chosen,
-            DELTA,
-            self.runs,
-            point.run_seed,
-            workers=self.workers,
-            results=self.folder / f"{_file_name(point, weights, name)}.sqlite",
-            progress=False,
-        )
-        pulls = result.pulls
+    sweep(
+        made,
+        points[0].algorithms,
+        DELTA,
+        runs,
+        workers,
+        results,
+        goals=goals,
+        seed={name: point.run_seed for name, point in by_name.items()},
+        limit=[name for name, point in by_name.items() if point.with_limit],
+        tolerance=TOLERANCE,
+        progress=progress,
+        watch=see,
+    )
+
+
+def name_of(point: Point) -> str:
+    """Return the name of an instance within its experiment."""
+    return f"N={point.groups} K={point.arms} {point.letter}"
+
+
+def _goal_name(weights: Weights | None) -> str:
+    return "pareto" if weights is None else " ".join(f"{w:g}" for w in weights)
+
+
+def _outcomes(
+    point: Point, instance: Instance, cells: dict[tuple[str, str], Cell], runs: int
+) -> list[Outcome]:
+    """Return an outcome for each goal and algorithm."""
+    outcomes: list[Outcome] = []
+    for weights, goal in point.goals:
+        mine = [cell for (name, _), cell in cells.items() if name == _goal_name(weights)]
+        limit = _limit(instance, goal, mine[0]) if point.with_limit else Limit()
+        by_algorithm = {cell.algorithm: cell for cell in mine}
+        for name in point.algorithms:
+            outcomes.append(_outcome(point, weights, name, by_algorithm[name], runs, limit))
+    return outcomes
+
+
+def _outcome(
+    point: Point, weights: Weights | None, name: str, cell: Cell, runs: int, limit: Limit
+) -> Outcome:
+    simulation = cell.simulation
+    if simulation is None:
+        known = cell.known or 0
         return Outcome(
             point,
             weights,
             name,
-            runs=result.runs,
-            mean=float(pulls.mean()),
-            sd=float(pulls.std(ddof=1)) if result.runs > 1 else math.nan,
-            least=int(pulls.min()),
-            most=int(pulls.max()),
-            errors=result.errors,
-            engine=result.engine,
-            distance=float(result.distance.max()),
-            seconds=result.seconds,
+            runs=0,
+            mean=float(known),
+            sd=0.0 if runs > 1 else math.nan,
+            least=known,
+            most=known,
+            errors=None,
+            engine=cell.engine,
+            distance=0.0,
+            seconds=0.0,
             limit=limit,
         )
+    pulls = simulation.pulls
+    return Outcome(
+        point,
+        weights,
+        name,
+        runs=simulation.runs,
+        mean=float(pulls.mean()),
+        sd=float(pulls.std(ddof=1)) if simulation.runs > 1 else math.nan,
+        least=int(pulls.min()),
+        most=int(pulls.max()),
+        errors=simulation.errors,
+        engine=simulation.engine,
+        distance=float(simulation.distance.max()),
+        seconds=cell.seconds,
+        limit=limit,
+    )
 
 
-def _known_pulls(algorithm: Algorithm, setting: Setting, instance: Instance) -> int | None:
-    """Return the pulls of uniform sampling, which never change, if drawing them all is slow."""
-    known = algorithm.fixed_pulls(algorithm.rule(setting))
-    slow = known is not None and choose_engine("auto", instance, setting, algorithm) == "exact"
-    return known if slow else None
-
-
-def _file_name(point: Point, weights: Weights | None, algorithm: str) -> str:
-    """Return a name for a results file; both figures share the instances that they have in common.
-
-    The first weights are number 1, as in the paper.
-    """
-    question = "pareto" if weights is None else f"best{point.weights.index(weights) + 1}"
-    return f"{question}-n{point.groups}-k{point.arms}-seed{point.seed}-{algorithm}"
-
-
-def _limit(instance: Instance, goal: Goal, kept: Path) -> Limit:
-    """Return what theory says, from the file `kept` if it is there."""
-    if kept.exists():
-        return Limit(**json.loads(kept.read_text()))
-    time = characteristic_time(instance, goal, tolerance=TOLERANCE)
+def _limit(instance: Instance, goal: Goal, cell: Cell) -> Limit:
+    """Return what theory says."""
     theorem = lower_bound(instance, goal, DELTA)
-    limit = Limit(
-        pulls=time.samples(DELTA),
-        gap=time.gap,
+    return Limit(
+        pulls=math.nan if cell.limit is None else cell.limit,
+        gap=math.nan if cell.limit_gap is None else cell.limit_gap,
         bound=theorem.value,
         bound_why_not=None if theorem.applies else theorem.why_not,
     )
-    # Two processes may write the limit of a shared instance at the same time.
-    partial = kept.with_suffix(f".{os.getpid()}.partial")
-    partial.write_text(json.dumps(asdict(limit)))
-    partial.replace(kept)
-    return limit

@@ -11,7 +11,7 @@ import json
 import os
 import sqlite3
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -68,7 +68,7 @@ class Results(ABC):
 def open_results(path: str | PathLike[str], job: Job) -> Iterator[Results]:
     """Open the results at `path`, making them if there are none."""
     target = Path(path)
-    if target.suffix in _SQLITE:
+    if is_sqlite(target):
         kind: type[Results] = SqliteResults
     elif target.suffix == ".parquet":
         kind = ParquetResults
@@ -95,9 +95,52 @@ def _statuses(letters: str) -> Ints:
     return np.array([Status.read(letter) for letter in letters], np.int64)
 
 
-def _check_parent(path: Path) -> None:
+def check_parent(path: Path) -> None:
+    """Refuse a file in a folder that does not exist."""
     if not path.parent.is_dir():
         raise InvalidInput(f"the folder {path.parent} does not exist")
+
+
+def is_sqlite(path: Path) -> bool:
+    """Return whether a file's name says that it is an SQLite file.
+
+    >>> is_sqlite(Path("runs.db")), is_sqlite(Path("runs.parquet"))
+    (True, False)
+    """
+    return path.suffix in _SQLITE
+
+
+def run_rows(first: int, runs: Runs) -> list[tuple[Any, ...]]:
+    """Return runs first, first + 1, ... as rows of an SQLite table."""
+    return [
+        (
+            first + k,
+            int(runs.counts[k].sum()),
+            int(runs.rounds[k]),
+            int(runs.finished[k]),
+            float(runs.distance[k]),
+            json.dumps(np.flatnonzero(runs.answers[k]).tolist()),
+            runs.counts[k].astype("<i8").tobytes(),
+            _letters(runs.status[k]),
+        )
+        for k in range(len(runs.rounds))
+    ]
+
+
+def runs_of(rows: Sequence[Any], cells: tuple[int, int]) -> Runs:
+    """Return runs from rows of (rounds, finished, distance, answer, counts, status)."""
+    answers = np.zeros((len(rows), cells[0]), np.bool_)
+    for k, row in enumerate(rows):
+        answers[k, json.loads(row[3])] = True
+    counts = np.array([np.frombuffer(row[4], "<i8").reshape(cells) for row in rows])
+    return Runs(
+        answers,
+        counts.astype(np.int64),
+        np.array([row[0] for row in rows]),
+        np.array([bool(row[1]) for row in rows]),
+        np.array([row[2] for row in rows]),
+        np.array([_statuses(row[5]) for row in rows]),
+    )
 
 
 class SqliteResults(Results):
@@ -107,7 +150,7 @@ class SqliteResults(Results):
         super().__init__(path, job)
         if path.is_dir():
             raise InvalidInput(f"{path} is a folder; SQLite results are a file")
-        _check_parent(path)
+        check_parent(path)
         self._db = sqlite3.connect(path, timeout=30.0)
         try:
             with self._db:
@@ -140,22 +183,9 @@ class SqliteResults(Results):
 
     def append(self, first: int, runs: Runs) -> None:
         """Add runs in one transaction."""
-        rows = [
-            (
-                first + k,
-                int(runs.counts[k].sum()),
-                int(runs.rounds[k]),
-                int(runs.finished[k]),
-                float(runs.distance[k]),
-                json.dumps(np.flatnonzero(runs.answers[k]).tolist()),
-                runs.counts[k].astype("<i8").tobytes(),
-                _letters(runs.status[k]),
-            )
-            for k in range(len(runs.rounds))
-        ]
         with self._db:
             self._db.executemany(
-                "INSERT OR REPLACE INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows
+                "INSERT OR REPLACE INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?)", run_rows(first, runs)
             )
 
     def read(self, total: int) -> Runs:
@@ -165,18 +195,7 @@ class SqliteResults(Results):
             "WHERE run < ? ORDER BY run",
             (total,),
         ).fetchall()
-        answers = np.zeros((len(rows), self._cells[0]), np.bool_)
-        for k, row in enumerate(rows):
-            answers[k, json.loads(row[3])] = True
-        counts = np.array([np.frombuffer(row[4], "<i8").reshape(self._cells) for row in rows])
-        return Runs(
-            answers,
-            counts.astype(np.int64),
-            np.array([row[0] for row in rows]),
-            np.array([bool(row[1]) for row in rows]),
-            np.array([row[2] for row in rows]),
-            np.array([_statuses(row[5]) for row in rows]),
-        )
+        return runs_of(rows, self._cells)
 
     def close(self) -> None:
         """Close the connection."""
@@ -196,7 +215,7 @@ class ParquetResults(Results):
         self._arrow: Any = pyarrow
         if path.is_file():
             raise InvalidInput(f"{path} is a file; Parquet results are a folder of parts")
-        _check_parent(path)
+        check_parent(path)
         path.mkdir(exist_ok=True)
         if any(path.iterdir()) and not any(path.glob("part-*")):
             raise InvalidInput(f"{path} is not a results folder of bestgroup; choose another")

@@ -172,25 +172,37 @@ def simulate(
     """
     if not isinstance(instance, Instance):
         raise InvalidInput(f"simulate needs an Instance; got {type(instance).__name__}")
+    total = positive_int(runs, "runs")
+    job = prepare(instance, goal, algorithm, delta, seed, engine, max_pulls)
+    pool = check_workers(workers)
+    start = time.perf_counter()
+    with Progress(total, f"{job.algorithm} x {total}", progress) as bar:
+        outcome = collect_runs(job, total, pool, bar, results)
+    return collect(job, outcome, time.perf_counter() - start)
+
+
+def prepare(
+    instance: Instance,
+    goal: Goal,
+    algorithm: str | Algorithm,
+    delta: float,
+    seed: int,
+    engine: str,
+    max_pulls: int | None,
+) -> Job:
+    """Return what every run needs, checked; a run that would never end is refused."""
     goal = check_goal(goal, instance.dims)
     setting = Setting.for_instance(instance, goal, probability(delta))
     chosen = resolve(algorithm, setting)
-    total = positive_int(runs, "runs")
     limit = NO_LIMIT if max_pulls is None else positive_int(max_pulls, "max_pulls")
     name = choose_engine(engine, instance, setting, chosen)
     job = Job(instance, setting, chosen, seed_of(seed), limit, name)
-    pool = check_workers(workers)
-    is_pool = (
-        setting.items is not None and setting.items.pool
-    )  # which decides everything at its end
+    is_pool = setting.items is not None and setting.items.pool  # it decides everything at its end
     if max_pulls is None and not (chosen.always_ends or is_pool):
         why = endless(instance, goal)
         if why:
             raise InvalidInput(f"{why}, so no run would end; give epsilon > 0 or max_pulls")
-    start = time.perf_counter()
-    with Progress(total, f"{chosen} x {total}", progress) as bar:
-        outcome = collect_runs(job, total, pool, bar, results)
-    return _collect(job, outcome, time.perf_counter() - start)
+    return job
 
 
 def choose_engine(engine: str, instance: Instance, setting: Setting, algorithm: Algorithm) -> str:
@@ -215,7 +227,8 @@ def choose_engine(engine: str, instance: Instance, setting: Setting, algorithm: 
     return "jump" if work is not None and work.exact > work.jump else "exact"
 
 
-def _collect(job: Job, runs: Runs, seconds: float) -> Simulation:
+def collect(job: Job, runs: Runs, seconds: float) -> Simulation:
+    """Return runs with what they are of, and whether they are right."""
     goal, instance = job.setting.goal, job.instance
     masks, which = np.unique(runs.answers, axis=0, return_inverse=True)
     answers = [frozenset(np.flatnonzero(mask).tolist()) for mask in masks]

@@ -24,6 +24,7 @@ ALGORITHMS = [
     bg.algorithm("te-plus"),
     bg.algorithm("se"),
     bg.algorithm("se", radius="mixture"),
+    bg.algorithm("sequential-halving", budget=900),
 ]
 
 

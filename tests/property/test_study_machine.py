@@ -31,6 +31,7 @@ CASES = {
     "te-plus": [("te-plus", PARETO)],
     "eecb": [(bg.algorithm("eecb", radius_scale=0.5), BEST)],
     "se": [("se", BEST)],
+    "sequential-halving": [(bg.algorithm("sequential-halving", budget=500), BEST)],
     "tel": [(bg.algorithm("tel", pareto_epsilon=0.5, radius_scale=0.5), BEST)],
     "unis": [("unis", PARETO)],
     "unis-corrected": [("unis-corrected", bg.ParetoGroups(1.5))],

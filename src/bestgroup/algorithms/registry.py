@@ -30,6 +30,7 @@ _BUILT_IN = {
     "unis-corrected": ("uniform", "UniformCorrected"),
     "te-plus": ("te_plus.algorithm", "TePlus"),
     "se": ("successive_elimination", "SuccessiveElimination"),
+    "sequential-halving": ("sequential_halving", "SequentialHalving"),
     "adaptive": ("adaptive.algorithm", "Adaptive"),
 }
 # Earlier versions of them: (name, version) to module and class.

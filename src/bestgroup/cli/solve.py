@@ -33,6 +33,10 @@ def command(
     algorithm: AlgorithmName = None,
     delta: Delta = None,
     budget: Annotated[int | None, typer.Option(help="Evaluations in all.", metavar="PULLS")] = None,
+    budget_cost: Annotated[
+        str | None,
+        typer.Option(help="Cost in all, or DIM=SUM of a dim that is measured.", metavar="COST"),
+    ] = None,
     workers: Annotated[int, typer.Option(help="Evaluations at the same time.")] = 1,
     timeout: Annotated[
         float | None,
@@ -85,6 +89,7 @@ def command(
             algorithm=algorithm or spec.algorithm,
             seed=seed,
             budget=budget,
+            budget_cost=_cost(budget_cost),
             workers=workers,
             timeout=timeout,
             retries=retries,
@@ -105,13 +110,25 @@ def command(
             **found.answer.to_dict(),
             "seconds": found.seconds,
             "algorithm": found.study.spec.algorithm,
-            "deploy": [choice.to_dict() for choice in found.deploy()],
         }
         output.print_json(record)
     else:
         _show(found)
         if spec.why is not None and algorithm is None:
             output.console().print(output.escape(f"Picked {spec.why}."))
+
+
+def _cost(text: str | None) -> float | dict[str, float] | None:
+    """Return a cost, or a dim with the sum that it may come to."""
+    if text is None:
+        return None
+    dim, _, size = text.rpartition("=")
+    try:
+        return {dim: float(size)} if dim else float(size)
+    except ValueError:
+        raise InvalidInput(
+            f"--budget-cost must be a number, or DIM=NUMBER for a dim; got {text!r}"
+        ) from None
 
 
 def _kept(error: BaseException, label: str, storage: str | None, csv: Path | None) -> str:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bestgroup.cli import output
+from bestgroup.cli.certify import show_arms
 from bestgroup.cli.problem import (
     AlgorithmName,
     AlgorithmOptions,
@@ -266,6 +267,7 @@ def answer(name: Name, storage: Storage = DEFAULT, json: Json = False) -> None:
     price = "" if found.cost is None else f", cost: {found.cost:,.6g}"
     screen.print(f"pulls: {found.pulls}, told: {found.told}{price}")
     screen.print(output.escape(f"guarantee: {found.guarantee}"))
+    show_arms(study.certificate())
     if proof is not None and proof.together is not None:
         screen.print(output.escape(f"beyond that:{proof.beyond_words()}"))
         screen.print(output.escape(f"guarantee of both: {proof.together}"))

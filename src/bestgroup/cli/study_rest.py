@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bestgroup.cli import output
+from bestgroup.cli.plot_file import check_plot, write_plot
 from bestgroup.cli.problem import Json
 from bestgroup.cli.study import DEFAULT, Name, Storage, app, load, parse_line
 from bestgroup.errors import BestGroupError, InvalidInput
@@ -34,6 +35,28 @@ def list_(storage: Storage = DEFAULT, json: Json = False) -> None:
     columns = ["name", "state", ">plan", ">pulls", ">told"]
     table = [[r["name"], r["state"], r["plan"], r["pulls"], r["told"]] for r in rows]
     output.console().print(output.table(None, columns, table))
+
+
+@app.command("course", short_help="What was proven after how many pulls.")
+def course(
+    name: Name,
+    storage: Storage = DEFAULT,
+    plot: Annotated[
+        Path | None, typer.Option(help="Draw it: .png, .svg or .pdf.", metavar="FILE")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Show how many groups were in, out and undecided after how many pulls."""
+    check_plot(plot)
+    study = load(name, storage)
+    rows = study.proven_by_now()
+    if plot is not None:
+        write_plot(study.plot(), plot)
+    if json:
+        output.print_json(rows)
+        return
+    heads = [f">{key}" for key in rows[0]]
+    output.console().print(output.table(None, heads, [list(row.values()) for row in rows]))
 
 
 @app.command("import", short_help="Take observations made elsewhere.")

@@ -14,21 +14,12 @@ if TYPE_CHECKING:
 
 def status_view(study: Study) -> Figure:
     """Return the groups of each status over the consumed pulls, from the stored decisions."""
-    total, groups = len(study.problem.groups), study.answer()
-    now = dict.fromkeys(groups.inside, "in") | dict.fromkeys(groups.not_needed, "not needed")
-    pulls: list[float] = [0]
-    inside, spare, outside = [0], [0], [0]
-    for decision in study.decisions():
-        if decision["group"] is None:
-            continue
-        status = now.get(decision["group"], "out")
-        pulls.append(decision["pulls"])
-        inside.append(inside[-1] + (status == "in"))
-        spare.append(spare[-1] + (status == "not needed"))
-        outside.append(outside[-1] + (status == "out"))
-    pulls.append(1.03 * max(groups.pulls, pulls[-1]))  # the last decisions are seen
-    for counts in (inside, spare, outside):
-        counts.append(counts[-1])
+    total, rows = len(study.problem.groups), study.proven_by_now()
+    pulls: list[float] = [row["pulls"] for row in rows]
+    pulls.append(1.03 * pulls[-1])  # the last decisions are seen
+    inside, spare, outside = (
+        [row[word] for row in (*rows, rows[-1])] for word in ("in", "not needed", "out")
+    )
     top = [total - count for count in outside]
     middle = [high - count for high, count in zip(top, spare, strict=True)]
     result = figure(7.0, 3.6)

@@ -124,6 +124,23 @@ class Proof:
         return needs
 
     @cached_property
+    def guess(self) -> str:
+        """The whole answer that the values speak for, while anything is undecided; else nothing."""
+        found = self.certificate
+        return str(found.guess()) if found.undecided and self.observed else ""
+
+    @cached_property
+    def arms(self) -> list[str]:
+        """What to take of each group that is in, a sentence each."""
+        return [str(choice) for choice in self.certificate.deploy()]
+
+    @cached_property
+    def ties(self) -> list[tuple[str, str]]:
+        """Pairs of groups that are proven within epsilon of each other."""
+        slack = np.min(np.asarray(self.spec.goal.epsilon, float))
+        return self.certificate.ties() if slack > 0 and self.observed else []
+
+    @cached_property
     def forecast(self) -> float | None:
         """About how many more pulls the whole answer takes; None if no one can say."""
         return self.certificate.forecast() if self.observed else None

@@ -257,6 +257,27 @@ class GuaranteeOut(BaseModel):
     assumptions: list[str]
 
 
+class GuessOut(BaseModel):
+    """The whole answer that the values speak for."""
+
+    groups: list[str]
+    level: float | None = Field(description="post hoc: 1 over an e-value; none where boxes decide")
+    text: str
+
+
+class DeployOut(BaseModel):
+    """What is known of the arms of a group that is in."""
+
+    group: str
+    arm: str | None = Field(description="proven to be as good as any arm of the group")
+    how: str
+    by_dim: dict[str, tuple[str, bool]] = Field(description="by dim: the arm, whether proven")
+    one: bool | None = Field(description="whether one arm has the group's worth in every dim")
+    arms: dict[str, str]
+    behind: float | None
+    text: str
+
+
 class AnswerOut(BaseModel):
     """What is known of the question so far."""
 
@@ -271,6 +292,9 @@ class AnswerOut(BaseModel):
     told: Count
     guarantee: GuaranteeOut
     cost: float | None = Field(None, description="of the consumed pulls, if arms have costs")
+    guess: GuessOut | None = Field(None, description="before the end, beside what is proven")
+    deploy: list[DeployOut] = Field([], description="which arm to take of each group that is in")
+    ties: list[tuple[str, str]] = Field([], description="groups proven within epsilon")
 
 
 class ExplanationOut(BaseModel):

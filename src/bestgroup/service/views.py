@@ -108,6 +108,10 @@ class ViewOut(BaseModel):
     seconds: float | None
     rate: float
     last: float | None = Field(description="when the last observation was told")
+    guess: str = Field(description="the whole answer that the values speak for, while it is open")
+    arms_to_take: list[str] = Field(description="a sentence for each group that is in")
+    ties: list[tuple[str, str]] = Field(description="groups proven within epsilon of each other")
+    all_ties: int
     blockers: list[Blocker]
     plane: Plane
     rows: list[GroupRow]
@@ -147,6 +151,10 @@ def view(watched: Watched, query: ViewQuery, seen: Seen) -> ViewOut:
         notes=list(proof.certificate.notes[:MOST_LISTED]),
         **_outlook(seen.rate, head, proof),
         last=watched.last(),
+        guess="" if head.state == "done" else proof.guess,
+        arms_to_take=proof.arms[:MOST_LISTED],
+        ties=proof.ties[:MOST_LISTED],
+        all_ties=len(proof.ties),
         blockers=[] if head.state == "done" else _blockers(proof, now),
         plane=make_plane(proof, now, (query.x, query.y)),
         rows=[table.row(i) for i in chosen[first : first + query.size]],

@@ -12,6 +12,7 @@ import numpy as np
 
 from bestgroup.algorithms.protocol import Comparison
 from bestgroup.analysis.certify import Certificate
+from bestgroup.analysis.deploy import Deployment, Guess
 from bestgroup.inference.certificate.data_checks import Doubt, why_void
 from bestgroup.problem.guarantee import Guarantee
 from bestgroup.problem.status import Status
@@ -69,6 +70,9 @@ class Answer:
     guarantee: Guarantee
     cost: float | None = None  # of the consumed pulls; None if the problem gives no costs
     not_needed: tuple[str, ...] = ()  # may be better than the answer, by no more than epsilon
+    guess: Guess | None = None  # before the end, the whole answer that the values speak for
+    deploy: tuple[Deployment, ...] = ()  # which arm to take of each group that is in
+    ties: tuple[tuple[str, str], ...] = ()  # groups that are proven within epsilon of each other
 
     def with_doubts(self, doubts: Sequence[Doubt]) -> Answer:
         """Return the answer with a guarantee that signs against its assumptions void."""
@@ -76,6 +80,16 @@ class Answer:
         if why is None or self.guarantee.level == "none":
             return self
         return replace(self, guarantee=self.guarantee.void(why))
+
+    def beside(self, found: Certificate) -> Answer:
+        """Return the answer with the best guess, the arms to take and the ties of its certificate."""
+        epsilon = np.min(np.asarray(found.goal.epsilon, float))
+        return replace(
+            self,
+            guess=None if self.final or not self.told else found.guess(),
+            deploy=tuple(found.deploy()),
+            ties=tuple(found.ties()) if epsilon > 0 else (),
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the answer as plain JSON."""

@@ -8,14 +8,16 @@ arm. A value outside the bounds that were promised stops everything: the proof n
 from __future__ import annotations
 
 import logging
+import math
 import threading
 import time
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from bestgroup.algorithms.protocol import Algorithm
+from bestgroup.algorithms.registry import algorithm as make_algorithm
 from bestgroup.analysis.certificate_card import certificate_parts, facts
 from bestgroup.analysis.certify import Certificate
 from bestgroup.analysis.deploy import Deployment, Guess
@@ -24,6 +26,7 @@ from bestgroup.problem.arrays import is_integer, positive_int
 from bestgroup.problem.goals import Goal, check_goal
 from bestgroup.problem.markup import card, folded
 from bestgroup.problem.problem import Problem
+from bestgroup.studies.budget import Budget
 from bestgroup.studies.catalog import Study, create_study, load_study
 from bestgroup.studies.evaluators import Evaluator, Pull
 from bestgroup.studies.loop import Job, Loop, Pace, Reply
@@ -56,6 +59,7 @@ class Options:
     per_arm: int | None = None  # evaluations of one arm at a time, at most
     together: int = 64  # items in one call of evaluate_many, at most
     callbacks: tuple[Callback, ...] = ()  # called whenever values were told
+    budget_cost: Any = None  # cost in all, or a dict from a measured dim to its sum
 
 
 @dataclass(frozen=True)
@@ -99,6 +103,10 @@ class Solution:
     def guess(self) -> Guess:
         """Return the best guess, of use when a budget was spent (`Certificate.guess`)."""
         return self.certificate.guess()
+
+    def course(self) -> Any:
+        """Return what was proven after how many pulls, as a data frame (`Study.course`)."""
+        return self.study.course()
 
     def ties(self, epsilon: Any = None) -> list[tuple[str, str]]:
         """Return the pairs of groups that are proven within epsilon (`Certificate.ties`)."""
@@ -145,6 +153,7 @@ def solve(
     retries: int = 2,
     rate: float | None = None,
     budget: int | None = None,
+    budget_cost: float | Mapping[str, float] | None = None,
     per_arm: int | None = None,
     together: int = 64,
     progress: bool | None = None,
@@ -179,7 +188,10 @@ def solve(
         a failed one is tried again, with its seed.
     rate, budget, per_arm
         At most so many evaluations a second, in all (those before this call included), and of one
-        arm at a time.
+        arm at a time. "sequential-halving" takes the budget for its own.
+    budget_cost
+        At most so much cost in all, by the problem's `costs`; or a dict from the name of a dim that
+        is measured, such as {"seconds": 3600}: nothing is begun once its sum has come to that.
     together
         At most so many items in one call of `evaluate_many`.
     progress
@@ -196,16 +208,27 @@ def solve(
     """
     settings = _checked(
         Options(
-            workers, timeout, retries, rate, budget, progress, per_arm, together, _called(callbacks)
+            workers,
+            timeout,
+            retries,
+            rate,
+            budget,
+            progress,
+            per_arm,
+            together,
+            _called(callbacks),
+            budget_cost,
         )
     )
+    Budget(problem, budget, budget_cost)  # refused before anything is stored
     if batch is None and workers > 1:
         batch = workers  # a plan of one pull would keep one worker busy
     evaluator = _evaluator(problem, evaluate, evaluate_many, settings)
     label = name or ("solve" if storage else f"solve {uuid.uuid4()}")
     evaluator.check(problem)
     place = storage or MemoryStore()  # the solution holds it, and all that was measured
-    study = _open(label, problem, goal, delta, place, algorithm, batch, seed)
+    chosen = _with_budget(algorithm, budget)
+    study = _open(label, problem, goal, delta, place, chosen, batch, seed)
     begun = time.monotonic()
     try:
         if known is not None and study.status(forecast=False).state == "running":
@@ -240,13 +263,21 @@ def _checked(settings: Options) -> Options:
     positive_int(settings.together, "together")
     if settings.per_arm is not None:
         positive_int(settings.per_arm, "per_arm")
-    if settings.budget is not None:
-        positive_int(settings.budget, "budget")
     if not is_integer(settings.retries) or settings.retries < 0:
         raise InvalidInput(f"retries must be an integer from 0; got {settings.retries!r}")
     if settings.rate is not None and not 0 < settings.rate < float("inf"):
         raise InvalidInput(f"rate must be a positive number; got {settings.rate!r}")
     return settings
+
+
+def _with_budget(algorithm: str | Algorithm, budget: int | None) -> str | Algorithm:
+    """Return the algorithm with the budget as its own, if it works with one and has none yet."""
+    if algorithm == "auto" or budget is None:
+        return algorithm
+    options = make_algorithm(algorithm).options()
+    if options.get("budget", budget) is not None:
+        return algorithm
+    return type(make_algorithm(algorithm))(**{**options, "budget": budget})
 
 
 def _called(callbacks: Any) -> tuple[Callback, ...]:
@@ -304,17 +335,19 @@ def _say_where(error: BaseException, study: Study, storage: str | None) -> None:
 class _Here:
     """A study in this process as a source of jobs."""
 
-    def __init__(self, study: Study, size: int) -> None:
-        self.study, self.problem, self._size = study, study.problem, size
+    def __init__(self, study: Study, size: int, budget: Budget) -> None:
+        self.study, self.problem, self.size, self._budget = study, study.problem, size, budget
 
     def ask(self, n: int) -> Reply:
         """Return up to `n` jobs."""
-        jobs = [_job(ticket) for ticket in self.study.ask(n, self._size, lease=_LEASE)]
+        jobs = [_job(ticket) for ticket in self.study.ask(n, self.size, lease=_LEASE)]
         return Reply(jobs, "running" if jobs else self.study.status(forecast=False).state)
 
     def tell(self, results: Sequence[tuple[Job, Any]], n: int) -> Reply:
         """Tell rows of values, and return up to `n` further jobs."""
         told = self.study.tell_many([(job.ticket, rows) for job, rows in results])
+        for job, rows in results:
+            self._budget.add(job.group, job.arm, rows)
         return (self.ask(n) if n else Reply())._replace(told=told)
 
     def fail(self, job: Job, reason: str) -> None:
@@ -343,10 +376,12 @@ class _Solving(Loop):
             retries=settings.retries,
             per_arm=settings.per_arm,
         )
-        source = _Here(study, settings.together if evaluator.many else 1)
-        super().__init__(source, evaluator, pace)
+        self._budget = Budget(study.problem, settings.budget, settings.budget_cost)
+        self._budget.before(study.blocks())
+        self._size = settings.together if evaluator.many else 1
+        self._here = _Here(study, self._size, self._budget)
+        super().__init__(self._here, evaluator, pace)
         self._study, self._settings = study, settings
-        self._before = study.status(forecast=False).told
         self._rate = _RateLimit(settings.rate)
         self._bar = SolveProgress(study, settings.progress, settings.budget)
         self._check = _FIRST_CHECK  # observations at which the assumptions are checked next
@@ -364,10 +399,14 @@ class _Solving(Loop):
     def wish(self) -> int:
         """Return how many more jobs to ask for: no more than the budget has left."""
         wanted = super().wish()
-        if self._settings.budget is None:
+        jobs = [job for job, _ in (*self._queue, *self._running.values(), *self._ready)]
+        under_way = [(job.group, job.arm) for job in jobs for _ in job.pulls]
+        left = self._budget.left(under_way)
+        if left == math.inf:
             return wanted
-        under_way = len(self._queue) + len(self._running) + len(self._ready)
-        return min(wanted, self._settings.budget - self._before - self.done.told - under_way)
+        # A ticket of several items holds no more than what is left.
+        self._here.size = max(1, min(self._size, math.floor(left)))
+        return min(wanted, math.floor(left / self._here.size))
 
     def rows(self, job: Job) -> Any:
         """Return the values of a job's pulls, begun no faster than the rate allows."""
@@ -396,7 +435,7 @@ class _Solving(Loop):
         """Move the bar, call back, and say what speaks against the assumptions in time to stop."""
         self._bar.update()
         self._call_back()
-        spent = self._before + self.done.told
+        spent = self._budget.told
         if spent >= self._check:
             self._check = max(2 * self._check, spent + 1)
             self._say_doubts()

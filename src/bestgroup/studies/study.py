@@ -42,9 +42,11 @@ from bestgroup.errors import (
 from bestgroup.inference.certificate.data_checks import Doubt, in_words
 from bestgroup.plots.study import status_view
 from bestgroup.problem.arrays import LARGEST, Floats, number, positive_int
+from bestgroup.problem.frames import data_frame
 from bestgroup.problem.noise import SubGaussian
 from bestgroup.problem.problem import Problem
 from bestgroup.problem.pull_range import PullRange
+from bestgroup.studies.by_now import proven_by_now
 from bestgroup.studies.certificate import make_certificate
 from bestgroup.studies.doubts import Doubter
 from bestgroup.studies.integrity import Finding, examine, repair
@@ -238,9 +240,14 @@ class Study:
         with self._lock:
             return self._store.read(self._key, work)
 
-    def answer(self) -> Answer:
-        """Return what is known so far, with what it is worth; signs against its assumptions void that."""
-        return make_answer(self.spec, self.head()).with_doubts(self.doubts())
+    def answer(self, beside: bool = True) -> Answer:
+        """Return what is known so far, with what it is worth; signs against its assumptions void that.
+
+        At any time it has the best guess beside what is proven, which arm to take of each group that
+        is in, and ties; `beside=False` spares working these out.
+        """
+        known = make_answer(self.spec, self.head()).with_doubts(self.doubts())
+        return known.beside(self.certificate()) if beside else known
 
     def doubts(self) -> list[Doubt]:
         """Return what speaks against the assumptions: spreads, drifts, ties, skew, repeated rows."""
@@ -296,6 +303,17 @@ class Study:
     def decisions(self) -> list[dict[str, Any]]:
         """Return the decisions in the order in which they were made; none is ever taken back."""
         return [decision_dict(self.spec, entry) for entry in self.entries()]
+
+    def proven_by_now(self) -> list[dict[str, Any]]:
+        """Return how many groups were in, out, not needed and undecided after how many pulls."""
+        known = self.answer(beside=False)
+        now = dict.fromkeys(known.inside, "in") | dict.fromkeys(known.outside, "out")
+        now |= dict.fromkeys(known.not_needed, "not needed")
+        return proven_by_now(len(self.problem.groups), self.decisions(), now, known.pulls)
+
+    def course(self) -> Any:
+        """Return the curve "proven by now" as a data frame: pulls, and groups of each status."""
+        return data_frame(self.proven_by_now())
 
     def entries(self) -> list[Entry]:
         """Return the decisions as they are stored, by numbers instead of names."""

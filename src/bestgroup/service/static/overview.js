@@ -32,6 +32,7 @@ export async function showOverview(signal) {
   $("reading").hidden = some || view.status.told === 0;
   if (!view.status.told) copyable($("work-line"), workLine());
   if (some) { showFigure(view); showShortList(view); }
+  showTaking(view);
   showBlockers(view);
   showGuarantee(view);
   Object.assign($("study").dataset, { told: view.status.told, observed: view.observed, state: view.status.state });
@@ -66,6 +67,17 @@ function showVerdict(view) {
   if (view.ahead) $("counts").append(el("li", { class: "hint" }, `${number(view.ahead)} of them by the observations alone, ahead of ${view.algorithm}`));
   $("contradiction").hidden = !view.notes.length;
   replace($("contradiction"), view.notes.map((note) => el("span", { class: "line-of" }, `${note}.`)));
+}
+
+// The best guess stands beside what is proven, and so do the arms that make a group what it is.
+function showTaking(view) {
+  $("guess").hidden = !view.guess;
+  say($("guess"), view.guess ? `${view.guess[0].toUpperCase()}${view.guess.slice(1)}.` : "");
+  $("taking").hidden = !view.observed || !(view.arms_to_take.length || view.all_ties);
+  replace($("arms-to-take"), view.arms_to_take.map((text) => el("li", {}, visible(text))));
+  $("ties").hidden = !view.all_ties;
+  const pairs = view.ties.map(([one, other]) => `${one} and ${other}`);
+  say($("ties"), view.all_ties ? `Proven within the slack of each other: ${pairs.join("; ")}${view.all_ties > pairs.length ? `; ${number(view.all_ties - pairs.length)} more pairs` : ""}.` : "");
 }
 
 function showProgress(view) {

@@ -257,10 +257,7 @@ def test_population_and_stream():
     assert found.proven
 
 
-def test_clusters_are_refused_and_files_describe_items(tmp_path):
-    clustered = problem(clusters=["c"] * N)
-    with pytest.raises(InvalidInput, match="clusters"):
-        bg.create_study("x", clustered, GOAL, 0.1, "memory")
+def test_files_describe_items(tmp_path):
     path = bg.save_spec(tmp_path / "p.toml", problem(), GOAL, 0.1)
     spec = bg.load_spec(path)
     assert spec.problem == problem()

@@ -153,6 +153,10 @@ def replay(
     if own is not None:
         noise = noise.on_shared_items()
         shared = own.shared(noise.reaches(reel.shape.dims).tolist())
+        if [k for own_items in own.members.values() for k in own_items] != list(
+            range(len(own.clusters or ()))
+        ):
+            raise InvalidInput("items of a cluster must follow each other on the tape")
     setting = Setting(reel.shape, goal, noise, probability(delta), None, shared)
     chosen = resolve(algorithm, setting)
     bulk = reel.sums.size > 50_000 if compiled is None else compiled

@@ -30,6 +30,7 @@ class SharedItems:
     count: int  # how many there are; 0 for an endless stream
     pool: bool  # the question is about these items; else about what they are drawn from
     reach: tuple[float, ...]  # [D]  two arms' values on one item differ by at most this
+    sizes: tuple[int, ...] = ()  # of the clusters, as they are taken; none: items stand alone
 
 
 @dataclass(frozen=True)
@@ -108,9 +109,33 @@ class Items:
             raise InvalidInput(f"the floor has no value for the dim {missing[0]!r}")
         return [known[dim] for dim in dims]
 
-    def shared(self, reach: Sequence[float]) -> SharedItems:
-        """Return what an algorithm may know."""
-        return SharedItems(self.count or 0, self.pool, tuple(float(r) for r in reach))
+    @property
+    def members(self) -> dict[str, list[int]]:
+        """The items of each cluster, by their numbers; nothing where items stand alone."""
+        found: dict[str, list[int]] = {}
+        for position, label in enumerate(self.clusters or ()):
+            found.setdefault(label, []).append(position)
+        return found
+
+    def units(self, seed: int) -> list[str]:
+        """Return the names of the clusters, or else of the items, in the order of a study's seed."""
+        if self.clusters is None:
+            return [self.name(k) for k in drawn_order(seed, self.count or 0)]
+        labels = list(self.members)
+        return [labels[k] for k in drawn_order(seed, len(labels))]
+
+    def order(self, seed: int) -> tuple[int, ...]:
+        """Return the items in the order of a study's seed; those of a cluster follow each other."""
+        if self.clusters is None:
+            return drawn_order(seed, self.count or 0)
+        return _order_of_clusters(self.clusters, seed)
+
+    def shared(self, reach: Sequence[float], seed: int | None = None) -> SharedItems:
+        """Return what an algorithm may know: clusters in the order of a seed, or as they are named."""
+        members = self.members
+        labels = self.units(seed) if seed is not None and members else list(members)
+        sizes = tuple(len(members[label]) for label in labels)
+        return SharedItems(self.count or 0, self.pool, tuple(float(r) for r in reach), sizes)
 
     def question(self) -> str:
         """Return, in words, what the means are that the answer speaks of."""
@@ -128,6 +153,8 @@ class Items:
     def assumptions(self) -> tuple[str, ...]:
         """Return what the proofs rest on, in words."""
         order = "every arm goes through the items in one order without skipping any"
+        if self.clusters is not None:
+            order = "every arm goes through the clusters of items in one order without skipping any"
         if self.target == "pool":
             drawn = "that order was drawn at random before any value was seen"
             fixed = "what an arm scores on an item does not depend on the item's place in the order"
@@ -135,7 +162,8 @@ class Items:
         return (
             self.question(),
             order,
-            "items are independent draws, in an order that no value chose",
+            f"{'items' if self.clusters is None else 'clusters'} are independent draws, in an order "
+            "that no value chose",
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -180,6 +208,13 @@ def drawn_order(seed: int, count: int) -> tuple[int, ...]:
         for k in range(count)
     ]
     return tuple(sorted(range(count), key=keys.__getitem__))
+
+
+@lru_cache(maxsize=16)
+def _order_of_clusters(clusters: tuple[str, ...], seed: int) -> tuple[int, ...]:
+    items = Items(len(clusters), clusters=clusters)
+    members = items.members
+    return tuple(position for label in items.units(seed) for position in members[label])
 
 
 def digest_order(names: Sequence[str]) -> list[int]:

@@ -79,11 +79,6 @@ def create_study(
     _check_pairs(problem)
     if isinstance(horizon, bool) or not isinstance(horizon, int) or not 0 <= horizon <= 10**6:
         raise InvalidInput(f"horizon must be an integer from 0 to 10**6; got {horizon!r}")
-    if problem.items is not None and problem.items.clusters is not None:
-        raise InvalidInput(
-            "a study hands out single items; take the clusters for items, with the sum of a cluster "
-            "over the mean size as its value, or use certify on a table"
-        )
     level = probability(delta)
     chosen = choose(algorithm, Setting.of(problem, goal, level), batch)
     spec = StudySpec(

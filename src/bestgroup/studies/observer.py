@@ -18,7 +18,7 @@ from bestgroup.inference.certificate.within import Basis
 from bestgroup.inference.confidence_sequences.boxes import kept_values, take_values
 from bestgroup.inference.pivots import add_deviations, of_values, pivot_of
 from bestgroup.inference.tally import Tally, empty_tally, with_room
-from bestgroup.problem.arrays import Floats
+from bestgroup.problem.arrays import Floats, Ints
 from bestgroup.problem.problem import value_ends
 from bestgroup.studies.spec import StudySpec
 from bestgroup.studies.storage.records import Block
@@ -157,8 +157,32 @@ class Observer:
             ]
             for i, size in enumerate(shape.sizes)
         ]
-        units = np.ones(shared.count or int(tally.counts.max(initial=0)))
         assert problem.items is not None
+        if problem.items.clusters is not None:
+            table = self._by_clusters(values)
+            return table, judge_items(table, shape, self._spec.goal, shared, self._spec.delta)
+        units = np.ones(shared.count or int(tally.counts.max(initial=0)))
         names = tuple(map(problem.items.name, self._spec.item_numbers(0, len(units))))
         table = ItemTable(values, units, *value_ends(problem), 1.0, names)
         return table, judge_items(table, shape, self._spec.goal, shared, self._spec.delta)
+
+    def _by_clusters(self, values: list[list[Floats]]) -> ItemTable:
+        """Return the sums over the clusters that an arm has passed as a whole."""
+        problem = self._spec.problem
+        items = problem.items
+        assert items is not None
+        names = items.units(self._spec.seed)
+        sizes = np.array([len(items.members[name]) for name in names], np.int64)
+        ends = np.cumsum(sizes)
+        sums = [[_sums(arm, ends) for arm in group] for group in values]
+        largest = float(sizes.max())
+        return ItemTable(sums, sizes.astype(float), *value_ends(problem), largest, tuple(names))
+
+
+def _sums(rows: Floats, ends: Ints) -> Floats:
+    """Return the sums over whole clusters, [clusters passed, D], of values in order."""
+    whole = int(np.searchsorted(ends, len(rows), side="right"))
+    starts = np.concatenate([[0], ends[: max(0, whole - 1)]])[:whole]
+    return np.array(
+        [np.sum(rows[a:b], axis=0) for a, b in zip(starts, ends[:whole], strict=True)]
+    ).reshape(whole, rows.shape[1])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import MISSING, Field, dataclass, fields
+from dataclasses import MISSING, Field, dataclass, fields, replace
 from typing import Any
 
 from bestgroup._version import __version__
@@ -14,7 +14,6 @@ from bestgroup.algorithms.selection import pick
 from bestgroup.errors import InvalidInput, StoreError, WrongVersion
 from bestgroup.problem.goals import Goal, goal_from_dict
 from bestgroup.problem.guarantee import Guarantee
-from bestgroup.problem.items import drawn_order
 from bestgroup.problem.problem import Problem
 
 
@@ -36,14 +35,18 @@ class StudySpec:
 
     def setting(self) -> Setting:
         """Return what the algorithm may know."""
-        return Setting.of(self.problem, self.goal, self.delta)
+        setting = Setting.of(self.problem, self.goal, self.delta)
+        items, shared = self.problem.items, setting.items
+        if items is None or shared is None or items.clusters is None:
+            return setting
+        return replace(setting, items=items.shared(shared.reach, self.seed))
 
     def item_numbers(self, first: int, stop: int) -> tuple[int, ...]:
         """Return the items of pulls first, ..., stop - 1 of every arm, by their numbers."""
         items = self.problem.items
         if items is None or items.count is None:
             return tuple(range(first, stop))
-        return drawn_order(self.seed, items.count)[first:stop]
+        return items.order(self.seed)[first:stop]
 
     def make_algorithm(self) -> Algorithm:
         """Return the algorithm in the study's version; WrongVersion if it is not to be had here."""

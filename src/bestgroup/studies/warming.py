@@ -126,7 +126,8 @@ def cut(spec: StudySpec) -> StudySpec:
         }
     items = problem.items
     if items is not None:
-        items = Items(None if items.count is None else _ITEMS, items.target)
+        pairs = None if items.clusters is None else tuple(str(k // 2) for k in range(_ITEMS))
+        items = Items(None if items.count is None else _ITEMS, items.target, clusters=pairs)
     dims = {dim.name: dim for dim in problem.decided}
     small = Problem(groups, dims, problem.noise, costs, items)
     return replace(spec, name="", problem=small, horizon=0, seed=0, guarantee=None)

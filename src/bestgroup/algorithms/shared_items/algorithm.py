@@ -23,8 +23,10 @@ import numpy as np
 
 from bestgroup.algorithms.protocol import Algorithm, Comparison, Kernels, Setting, proven_for
 from bestgroup.algorithms.shared_items import best, best_by_union, pareto
+from bestgroup.algorithms.shared_items.clusters import ClusterRule, OnClusters
 from bestgroup.algorithms.shared_items.rule import ItemsRule, check_memory, items_rule
 from bestgroup.algorithms.shared_items.terms import BestRule
+from bestgroup.errors import InvalidInput
 from bestgroup.inference.confidence_sequences.boxes import BoxRule, kept_values
 from bestgroup.inference.evalues.paired import PROVEN, betting, ladder, purse_size
 from bestgroup.problem.goals import BestGroup, ParetoGroups
@@ -234,15 +236,22 @@ def assumptions(setting: Setting) -> tuple[str, ...]:
 
 def for_setting(
     setting: Setting, batch: int | float, lockstep: bool = False, older: bool = False
-) -> OnItems:
-    """Return the algorithm on shared items for the goal of a setting."""
-    if isinstance(setting.goal, ParetoGroups):
-        return ItemsPareto(batch, lockstep, older)
-    return (ItemsBestByUnion if older else ItemsBest)(batch, lockstep, older)
+) -> Algorithm:
+    """Return the algorithm on shared items, or on clusters of them, for the goal of a setting."""
+    clustered = setting.items is not None and len(setting.items.sizes) > 0
+    if clustered and older:
+        raise InvalidInput("this version of the algorithm does not know clusters of items")
+    made = ItemsPareto(batch, lockstep, older)
+    if not isinstance(setting.goal, ParetoGroups):
+        made = (ItemsBestByUnion if older else ItemsBest)(batch, lockstep, older)
+    return OnClusters(made) if clustered else made
 
 
-def for_rule(rule: Any, batch: int | float, lockstep: bool = False) -> OnItems | None:
+def for_rule(rule: Any, batch: int | float, lockstep: bool = False) -> Algorithm | None:
     """Return the algorithm on shared items that a rule belongs to; None if it is of another kind."""
+    if isinstance(rule, ClusterRule):
+        inner = for_rule(rule.inner, batch, lockstep)
+        return None if inner is None else OnClusters(inner)
     if isinstance(rule, ItemsRule):
         return ItemsPareto(batch, lockstep)
     if isinstance(rule, BestRule):

@@ -2,9 +2,8 @@
 
     python verify_proof.py proof.json rows.csv
 
-Written from docs/proof-format.md alone; needs Python 3.10 and mpmath. Sums of doubles are exact, special
-functions are mpmath's at 40 digits and must reach a level by 1e-20. Evidence on pairs of arms, what a
-warm-up fixed, and shared items are in three small files beside this one: bets, warm_up, items.
+Written from docs/proof-format.md alone, and in its words; needs Python 3.10 and mpmath. Sums and
+shares are exact fractions; logs of e-values are doubles, and must reach their level by 1e-9.
 """
 
 import csv
@@ -13,94 +12,97 @@ import json
 import math
 import struct
 import sys
+from collections import Counter
 from fractions import Fraction as F
+from functools import cache
+from math import log, log1p, sqrt
 
 import mpmath as mp
 
-mp.mp.dps = 40
-ROOM = mp.mpf(10) ** -20
-WIDE = [8, 128, 2048, 32768]
-USUAL = {"mixture": (WIDE, [256, 4096, 65536]), "difference": (WIDE,), "normal": ([32, 256, 2048, 16384, 131072],),
-         "bets": ([0.25, 1, 0.0625, 0.015625, 4],), "symmetric": ([0.125, 0.5, 0.03125, 0.0078125, 2],)}
-BETS = [2.0**k for k in (-8, -7, -6, -5, -4, -3, -2, -1, -0.5, 0, 0.5, 1, 1.5, 2, 3)]
+mp.mp.dps = 30
+ROOM, INF, WIDE = 1e-9, math.inf, [8, 128, 2048, 32768]
+RANGE, KNOWN = ("bounded", "bernoulli"), ("subgaussian", "bounded", "bernoulli")
+# Of each process: the noise that it is a proof for, and the parameters that it may have.
+ONE_ARM = {"mixture": (KNOWN, [WIDE, [256, 4096, 65536]]), "union": (KNOWN, [None]),
+           "stitched": (KNOWN, [None]), "betting": (RANGE, [None]),
+           "jeffreys": (["bernoulli"], [None]), "t-mixture": (["gaussian"], [None])}
+TWO_ARMS = {"normal": (["subgaussian"], [[32, 256, 2048, 16384, 131072]]),
+            "difference": (KNOWN, [WIDE]), "bets": (RANGE, [[0.25, 1, 0.0625, 0.015625, 4]]),
+            "symmetric": (["gaussian"], [[0.125, 0.5, 0.03125, 0.0078125, 2]])}
+ITEMS = {"largest": 32, "ratio": 2, "main": 12, "cap": 0.98, "plug": 0.7, "fixed_at": 0}
+BETS = [(1 / 15, 2.0**k) for k in (-8, -7, -6, -5, -4, -3, -2, -1, -0.5, 0, 0.5, 1, 1.5, 2, 3)]
+HALF_NORMAL = [math.exp(-(((k + 0.5) / 4) ** 2) / 2) for k in range(12)]
+WEIGHTS = [0.95 * w / sum(HALF_NORMAL) for w in HALF_NORMAL] + [0.005] * 8
+CASH, SYMMETRIC = 0.01, [(0.9, 1), (0.04, 0.25), (0.03, 4), (0.02, 1 / 64)]
 
 
 class Wrong(Exception): ...
 
-
-def need(holds, check, why, claim=None):
+def need(holds, check, why):
     if not holds:
-        raise Wrong(f"{check}{'' if claim is None else f' at claim {claim}'}: {why}")
-
-
-def real(x):
-    return mp.mpf(x.numerator) / x.denominator if isinstance(x, F) else mp.mpf(x)
-
+        raise Wrong(f"{check}: {why}")
 
 def total(values):
-    """Return the exact sum of doubles: what fsum rounds off is summed again until nothing is left."""
+    """Return the exact sum of doubles: what fsum rounds off is summed until nothing is left."""
     values, result = list(values), F()
     while (part := math.fsum(values)) != 0.0:
         result += F(part)
         values.append(-part)
     return result
 
-
-def psi(x):
-    return x * x / 2 + mp.log(2 * mp.ncdf(x)), x + mp.npdf(x) / mp.ncdf(x)
-
-
-def index(value, below, claim=None):
-    good = isinstance(value, int) and not isinstance(value, bool) and 0 <= value < below
-    need(good, "claims", f"{value!r} is no index below {below}", claim)
-    return value
-
-
-def share_of(pair):
-    top, bottom = pair
-    need(isinstance(top, int) and isinstance(bottom, int) and 0 <= top <= bottom > 0, "shares", "?")
-    return F(top, bottom)
-
-
 def digest(document):
     kept = {k: v for k, v in document.items() if k not in ("digest", "signature")}
     text = json.dumps(kept, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
     return hashlib.sha256(text.encode("ascii")).hexdigest()
-
 
 def unguarded(name):
     begins = ("=", "+", "-", "@", "\t", "\r")
     return name[1:] if name.startswith("'") and name.lstrip("'").startswith(begins) else name
 
 
+class Noise:
+    """What is assumed of a dim: y = sign x, and the range of y from `least` on, if it has one."""
+    def __init__(self, given, way):
+        self.kind, self.sign = given["kind"], {"max": 1, "min": -1}[way]
+        need(self.kind in (*KNOWN, "gaussian"), "format", "no such noise")
+        bounded, known = self.kind == "bounded", self.kind == "subgaussian"
+        self.low, self.high = (F(given["low"]), F(given["high"])) if bounded else (F(0), F(1))
+        self.width, self.least = self.high - self.low, self.low if self.sign > 0 else -self.high
+        self.scale = F(given["scale"]) if known else self.width / 2
+        self.unit = {"gaussian": F(1), "subgaussian": self.scale}.get(self.kind, self.width)
+        apart = given.get("difference") if bounded else None
+        self.reach = self.width if apart is None else min(self.width, F(apart))
+        need(self.width > 0 < self.scale and self.reach > 0, "format", "noise of no width")
+
+
 class Proof:
-    """The file, and the rows of each arm (i, j) in their order."""
+    """The file, and the values[i, j][d] and items[i, j] of each arm in their order."""
     def __init__(self, document, table):
-        need(document["format"] == "bestgroup-proof" and document["version"] == 1, "format", "?")
+        need((document["format"], document["version"]) == ("bestgroup-proof", 1), "format", "?")
         need(document["digest"] == digest(document), "digest", "the file was changed")
-        problem, goal, self.doc = document["problem"], document["goal"], document
-        self.groups, self.arms = zip(*((g, list(a)) for g, a in problem["groups"]))
-        self.dims = [d for d, _ in problem["dims"]]
-        self.signs = [{"max": 1, "min": -1}[s] for _, s in problem["dims"]]
-        self.noise, self.method = document["noise"]["dims"], document["method"]
-        self.claims, self.delta = document["claims"], F(document["delta"])
+        self.groups, self.arms = zip(*document["problem"]["groups"])
+        self.dims, ways = zip(*document["problem"]["dims"])
+        goal, models = document["goal"], document["noise"]["dims"]
+        self.noise = [Noise(given, way) for given, way in zip(models, ways)]
+        self.independent = document["noise"]["arms"] == "independent"
+        self.method, self.claims = document["method"], document["claims"]
         self.pareto = {"pareto": True, "best": False}[goal["kind"]]
+        self.delta = F(document["delta"])
         self.epsilon = [F(e) for e in (goal["epsilon"] if self.pareto else [goal["epsilon"]])]
         self.weights = [] if self.pareto else [F(w) for w in goal["weights"]]
-        self.sizes = [len(a) for a in self.arms]
+        self.sizes = [len(arms) for arms in self.arms]
         self.A, self.N, self.D = sum(self.sizes), len(self.groups), len(self.dims)
-        self.low, self.high = ([F(noise.get(key, end)) for noise in self.noise] for key, end in (("low", 0), ("high", 1)))
-        self.scale = [F(noise["scale"]) if noise["kind"] == "subgaussian" else (b - a) / 2
-                      for noise, a, b in zip(self.noise, self.low, self.high)]
-        sound = all(0 < len(set(names)) == len(names) for names in (*self.arms, self.groups, self.dims))
-        sound = sound and 0 < self.delta < 1 and min(*self.epsilon, *self.scale, 1) >= 0 < min(self.scale)
-        sound = sound and all(w > 0 for w in self.weights) and len(self.noise) == self.D
-        need(sound and len(self.epsilon if self.pareto else self.weights) == self.D, "format", "numbers")
-        self.rows, self.items, self.sums = {}, {}, {}
+        self.every_arm = [(i, j) for i, size in enumerate(self.sizes) for j in range(size)]
+        names = (*self.arms, self.groups, self.dims)
+        good = all(0 < len(set(own)) == len(own) for own in names) and 0 < self.delta < 1
+        good = good and min(self.epsilon) >= 0 < min([1, *self.weights]) and len(models) == self.D
+        good = good and len(self.epsilon if self.pareto else self.weights) == self.D
+        need(good, "format", "names that stand twice, or numbers that cannot be")
         self.read(table, document["data"])
+
     def read(self, table, data):
-        names, count, numbers = data["columns"], 0, {}
-        place = {(g, a): (i, j) for i, g in enumerate(self.groups) for j, a in enumerate(self.arms[i])}
+        names, count, rows = data["columns"], 0, {}
+        place = {(self.groups[i], self.arms[i][j]): (i, j) for i, j in self.every_arm}
         columns = [*self.dims, *([names["index"]] if names.get("index") else [])]
         link = hashlib.sha256("\x1f".join(("bestgroup-rows-1", *self.dims)).encode()).digest()
         with open(table, newline="", encoding="utf-8-sig") as stream:
@@ -110,258 +112,495 @@ class Proof:
             keys = [header.index(names[k]) for k in ("group", "arm", "item") if names.get(k)]
             for row in filter(None, reader):
                 text, values = [unguarded(row[k]) for k in keys], [float(row[k]) for k in at]
-                packed = struct.pack(f">{len(values)}d", *values)
-                link = hashlib.sha256(link + "\x1f".join(text).encode() + b"\x1e" + packed).digest()
-                good = all(map(math.isfinite, values)) and tuple(text[:2]) in place
+                packed = "\x1f".join(text).encode() + b"\x1e" + struct.pack(f">{len(at)}d", *values)
+                link = hashlib.sha256(link + packed).digest()
+                good = all(map(math.isfinite, values)) and (text[0], text[1]) in place
                 need(good, "data", f"row {count}: an unknown arm, or no finite number")
-                arm = place[tuple(text[:2])]
-                for kept, new in ((self.rows, values[: self.D]), (numbers, values[-1]), (self.items, text[-1])):
-                    kept.setdefault(arm, []).append(new)
+                rows.setdefault(place[text[0], text[1]], []).append((values, text[-1]))
                 count += 1
         need(count == data["rows"], "data", f"{count} rows, the proof is about {data['rows']}")
-        need(link.hex() == data["digest"], "data", "not the rows, or not in the order, of the proof")
-        for arm in self.rows if names.get("index") else ():
-            order = sorted(range(len(numbers[arm])), key=numbers[arm].__getitem__)
-            need([numbers[arm][k] for k in order] == list(range(len(order))), "data", "rows were left out")
-            for kept in (self.rows, self.items):
-                kept[arm] = [kept[arm][k] for k in order]
-        for d, noise in enumerate(self.noise):
-            for rows in self.rows.values() if noise["kind"] in ("bounded", "bernoulli") else ():
-                good = all(self.low[d] <= row[d] <= self.high[d] for row in rows)
-                good = good and (noise["kind"] == "bounded" or all(row[d] in (0, 1) for row in rows))
-                need(good, "data", f"{self.dims[d]}: a value outside of its range")
-    def column(self, arm, d, n, claim):
-        rows = self.rows.get(arm, [])
-        need(1 <= n <= len(rows), "claims", f"an arm has fewer than {n} rows", claim)
-        return [row[d] for row in rows[:n]]
-    def mean(self, arm, d, n):
-        if (arm, d, n) not in self.sums:
-            self.sums[arm, d, n] = total(row[d] for row in self.rows[arm][:n]) / n
-        return self.sums[arm, d, n]
-    def processes(self, serves):
-        """Check that there is a process for each dim, that is a proof for its noise, fixed before."""
+        need(link.hex() == data["digest"], "data", "not the rows of the proof, in their order")
+        for own in rows.values() if names.get("index") else ():
+            own.sort(key=lambda row: row[0][-1])
+            need([row[0][-1] for row in own] == list(range(len(own))), "data", "rows were left out")
+        self.items = {arm: [item for _, item in own] for arm, own in rows.items()}
+        self.values = {arm: list(zip(*(values for values, _ in own))) for arm, own in rows.items()}
+        for noise, columns in zip(self.noise, zip(*self.values.values())):
+            for column in columns if noise.kind in RANGE else ():
+                good = noise.low <= min(column) and max(column) <= noise.high
+                good = good and (noise.kind == "bounded" or set(column) <= {0, 1})
+                need(good, "data", "a value outside of its range")
+
+    def column(self, arm, d, n):
+        """Return y of the first n values of an arm: larger is better."""
+        need(1 <= n <= len(self.values.get(arm, [[]])[0]), "claims", "an arm has fewer rows")
+        return [self.noise[d].sign * x for x in self.values[arm][d][:n]]
+
+    def check_processes(self, table):
+        """Refuse a process that is no proof for the noise, or whose parameters were not fixed."""
         need(len(self.method["process"]) == self.D, "parameters", "one process for each dim")
         for process, noise in zip(self.method["process"], self.noise):
-            known = serves.get(process["name"], ())
-            need(noise["kind"] in known, "parameters", f"{process['name']} is no proof here")
-            parts = process.get("parts", process.get("precisions"))
-            good = process["fixed_at"] == 0 and (parts in USUAL[process["name"]] if parts else True)
-            need(good, "parameters", "not what is fixed before the first row")
+            serves, usual = table.get(process["name"], ((), ()))
+            given = process.get("parts", process.get("precisions", process.get("count")))
+            good = noise.kind in serves and given in usual and process["fixed_at"] == 0
+            need(good, "parameters", f"{process['name']} is no proof here, or was not fixed")
+
+    def level(self, share):
+        need(share > 0, "claims", "no share of delta")
+        return log(1 / (self.delta * F(share))) + ROOM
+
+    def check_claims(self, proves, bar):
+        """Refuse the first claim that does not hold; all its numbers but a last one are whole."""
+        for c, claim in enumerate(self.claims):
+            try:
+                whole = claim[:-1] if len(claim) in (6, 10) else claim
+                need(all(type(x) is int and x >= 0 for x in whole), "claims", "no whole numbers")
+                need(proves(*claim), "claims", "it has not reached its level")
+            except (Wrong, LookupError, TypeError, ValueError) as error:
+                raise Wrong(f"claims at claim {c}: {error}") from None
+            bar(c + 1, len(self.claims))
 
 
-def reached(proof, d, z, m, alpha, process, sign):
-    """Return whether "the mean of z is at most m" is refuted at alpha; z are mirrored by `sign`."""
-    n, level, name = len(z), mp.log(real(1 / alpha)), process["name"]
-    least = proof.low[d] if sign > 0 else -proof.high[d]
-    over, parts = total(z) - n * F(m), []
-    s, width = real(over / proof.scale[d]), proof.high[d] - proof.low[d]
-    if name == "mixture":
-        for q in map(mp.mpf, process["precisions"]):
-            parts.append(mp.sqrt(q / (n + q)) * mp.exp(psi(s / mp.sqrt(n + q))[0]))
-        return mp.log(sum(parts) / len(parts)) >= level + ROOM
-    if name == "union":
-        return s >= mp.sqrt(2 * n * (level + mp.log(2 * n * n))) + ROOM
-    if name == "stitched":
-        inner = mp.log(mp.log(2 * n)) + mp.mpf("0.72") * (level + mp.log(mp.mpf("5.2")))
-        return s >= mp.mpf("1.7") * mp.sqrt(n * inner) + ROOM
-    if name == "fixed":
-        return n == process["count"] and s >= mp.sqrt(2 * n * level) + ROOM
-    if name == "betting":
-        v = real((F(m) - least) / width)
-        if v <= 0:
-            return v < 0
-        u = [real((F(x) - least) / width) for x in z]
-        wealth = sum(mp.fprod(1 + bet * (x - v) for x in u) for bet in BETS if bet * v < 0.99)
-        return wealth > 0 and mp.log(wealth / len(BETS)) >= level + ROOM
-    if name == "jeffreys":
-        p, s = real(F(m) - least), sum(1 for x in z if F(x) - least == 1)
-        if p <= 0 or p >= 1:
-            return p < 0
-        a, b = s + mp.mpf(0.5), n - s + mp.mpf(0.5)
-        above = mp.log(mp.beta(a, b)) + mp.log(mp.betainc(a, b, p, 1, regularized=True))
-        prior = mp.log(mp.pi - 2 * mp.asin(mp.sqrt(p)))
-        return above - prior - s * mp.log(p) - (n - s) * mp.log(1 - p) >= level + ROOM
-    s, square = real(over), real(sum((F(x) - F(m)) ** 2 for x in z))
-    for q in WIDE:
-        rest = square - s * s / (n + q)
-        if n < 2 or s <= 0 or rest <= 0:
-            return False
-        y = s * s / ((n + q) * rest)
-        cdf = 1 + mp.betainc(0.5, mp.mpf(n) / 2, 0, y / (1 + y), regularized=True)
-        parts.append(mp.sqrt(mp.mpf(q) / (n + q)) * (square / rest) ** (mp.mpf(n) / 2) * cdf)
-    return mp.log(sum(parts) / 4) >= level + ROOM
+def log_sum(logs):
+    most = max(logs)
+    return most + log(math.fsum(math.exp(x - most) for x in logs))
 
+def psi(x):
+    twice = math.erfc(-x / sqrt(2))
+    return x * x / 2 + (log(twice) if x > -30 else float(mp.log(2 * mp.ncdf(x))))
+
+def mixture(s, v, laws):
+    """Return the log of sum w sqrt(q / (v + q)) exp psi(s / sqrt(v + q)) over laws (w, q)."""
+    return log_sum([log(w) + psi(s / sqrt(v + q)) - log1p(v / q) / 2 for w, q in laws])
+
+def equal(precisions):
+    return [(1 / len(precisions), q) for q in precisions]
+
+def beta_part(a, b, low, high):
+    return mp.betainc(a, b, low, high, regularized=True)
+
+
+class Side:
+    """Values z = y or, mirrored, -y: logs of e-values against "the mean of z is at most m"."""
+    def __init__(self, noise, column, turn):
+        self.n, self.width, self.scale = len(column), noise.width, noise.scale
+        self.least = noise.least if turn > 0 else -noise.least - noise.width
+        self.mean, self.kept = turn * total(column) / self.n, Counter()
+        self.spread = float(squares(column)) if noise.kind == "gaussian" else 0.0
+        if noise.kind in RANGE:
+            self.kept = Counter(float(self.share(turn * F(y))) for y in column)
+
+    def share(self, x):
+        return (F(x) - self.least) / self.width
+
+    def away(self, m):
+        return float(self.n * (self.mean - F(m)))
+
+    def normal(self, m, laws):
+        return mixture(self.away(m) / float(self.scale), self.n, laws)
+
+    def symmetric(self, m, scale):
+        laws, s = [(w, (c * scale) ** -2) for w, c in SYMMETRIC], self.away(m)
+        return log_sum([log(CASH), mixture(s, self.spread + s * s / self.n, laws)])
+
+    def bets(self, m, bets, cash=()):
+        """Return the log of the cash plus sum w prod (1 + l (u - v)) over bets (w, l)."""
+        v = float(self.share(m))
+        logs = [log(w) + math.fsum(k * log1p(bet * (u - v)) for u, k in self.kept.items())
+                for w, bet in bets if bet * v < 0.99]
+        return log_sum([*logs, *map(log, cash)]) if logs or cash else -INF
+
+    def jeffreys(self, m):
+        p, ones, zeros = self.share(m), self.kept[1.0], self.kept[0.0]
+        a, b, p, q = ones + 0.5, zeros + 0.5, float(p), float(1 - p)
+        if q <= 0:
+            return -INF
+        above = mp.log(mp.beta(a, b) * beta_part(a, b, p, 1) / (mp.pi * beta_part(0.5, 0.5, p, 1)))
+        return float(above - ones * mp.log(p) - zeros * mp.log(q))
+
+    def student(self, m):
+        n, s, logs = self.n, self.away(m), []
+        square = self.spread + s * s / n
+        for q in WIDE:
+            rest = square - s * s / (n + q)
+            if n < 2 or s <= 0 or rest <= 0:
+                return -INF
+            y = s * s / ((n + q) * rest)
+            cdf = 1 + beta_part(0.5, n / 2, 0, y / (1 + y))
+            logs.append(float(mp.log(cdf)) + (n * log(square / rest) - log1p(n / q)) / 2)
+        return log_sum(logs) - log(len(WIDE))
+
+    def refutes(self, m, process, level):
+        """Return whether a process for single arms has refuted that the mean is at most m."""
+        name, n = process["name"], self.n
+        if name in ("betting", "jeffreys") and self.share(m) <= 0:  # no mean is below the range
+            return self.share(m) < 0
+        logs = {"mixture": lambda: self.normal(m, equal(process["precisions"])),
+                "betting": lambda: self.bets(m, BETS),
+                "jeffreys": lambda: self.jeffreys(m), "t-mixture": lambda: self.student(m)}
+        if name in logs:
+            return logs[name]() >= level
+        squares = {"union": 2 * (level + log(2 * n * n)), "fixed": 2 * level,
+                   "stitched": 2.89 * (log(log(2 * n)) + 0.72 * (level + log(5.2)))}
+        far = self.away(m) / float(self.scale) >= sqrt(n * squares[name])
+        return far and n == process.get("count", n)
+
+
+def settle_pareto(proof, beats, holds):
+    """Return the statuses: `beats` and `holds` say so of groups i, j in a dim."""
+    groups, dims = range(proof.N), range(proof.D)
+    out = {j for j in groups for i in groups if i != j and all(beats(i, j, d) for d in dims)}
+    rest = [i for i in groups if i not in out]
+    inside = [i for i in rest if all(i == j or any(holds(i, j, d) for d in dims) for j in rest)]
+    return {"in": inside, "out": sorted(out), "not_needed": []}
+
+def settle_best(proof, least, most):
+    """Return the statuses: the worth of groups lies from `least` to `most`, None if not known."""
+    groups, slack = range(proof.N), proof.epsilon[0] * sum(proof.weights)
+
+    def over(i, k, by):
+        return i != k and None not in (least[i], most[k]) and least[i] + by >= most[k]
+
+    known = [i for i in groups if least[i] is not None]
+    good = [i for i in known if all(i == k or over(i, k, slack) for k in groups)]
+    first = [max(good, key=lambda i: least[i])] if good else []
+    rest = [k for k in groups if k not in first]
+    out = [k for k in rest if (first and slack == 0) or any(over(i, k, 0) for i in known)]
+    return {"in": first, "out": out, "not_needed": [k for k in rest if first and k not in out]}
+
+def shares_of_bounds(proof):
+    """Return the share of delta that a lower and an upper bound of each arm have."""
+    method, D, A, N = proof.method, proof.D, proof.A, proof.N
+    if method["budget"] == "as they came":
+        return {arm: F(1, 2 * D * k * (k + 1)) for k, arm in enumerate(proof.values, start=1)}
+    low, high, least = F(*method["low"]), F(*method["high"]), min(proof.sizes)
+    used = A * low + N * high if proof.pareto else (A - least) * low + high
+    need(D * used <= 1, "shares", f"they add up to {D * used} of delta")
+    usual = [F(1, D * (A + N)), F(1, 2 * A * D)] + [F(1, D * (A - least + 1))] * (not proof.pareto)
+    good = method["budget"] == "fixed" and low == high and low in usual
+    need(good, "parameters", "shares that are not fixed beforehand")
+    return dict.fromkeys(proof.every_arm, low)
 
 def boxes(proof, bar):
     """Return the statuses that bounds of single arms give."""
-    method, D, N, A, known = proof.method, proof.D, proof.N, proof.A, ("subgaussian", "bounded", "bernoulli")
-    proof.processes({"mixture": known, "union": known, "stitched": known, "fixed": known,
-                     "betting": known[1:], "jeffreys": known[2:], "t-mixture": ("gaussian",)})
-    need(method["budget"] in ("fixed", "as they came"), "shares", "unknown budget")
-    if method["budget"] == "as they came":
-        shares = {arm: (F(1, 2 * D * k * (k + 1)),) * 2 for k, arm in enumerate(proof.rows, start=1)}
-    else:
-        low, high = share_of(method["low"]), share_of(method["high"])
-        used = A * D * low + N * D * high if proof.pareto else (A - min(proof.sizes)) * D * low + D * high
-        need(used <= 1, "shares", f"they add up to {used} of delta")
-        usual = [F(1, D * (A + N)), F(1, 2 * A * D)] + [F(1, D * (A - min(proof.sizes) + 1))] * (not proof.pareto)
-        need(low == high and low in usual, "parameters", "shares that are not fixed beforehand")
-        shares = {(i, j): (low, high) for i in range(N) for j in range(proof.sizes[i])}
-    for process in method["process"]:
-        if process["name"] == "fixed":
-            need(proof.pareto and min(proof.epsilon) > 0, "parameters", "a count needs epsilon > 0")
-            counts = [mp.ceil(32 * real(s / e) ** 2 * mp.log(real(2 * A * D / proof.delta)))
-                      for s, e in zip(proof.scale, proof.epsilon)]
-            need(process["count"] == max(counts), "parameters", "not the count of uniform sampling")
-    ends, inf = ({}, {}), math.inf
-    for k, claim in enumerate(proof.claims):
-        need(len(claim) == 6, "claims", "[group, arm, dim, side, n, m]", k)
-        i, d, side, n = (index(claim[c], b, k) for c, b in ((0, N), (2, D), (3, 2), (4, 10**15)))
-        j, m, turn = index(claim[1], proof.sizes[i], k), float(claim[5]), -1 if side else 1
-        need(math.isfinite(m) and (i, j, d) not in ends[side], "claims", "twice, or no number", k)
-        sign, alpha = turn * proof.signs[d], proof.delta * shares.get((i, j), (1, 1))[side]
-        z = [sign * x for x in proof.column((i, j), d, n, k)]
-        good = reached(proof, d, z, turn * m, alpha, method["process"][d], sign)
-        need(good, "claims", "the process has not reached its level", k)
-        ends[side][i, j, d] = m
-        bar(k + 1, len(proof.claims))
-    lower, upper = ([[max(end.get((i, j, d), none) for j in range(proof.sizes[i])) for d in range(D)]
-                     for i in range(N)] for end, none in zip(ends, (-inf, inf)))
+    ends, epsilon, shares, uniform = ({}, {}), proof.epsilon, shares_of_bounds(proof), []
+    if proof.pareto and min(epsilon) > 0:
+        ratio = max(noise.scale / e for noise, e in zip(proof.noise, epsilon))
+        events = log(2 * proof.A * proof.D / proof.delta)
+        uniform = [math.ceil(32 * ratio**2 * F(events))]
+    proof.check_processes({**ONE_ARM, "fixed": (KNOWN, uniform)})
+
+    def proves(i, j, d, side, n, m):
+        turn, process = (1, -1)[side], proof.method["process"][d]
+        need((i, j, d) not in ends[side], "claims", "two claims of one bound")
+        ends[side][i, j, d] = float(m)
+        values = Side(proof.noise[d], proof.column((i, j), d, n), turn)
+        return values.refutes(turn * F(m), process, proof.level(shares[i, j]))
+
+    proof.check_claims(proves, bar)
+    lower, upper = ([[max(end.get((i, j, d), none) for j in range(size)) for d in range(proof.D)]
+                     for i, size in enumerate(proof.sizes)]
+                    for end, none in zip(ends, (-INF, INF)))
+
+    def worth(ends):
+        return None if INF in map(abs, ends) else sum(w * F(e) for w, e in zip(proof.weights, ends))
+
+    def holds(i, j, d):
+        ends = lower[i][d], upper[j][d]
+        return INF not in map(abs, ends) and F(ends[0]) + epsilon[d] >= F(ends[1])
+
     if not proof.pareto:
-        return best_by_boxes(proof, lower, upper)
-    out = {k for k in range(N) for i in range(N)
-           if i != k and -inf not in lower[i] and all(a >= b for a, b in zip(lower[i], upper[k]))}
-    return settle_pareto(proof, out, lambda i, j: any(
-        a > -inf and b < inf and F(a) + e >= F(b) for a, e, b in zip(lower[i], proof.epsilon, upper[j])))
+        return settle_best(proof, [*map(worth, lower)], [*map(worth, upper)])
+    return settle_pareto(proof, lambda i, j, d: lower[i][d] >= upper[j][d], holds)
 
 
-def settle_pareto(proof, out, holds):
-    rest = [i for i in range(proof.N) if i not in out]
-    inside = [i for i in rest if all(i == j or holds(i, j) for j in rest)]
-    return {"in": inside, "out": sorted(out), "not_needed": []}
+def everywhere(parts, left, right, level):
+    """Return whether sum w K(x) L(x) reaches e^level from left to right; parts: w, log K, log L.
 
+    K falls and L rises, so that on a cell they are at least K(its right end) and L(its left end).
+    """
+    parts = [(log(w), cache(falls), cache(rises)) for w, falls, rises in parts]
+    cells = [(float(left), float(right))] if left < right else []
 
-def best_by_boxes(proof, lower, upper):
-    def weigh(ends):
-        known = all(map(math.isfinite, ends))
-        return sum((w * F(e) for w, e in zip(proof.weights, ends)), F()) if known else None
+    def least(x, y):
+        return log_sum([w + falls(y) + rises(x) for w, falls, rises in parts])
 
-    least, most, groups = [weigh(e) for e in lower], [weigh(e) for e in upper], range(proof.N)
-    slack = proof.epsilon[0] * sum(proof.weights)
-    behind = {k for k in groups for i in groups
-              if i != k and None not in (least[i], most[k]) and least[i] >= most[k]}
-    good = [i for i in groups if least[i] is not None and all(
-        k == i or (most[k] is not None and least[i] + slack >= most[k]) for k in groups)]
-    return settle_best(proof, behind, max(good, key=lambda i: least[i]) if good else None)
+    for _ in range(200_000):
+        if not cells:
+            return True
+        x, y = cells.pop()
+        if least(x, y) < level:
+            middle = (x + y) / 2
+            if least(middle, middle) < level:
+                return False
+            cells += [(middle, y), (x, middle)]
+    return False
 
+def refutes_pair(noise, pair, shift, level, q, scales, most=(INF, INF)):
+    """Return whether mu_a + shift <= mu_b is refuted; b is mirrored, q and scales are of bets."""
+    (a, b), laws, scale = pair, [(1, q)], float(noise.scale)
+    known = lambda x: a.normal(x, laws), lambda x: b.normal(-x - shift, laws)
+    tuned = lambda x: a.symmetric(x, scales[0]), lambda x: b.symmetric(-x - shift, scales[1])
+    if noise.kind == "subgaussian":  # log K + log L is convex, and least between these ends
+        left, right = (scale * sqrt(side.n + q) / side.n for side in (a, b))
+        gap, ends = a.mean + b.mean + shift, (-b.mean - shift - F(left), a.mean + F(right))
+        return gap > 0 and everywhere([(1, *known)], *ends, level)
+    if noise.kind == "gaussian":  # outside of the ends one arm alone is enough
+        def outwards(side, alone, start, way):
+            step = way * sqrt(side.spread) / side.n
+            tries = (float(start) + step * 1.25**k for k in range(60))
+            return next((x for x in tries if alone(x) + log(CASH) >= level), way * INF)
 
-def settle_best(proof, behind, first):
-    if first is None:
-        return {"in": [], "out": sorted(behind), "not_needed": []}
-    rest = [k for k in range(proof.N) if k != first]
-    out = [k for k in rest if k in behind or proof.epsilon[0] == 0]
-    return {"in": [first], "out": out, "not_needed": [k for k in rest if k not in out]}
+        left = outwards(a, tuned[0], a.mean, -1)
+        right = outwards(b, tuned[1], -b.mean - shift, 1)
+        return max(abs(left), abs(right)) < INF and everywhere([(1, *tuned)], left, right, level)
+    sizes = [[min(scale * (k + 0.5) / 4, top) for k in range(12)] + [2.0**-k for k in range(1, 9)]
+             for scale, top in zip(scales, most)]
+    bets = [list(zip(WEIGHTS, size)) for size in sizes]
+    wealth = lambda x: a.bets(x, bets[0], [CASH]), lambda x: b.bets(-x - shift, bets[1], [CASH])
+    parts = [(0.95, *wealth), (0.05, *known)] if q else [(1, *wealth)]
+    return everywhere(parts, a.least, a.least + a.width - shift, level)
 
+def unit_of(column):
+    """Return how many first values give an arm's unit, and that: their standard deviation."""
+    n = 4
+    while n <= len(column) and len(set(column[:n])) == 1:
+        n += 1
+    need(n < len(column), "claims", "no value of an arm counts yet")
+    return n, sqrt(squares(column[:n]) / (n - 1))
 
-def pair_reaches(proof, d, columns, shift, level, g, claim):
-    """Return whether part g of the process of a dim refutes mu_a + shift <= mu_b."""
-    process, parts = proof.method["process"][d], proof.method["process"][d]["parts"]
-    if process["name"] == "difference":
-        need(len(columns[0]) == len(columns[1]), "claims", "differences need equal counts", claim)
-        n = 2 * len(columns[0])
-        over = proof.signs[d] * (total(columns[0]) - total(columns[1])) + n // 2 * shift
-        s = real(over / proof.scale[d])
-        values = [mp.sqrt(q / (n + q)) * mp.exp(psi(s / mp.sqrt(n + q))[0]) for q in map(mp.mpf, parts)]
-        return mp.log(sum(values) / len(parts)) >= level + ROOM
-    need(g < len(parts), "claims", "no such part", claim)
-    level += mp.log(len(parts))
-    from bets import by_bets, by_scale, unit_of
+def squares(values):
+    mean = sum(map(F, values)) / len(values)
+    return sum((F(x) - mean) ** 2 for x in values)
 
-    if process["name"] == "normal":
-        return by_scale(proof, d, columns, shift, proof.scale[d], mp.mpf(parts[g])) >= level + ROOM
-    bets = [parts[g]] * 2
-    if process["name"] == "symmetric":
-        units = [unit_of(column) for column in columns]
-        columns = [column[before:] for column, (before, _) in zip(columns, units)]
-        bets = [parts[g] / unit for _, unit in units]
-    return by_bets(proof, d, columns, shift, level, bets)
+def sides(noise, columns):
+    return [Side(noise, column, turn) for column, turn in zip(columns, (1, -1))]
 
+def fixed_pairs(proof):
+    """Return how a claim is proven by processes that are fixed before the first row."""
+    proof.check_processes(TWO_ARMS)
+    shares = shares_of_groups(proof)
+
+    def proves(kind, a, b, d, shift, n_a, n_b, g, value):
+        noise, process = proof.noise[d], proof.method["process"][d]
+        parts, part = process["parts"], process["parts"][g]
+        level = max(proof.level(shares[kind][a[0] if kind == 1 else b[0]]), value)
+        columns = proof.column(a, d, n_a), proof.column(b, d, n_b)
+        if process["name"] == "difference":
+            s = float((total(columns[0]) - total(columns[1]) + n_a * shift) / noise.scale)
+            return n_a == n_b and mixture(s, 2 * n_a, equal(parts)) >= level
+        q, units = part if noise.kind == "subgaussian" else 0, [(0, 1), (0, 1)]
+        if noise.kind == "gaussian":
+            units = [unit_of(column) for column in columns]
+        pair = sides(noise, [column[n:] for column, (n, _) in zip(columns, units)])
+        scales = [part / unit for _, unit in units]
+        return refutes_pair(noise, pair, shift, level + log(len(parts)), q, scales)
+    return proves
 
 def shares_of_groups(proof):
-    """Return the shares of over, won and stale claims, by group."""
-    parts = [[share_of(p) for p in proof.method[key]] for key in ("over", "won", "stale")]
-    need(all(len(part) == proof.N for part in parts), "shares", "one for each group")
-    used = sum(max(proof.D * k * w, (proof.A - k) * o + proof.D * (k - 1) * s)
-               for k, o, w, s in zip(proof.sizes, *parts))
-    need(used <= 1, "shares", f"they add up to {used} of delta")
-    from bets import usual_shares
+    """Return the shares of over, won and stale claims, by group: equal ones, or those of TE+."""
+    sizes, D, A, N = proof.sizes, proof.D, proof.A, proof.N
+    given = [[F(*share) for share in proof.method[key]] for key in ("over", "won", "stale")]
 
-    need(parts in usual_shares(proof), "parameters", "shares that are not fixed beforehand")
-    return parts
+    def used(over, won, stale):
+        groups = zip(sizes, over, won, stale)
+        return sum(max(D * k * w, (A - k) * o + D * (k - 1) * s) for k, o, w, s in groups)
 
+    need(used(*given) <= 1, "shares", f"they add up to {used(*given)} of delta")
+    over, won = [F(1, N * max(A - k, 1)) for k in sizes], [F(1, N * D * k) for k in sizes]
+    spare = D * (A - N)  # arms that may be dropped
+    tenth = F(0.1) if spare else F(0)
+    plus = (1 - tenth) / max(A * (N - 1), 1), F(1, D * A), tenth / max(spare, 1)
+    whole = used(*([share] * N for share in plus))
+    plus = [[F(math.floor(share / whole * 2**40), 2**40)] * N for share in plus]
+    good = given in ([over, won, [F(0)] * N], plus)
+    need(good, "parameters", "shares that are not fixed beforehand")
+    return given
 
 def pairs(proof, bar):
-    """Return the statuses that evidence on pairs of arms gives."""
-    D, N, known, scouting = proof.D, proof.N, ("subgaussian", "bounded", "bernoulli"), None
-    need(proof.pareto and proof.doc["noise"]["arms"] == "independent", "format", "not for pairs")
-    if proof.method["budget"] == "scouted":
-        from warm_up import Scouting
+    """Return the statuses that claims on pairs of arms give, also on shared items."""
+    items, covered = proof.method["kind"] == "items", (set(), set(), set())
+    need(proof.pareto and (items or proof.independent), "format", "no proof for this problem")
+    ways = {"fixed": fixed_pairs, "scouted": warm_up, "items": shared_items}
+    way = ways["items" if items else proof.method["budget"]](proof)
 
-        scouting = Scouting(proof)
-    else:
-        proof.processes({"normal": known[:1], "difference": known, "bets": known[1:], "symmetric": ("gaussian",)})
-        over, won, stale = shares_of_groups(proof)
-    covered = set(), set(), set()
-    for c, claim in enumerate(proof.claims):
-        need(len(claim) == 10, "claims", "ten numbers", c)
-        limits = 2 if scouting else 3, N, 10**9, N, 10**9, D, 10**15, 10**15, 10**9
-        kind, i, m, j, k, d, n_a, n_b, g = (index(x, limit, c) for x, limit in zip(claim, limits))
-        need(m < proof.sizes[i] and k < proof.sizes[j], "claims", "no such arm", c)
-        need((i == j) == (kind == 2) and (i, m) != (j, k), "claims", "the wrong arms", c)
-        columns = [proof.column(arm, d, n, c) for arm, n in (((i, m), n_a), ((j, k), n_b))]
-        shift = proof.epsilon[d] if kind == 1 else F(0)
-        if scouting:
-            columns = [col[int(scouting.n[arm]) :] for col, arm in zip(columns, ((i, m), (j, k)))]
-            need(all(columns), "claims", "counts values of the warm-up", c)
-            share = F(scouting.share(kind, i, m, j, d))
-        else:
-            share = (over[j], won[i], stale[j])[kind]
-        need(share > 0, "claims", "no share", c)
-        level = max(mp.log(real(1 / proof.delta / share)), mp.mpf(claim[9]))
-        good = (scouting.reaches((i, m), (j, k), d, columns, shift, level) if scouting
-                else pair_reaches(proof, d, columns, shift, level, g, c))
-        need(good, "claims", "the e-process has not reached its level", c)
+    def proves(kind, i, m, j, k, d, *rest):
+        need(m < proof.sizes[i] and k < proof.sizes[j], "claims", "no such arm")
+        need((i == j) == (kind == 2) and (i, m) != (j, k), "claims", "the wrong arms")
         covered[kind].add((i, j, d, k))
-        bar(c + 1, len(proof.claims))
-    return cover(proof, covered)
+        return way(kind, (i, m), (j, k), d, proof.epsilon[d] if kind == 1 else F(0), *rest)
 
-
-def cover(proof, covered):
-    """Return the statuses that claims (i, j, d, k) give: over, won, stale."""
-    left = {(j, d): {k for k in range(proof.sizes[j]) if (j, j, d, k) not in covered[2]}
-            for j in range(proof.N) for d in range(proof.D)}
+    proof.check_claims(proves, bar)
+    left = {(j, d): [k for k in range(size) if (j, j, d, k) not in covered[2]]
+            for j, size in enumerate(proof.sizes) for d in range(proof.D)}
     need(all(left.values()), "answer", "all arms of a group are dropped")
+    beats, holds = (lambda i, j, d, own=own: all((i, j, d, k) in own for k in left[j, d])
+                    for own in covered[:2])
+    return settle_pareto(proof, beats, holds)
 
-    def every(claims, i, j, d):
-        return all((i, j, d, k) in claims for k in left[j, d])
 
-    dims = range(proof.D)
-    out = {j for i, j, *_ in covered[0] if all(every(covered[0], i, j, d) for d in dims)}
-    return settle_pareto(proof, out, lambda i, j: any(every(covered[1], i, j, d) for d in dims))
+def part(weights, k):
+    return 0.2 / len(weights) + 0.8 * weights[k] / sum(weights)
+
+def near(gaps, k):
+    """Return the part of gap number k; gaps have their variances, the largest has most."""
+    most, error = max(gaps)
+    return part([math.exp(-((most - gap) ** 2) / 2 / (e + error)) for gap, e in gaps], k)
+
+def warm_up(proof):
+    """Return how a claim is proven with shares and bets that the first n_0 values fix."""
+    before, mean, var, groups = proof.method["before"], {}, {}, range(proof.N)
+    names, lengths = [p["name"] for p in proof.method["process"]], [len(row) for row in before]
+    need(names == ["scouted"] * proof.D and lengths == proof.sizes, "parameters", "no warm-up")
+    n = {(i, j): before[i][j] for i, j in proof.every_arm}
+    need(all(type(k) is int and k >= 8 for k in n.values()), "parameters", "less than 8 values")
+    for d, noise in enumerate(proof.noise):
+        seen = {arm: [F(y) / noise.unit for y in proof.column(arm, d, n[arm])] for arm in n}
+        first = [ys[:8] for ys in seen.values()]
+        span = max(map(sum, first)) - min(map(sum, first))
+        pooled = max(sum(map(squares, first)) / (7 * proof.A), (span / 8) ** 2 / 10**6)
+        for arm, ys in seen.items():
+            mean[arm, d] = sum(ys) / n[arm]
+            p = (sum(ys) - n[arm] * noise.least / noise.unit + 1) / (n[arm] + 2)
+            other = (squares(ys) + 2 * pooled + F(noise.kind == "bounded", 100)) / (n[arm] + 1)
+            var[arm, d] = float({"subgaussian": 1, "bernoulli": p * (1 - p)}.get(noise.kind, other))
+    leader = {(i, d): max(((i, j) for j in range(proof.sizes[i])), key=lambda arm: mean[arm, d])
+              for i in groups for d in range(proof.D)}
+
+    def ahead(a, b, d, shift):
+        """Return by how much arm a is ahead of b, in units, and the variance of that."""
+        return float(mean[a, d] - mean[b, d] + shift), var[a, d] / n[a] + var[b, d] / n[b]
+
+    @cache
+    def gaps(i, j, times):
+        """Return the leads of i over j, plus so many epsilons, in standard deviations, by dim."""
+        found = []
+        for d, noise in enumerate(proof.noise):
+            a, b = leader[i, d], leader[j, d]
+            gap, error = ahead(a, b, d, times * proof.epsilon[d] / noise.unit)
+            unit = (sqrt(var[a, d]) + sqrt(var[b, d])) / 2
+            found.append((gap / unit, error / unit**2))
+        return found
+
+    def cost(i):
+        others = [j for j in groups if j != i]
+        led = any(min(gaps(j, i, F(-1, 2)))[0] > 0 for j in others)
+        gap, error = (max(min(gaps(j, i, 0)) for j in others) if led
+                      else min(max(gaps(i, j, 1)) for j in others))
+        return 1 / (gap**2 + error / 2)
+
+    costs = [cost(i) for i in groups]
+
+    def share(kind, a, b, d):
+        (i, m), j = a, b[0]
+        others = [k for k in groups if k != j]
+        found = gaps(i, j, 1) if kind else [min(gaps(k, j, 0)) for k in others]
+        own = [ahead((i, k), leader[i, d], d, 0) for k in range(proof.sizes[i])]
+        arm = part([math.exp(-gap**2 / 2 / error) for gap, error in own], m)
+        return part(costs, i if kind else j) * near(found, d if kind else others.index(i)) * arm
+
+    def proves(kind, a, b, d, shift, n_a, n_b, _, value):
+        noise, ends, roots, scales, most = proof.noise[d], (n_a, n_b), [], [], []
+        need(kind < 2 and n_a > n[a] and n_b > n[b], "claims", "no value after the warm-up counts")
+        columns = [proof.column(arm, d, end)[n[arm] :] for arm, end in zip((a, b), ends)]
+        level = max(proof.level(share(kind, a, b, d)), value)
+        gap, error = ahead(a, b, d, shift / noise.unit)
+        scale = float(noise.scale / noise.unit)
+        q = 4.5 / max((gap / scale) ** 2, 1 / n[a] + 1 / n[b])
+        roots = [sqrt(var[arm, d]) for arm in (a, b)]
+        for arm, root, turn in zip((a, b), roots, (1, -1)):
+            own = max(abs(gap), sqrt(error)) * root / sum(roots)
+            scales.append(2.3 / sqrt(4.5) * own / (root**2 + own**2))
+            centre = float(mean[arm, d] - noise.least / noise.unit)
+            most.append(0.95 / ((centre if turn > 0 else 1 - centre) + root / sqrt(n[arm])))
+        return refutes_pair(noise, sides(noise, columns), shift, level, q, scales, most)
+    return proves
+
+
+def table_of(proof):
+    """Return each arm's y on the items of the order, up to the first one that it lacks."""
+    order, by, found = proof.method["order"], proof.method["ordered_by"], {}
+    named = {item for items in proof.items.values() for item in items} | set(order)
+    whole = sorted(named, key=lambda name: hashlib.sha256(name.encode()).digest())
+    good = len(set(order)) == len(order) and (by == "given" or order == whole[: len(order)])
+    need(good and by in ("given", "digest"), "data", "not the order of the items")
+    for arm in proof.every_arm:
+        rows = dict(zip(proof.items.get(arm, []), zip(*proof.values.get(arm, []))))
+        need(len(rows) == len(proof.items.get(arm, [])), "data", "two rows for one item")
+        depth = next((t for t, item in enumerate(order) if item not in rows), len(order))
+        found[arm] = [[noise.sign * F(x) for noise, x in zip(proof.noise, rows[item])]
+                      for item in order[:depth]]
+    return found
+
+def rounding(n, shift, reach):
+    return (reach * n * (n + 32) + 8 * n * abs(shift)) / F(2**52)
+
+def shared_items(proof):
+    """Return how a claim is proven by differences on shared items."""
+    method, table, shares = proof.method, table_of(proof), shares_of_groups(proof)
+    pool = {"pool": method["count"], "population": 0}[method["target"]]
+    good = type(pool) is int and (pool > 0) == (method["target"] == "pool")
+    need(good and method["process"] == ITEMS, "parameters", "bets that are not fixed beforehand")
+    need(all(noise.kind in RANGE for noise in proof.noise), "format", "items need a range")
+
+    def proves(kind, a, b, d, shift, t):
+        upper, lower, reach = table[a][:t], table[b][:t], proof.noise[d].reach
+        need(kind < 2 and len(upper) == len(lower) == t > 0, "claims", "too few items")
+        values = [y[d] - z[d] for y, z in zip(upper, lower)]
+        need(max(map(abs, values)) <= reach, "claims", "two arms differ by too much on an item")
+        level = proof.level(shares[kind][a[0] if kind else b[0]])
+        return differences(pool, values, shift, reach, level, kind == 0)
+    return proves
+
+def differences(pool, values, shift, reach, level, strict):
+    """Return whether differences refute that their mean is at most -shift, at some item."""
+    D, square, plug, cap, main = F(), F(), F(ITEMS["plug"]), F(ITEMS["cap"]), ITEMS["main"]
+    bets = [F(32, 2**k) / reach for k in range(main if pool else main + 12)]
+    weights = [F(1, main)] * main if pool else [F(95, 100) / main] * main + [F(5, 1200)] * 12
+    weights = [float((1 - plug) * w) for w in weights] + [float(plug)]
+    wealth = [1.0] * len(weights)
+    need(not pool or len(values) <= pool, "claims", "more items than the pool has")
+    for done, value in enumerate(values):
+        mean = (-pool * shift - D) / (pool - done) if pool else -shift
+        if mean < -reach:
+            return True
+        if mean < reach:
+            top = cap / max(reach + mean, reach / 10**9)
+            gap = (D - 10 * shift) / (done + 10) - mean
+            spread = (reach**2 / 20 + max(F(), square - D * D / max(1, done))) / (done + 10)
+            stretch = F(pool, pool - done) if pool else 1
+            sizes = [*(bet * stretch for bet in bets), gap / (spread + gap * gap) if gap > 0 else 0]
+            factors = [float(1 + min(size, top) * (value - mean)) for size in sizes]
+            wealth = [w * factor for w, factor in zip(wealth, factors)]
+            if log(math.fsum(w * x for w, x in zip(weights, wealth))) >= level:
+                return True
+        D, square = D + value, square + value * value
+    if pool and len(values) == pool:
+        slack = rounding(pool, shift, reach)
+        return D + pool * shift > slack if strict else D + pool * shift >= -slack
+    return bool(pool) and -pool * shift - D < -reach * (pool - len(values))
+
+def pool(proof, bar):
+    """Return the statuses that a complete pool gives by definition."""
+    table, n, dims = table_of(proof), proof.method["count"], range(proof.D)
+    whole = len(proof.method["order"]) == n and all(len(rows) == n for rows in table.values())
+    need(whole and not proof.claims, "data", "not every arm has passed every item of the pool")
+    best = [[max(sum(row[d] for row in table[i, j]) for j in range(size)) for d in dims]
+            for i, size in enumerate(proof.sizes)]
+    slack = [rounding(n, 0, noise.reach) for noise in proof.noise]
+    worth = [sum(w * s for w, s in zip(proof.weights, row)) for row in best]
+    return settle_best(proof, worth, worth) if not proof.pareto else settle_pareto(
+        proof, lambda i, j, d: best[i][d] > best[j][d] + slack[d],
+        lambda i, j, d: best[i][d] >= best[j][d] - slack[d])
 
 
 def verify(document, table, bar=lambda done, of: None):
     """Return None, or what failed in words."""
     try:
         proof = Proof(document, table)
-        kind = proof.method["kind"]
-        if kind in ("items", "pool"):
-            import items
-
-            found = getattr(items, kind)(proof, bar)
-        else:
-            found = {"boxes": boxes, "pairs": pairs}[kind](proof, bar)
-        same = all(sorted(document["answer"][key]) == sorted(found[key]) for key in found)
+        kinds = {"boxes": boxes, "pairs": pairs, "items": pairs, "pool": pool}
+        found = kinds[proof.method["kind"]](proof, bar)
+        same = all(sorted(document["answer"][key]) == found[key] for key in found)
         need(same, "answer", "the claims give another answer")
     except Wrong as wrong:
         return str(wrong)
@@ -369,16 +608,14 @@ def verify(document, table, bar=lambda done, of: None):
         return f"format: an entry is missing or not what it must be ({error!r})"
     return None
 
-
 def show(done, of):
     if done == of or done % max(of // 50, 1) == 0:
         bar, end = "#" * (40 * done // of), "\n" if done == of else ""
         print(f"\r[{bar:<40}] claim {done} of {of}", end=end, file=sys.stderr)
 
-
 def main(arguments):
     if len(arguments) != 2:
-        print(__doc__.strip())
+        print(__doc__)
         return 2
     with open(arguments[0], encoding="utf-8") as stream:
         document = json.load(stream)
@@ -388,13 +625,11 @@ def main(arguments):
         return 1
     for key, found in document["answer"].items():
         print(f"{key}: {', '.join(document['problem']['groups'][i][0] for i in found) or 'none'}")
-    print(f"proven for the goal {document['goal']} with error probability at most {document['delta']},")
+    print(f"proven for the goal {document['goal']} with error at most {document['delta']},")
     print(f"under the noise {document['noise']}; the file says in its own words:")
     print("\n".join(f"  {words}" for words in (document["statement"], *document["assumptions"])))
     print(f"verified {document['digest']}")
     return 0
 
-
 if __name__ == "__main__":
-    sys.modules["verify_proof"] = sys.modules[__name__]  # for the files beside this one
     sys.exit(main(sys.argv[1:]))

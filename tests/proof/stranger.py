@@ -2,7 +2,6 @@
 
 import importlib.util
 import json
-import sys
 from pathlib import Path
 
 PATH = Path(__file__).parents[2] / "verifier" / "verify_proof.py"
@@ -11,8 +10,6 @@ PATH = Path(__file__).parents[2] / "verifier" / "verify_proof.py"
 def _load():
     spec = importlib.util.spec_from_file_location("verify_proof", PATH)
     module = importlib.util.module_from_spec(spec)
-    sys.path.append(str(PATH.parent))  # as Python does for a script
-    sys.modules["verify_proof"] = module
     spec.loader.exec_module(module)
     return module
 

@@ -38,6 +38,7 @@ from bestgroup.problem.goals import BestGroup, Goal, ParetoGroups
 from bestgroup.problem.guarantee import SEVERAL_ARMS, SINGLE_ARMS, Guarantee, decisions_statement
 from bestgroup.problem.instance import Instance
 from bestgroup.problem.items import SharedItems
+from bestgroup.problem.measure import Measure, words_of
 from bestgroup.problem.noise import Noise, SubGaussian
 from bestgroup.problem.problem import Problem
 from bestgroup.problem.shape import Shape
@@ -53,11 +54,15 @@ class Setting:
     delta: float
     costs: tuple[tuple[float, ...], ...] | None = None  # of a pull, an entry an arm; None: all 1
     items: SharedItems | None = None  # that all arms are scored on
+    measure: Measure | None = (
+        None  # which arms count, and what a group is worth; None: its best arm
+    )
 
     @classmethod
     def of(cls, problem: Problem, goal: Goal, delta: float) -> Setting:
-        """Return the setting of a problem: its decided dims, its noise, its costs."""
-        return cls(problem.shape, goal, problem.noise, delta, problem.costs, problem.shared)
+        """Return the setting of a problem: its dims, its noise, its costs, its limits and worth."""
+        parts = problem.costs, problem.shared, problem.measure
+        return cls(problem.shape, goal, problem.noise, delta, *parts)
 
     @classmethod
     def for_instance(cls, instance: Instance, goal: Goal, delta: float) -> Setting:
@@ -179,6 +184,9 @@ class Algorithm:
     reads_values: ClassVar[bool] = False  # of an arm, beyond their count and sums
     kernels: ClassVar[Kernels | None] = None  # in place of plan, step, is_done and is_stuck
     takes_items: ClassVar[bool] = False  # works on arms that are scored on the same items
+    takes_measure: ClassVar[bool] = (
+        False  # works with limits, and with other worths than the best arm
+    )
     needs_scale: ClassVar[bool] = False  # a sub-Gaussian scale of every dim
 
     def check(self, setting: Setting) -> None:
@@ -190,6 +198,11 @@ class Algorithm:
         if setting.items is not None and not self.takes_items:
             raise InvalidInput(
                 f"algorithm {self.name!r} does not work on shared items; use 'adaptive' or 'te-plus'"
+            )
+        if setting.measure is not None and not self.takes_measure:
+            raise InvalidInput(
+                f"algorithm {self.name!r} knows neither limits (require) nor worths other than 'best'; "
+                "use 'adaptive'"
             )
         if self.needs_scale and not setting.noise.has_scale:
             raise InvalidInput(
@@ -402,9 +415,9 @@ def proven_for(setting: Setting, *pulls: str) -> Guarantee:
     words = noise.evidence_assumptions() if pulls == SEVERAL_ARMS else noise.assumptions()
     return Guarantee(
         "proven",
-        pac_statement(setting),
+        pac_statement(setting) + words_of(setting.measure),
         (*words, *pulls),
-        decisions_statement(setting.goal, setting.delta),
+        decisions_statement(setting.goal, setting.delta) + words_of(setting.measure),
     )
 
 

@@ -22,6 +22,8 @@ def pick(setting: Setting, batch: int | float | None = None) -> tuple[Algorithm,
 
     options = {} if batch is None else {"batch": batch}
     arms = setting.shape.total
+    if setting.measure is not None:
+        return Adaptive(**options), "adaptive: it works with limits and with every worth of a group"
     if setting.items is not None:
         why = "adaptive: on shared items it needs the fewest evaluations, by differences of arms"
         return Adaptive(**options), why

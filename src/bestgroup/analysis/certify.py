@@ -33,8 +33,9 @@ from bestgroup.files.observations import Table
 from bestgroup.inference.certificate.as_they_came import judge_as_they_came
 from bestgroup.inference.certificate.data_checks import Checker, Doubt, in_words, why_void
 from bestgroup.inference.certificate.explain import Explainer, Explanation
+from bestgroup.inference.certificate.explain_worths import explainer_of
 from bestgroup.inference.certificate.items import ItemTable, arm_means, judge_items
-from bestgroup.inference.certificate.judge import Verdict, judge_about
+from bestgroup.inference.certificate.judge import Verdict
 from bestgroup.inference.certificate.posthoc import least_level
 from bestgroup.inference.certificate.within import (
     Basis,
@@ -42,9 +43,11 @@ from bestgroup.inference.certificate.within import (
     tied_by_intervals,
     tied_by_pairs,
 )
+from bestgroup.inference.certificate.worths import judge_for, rests_on_sums
 from bestgroup.inference.confidence_sequences.boxes import take_values
 from bestgroup.inference.pivots import add_deviations, of_values, pivot_of
 from bestgroup.inference.tally import Tally, empty_tally
+from bestgroup.inference.worths import BARRED, COUNTS, OPEN
 from bestgroup.plots.certificate import pareto_view
 from bestgroup.problem.arrays import Floats, Ints, positive_int, probability
 from bestgroup.problem.frames import data_frame
@@ -56,6 +59,7 @@ from bestgroup.problem.guarantee import (
     decisions_statement,
 )
 from bestgroup.problem.items import Items
+from bestgroup.problem.measure import words_of
 from bestgroup.problem.noise import Gaussian, Noise, SubGaussian
 from bestgroup.problem.problem import Problem
 from bestgroup.problem.status import Status
@@ -199,7 +203,10 @@ class Certificate:
     @property
     def intervals(self) -> tuple[Floats, Floats]:
         """Bounds of every efficiency in the dims' own units, [N, D] each."""
-        low, high = (self.problem.to_user(ends) for ends in self.verdict.interval())
+        ends = self.verdict.interval()
+        low, high = (self.problem.to_user(end) for end in ends)
+        none = ends[1] == -np.inf  # of a group without arms that may count
+        low, high = (np.where(none, np.nan, end) for end in (low, high))
         return np.minimum(low, high), np.maximum(low, high)
 
     @cached_property
@@ -210,9 +217,8 @@ class Certificate:
             return self._explainer(self.verdict, reach, self.guarantee.level == "proven")
 
     def _explainer(self, verdict: Verdict, reach: Floats | None, proven: bool) -> Explainer:
-        return Explainer(
-            self.problem, self.goal, self.delta, self.tally, verdict, reach, proven=proven
-        )
+        setting = self.problem, self.goal, self.delta
+        return explainer_of(*setting, self.tally, verdict, reach, proven=proven)
 
     def explain(self, group: str) -> Explanation:
         """Return why a group has its status."""
@@ -270,7 +276,7 @@ class Certificate:
         """
         goal = self.goal if epsilon is None else self.goal.with_epsilon(epsilon)
         goal = check_goal(goal, [dim.name for dim in self.problem.decided])
-        D, basis = self.problem.shape.dims, self.basis
+        D, basis = len(self.problem.decided), self.basis
         weights = goal.weight_vector(D) if isinstance(goal, BestGroup) else None
         slack = np.broadcast_to(np.asarray(goal.epsilon, float), D).copy()
         if not (slack > 0).all() and not (basis and basis.items):
@@ -285,6 +291,22 @@ class Certificate:
                 near = tied_by_intervals(judged, weights, slack)
         names = self.problem.groups
         return [(names[i], names[k]) for i, k in np.argwhere(near).tolist() if i < k]
+
+    def limits_kept(self) -> dict[str, dict[str, str]]:
+        """Return which arms keep the limits, by group: "keeps", "breaks" or "open".
+
+        "keeps" is proven up to the tolerance of a limit, "breaks" is proven.
+        """
+        if not self.problem.limits:
+            raise InvalidInput("the problem has no limits (require)")
+        known = self.verdict.standing
+        rows = zip(self.problem.groups, self.problem.arms, strict=True)
+        return {
+            group: {
+                arm: _KEPT[0 if known is None else int(known[i, j])] for j, arm in enumerate(arms)
+            }
+            for i, (group, arms) in enumerate(rows)
+        }
 
     def forecast(self) -> float | None:
         """Return about how many more pulls the whole answer takes; None if no one can say."""
@@ -307,6 +329,7 @@ class Certificate:
             "notes": list(self.notes),
             "deploy": [choice.to_dict() for choice in self.deploy()],
             "guess": self.guess().to_dict() if self.undecided else None,
+            "limits": self.limits_kept() if self.problem.limits else None,
             "groups": [
                 {
                     "group": name,
@@ -338,6 +361,10 @@ class Certificate:
 
         `key` is a file with a key that whoever checks the proof has, too: the proof is signed by it.
         """
+        if self.problem.measure is not None:
+            raise InvalidInput(
+                "proof files hold neither limits (require) nor worths other than 'best'"
+            )
         return save_proof(self, path, key)
 
     def to_frame(self) -> Any:
@@ -502,7 +529,7 @@ def certify(
 
 def checker_of(problem: Problem) -> Checker:
     """Return what looks for signs against the assumptions of a problem."""
-    return Checker(problem.noise, [dim.name for dim in problem.decided], problem.shape.total)
+    return Checker(problem.noise, [dim.name for dim in problem.measured], problem.shape.total)
 
 
 def directions(table: Table, minimise: Sequence[str], watch: Sequence[str]) -> dict[str, str]:
@@ -620,9 +647,9 @@ def certificate_from(
     about = np.zeros_like(tally.sums) if pivots is None else pivots
     setting = problem.shape, goal, problem.noise, delta
     if came is None:
-        verdict = judge_about(tally, about, *setting)
+        verdict = judge_for(problem.measure, tally, about, *setting)
     else:
-        verdict = judge_as_they_came(tally, about, *setting, came)
+        verdict = judge_as_they_came(tally, about, *setting, came, problem.measure)
     guarantee = data_guarantee(problem, goal, delta, verdict, came is None)
     basis = Basis(tally, about) if came is None else None
     tally = of_values(tally, about)
@@ -711,15 +738,19 @@ def data_guarantee(
     """Return what a verdict on observations alone is worth."""
     if problem.items is not None:
         return _items_guarantee(problem, goal, delta, True)
-    words = decisions_statement(goal, delta)
+    words = decisions_statement(goal, delta) + words_of(problem.measure)
     if verdict.pairs:
         words += "; with the same probability, by a proof of their own, all intervals hold"
     else:
         words += ", and all intervals hold"
-    arms = SEVERAL_ARMS if verdict.pairs else SINGLE_ARMS
+    several = verdict.pairs or rests_on_sums(problem.noise, problem.measure)
+    arms = SEVERAL_ARMS if several else SINGLE_ARMS
     if not arms_fixed:
         return Guarantee("proven", words, (*problem.assumptions(), *AS_THEY_CAME, ALL))
     return Guarantee("proven", words, (*problem.assumptions(), *arms, FIXED, ALL))
+
+
+_KEPT = {OPEN: "open", COUNTS: "keeps", BARRED: "breaks"}
 
 
 def _word(status: int) -> str | None:

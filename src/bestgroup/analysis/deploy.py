@@ -145,7 +145,8 @@ def _one_for_all(explainer: Explainer, i: int) -> bool | None:
     """Return whether one arm attains the worth of group i in every dim; None if that is open."""
     size = len(explainer.problem.arms[i])
     low, high = explainer.verdict.low[i, :size], explainer.verdict.high[i, :size]
-    if (high < low.max(axis=0)).any(axis=1).all():
+    plain = explainer.problem.measure is None  # else not every arm counts, or other arms attain
+    if plain and (high < low.max(axis=0)).any(axis=1).all():
         return False
     found = explainer.best_arms(i).values()
     return True if len({arm for arm, _ in found}) == 1 and all(p for _, p in found) else None
@@ -154,9 +155,12 @@ def _one_for_all(explainer: Explainer, i: int) -> bool | None:
 def _behind(explainer: Explainer, i: int) -> float | None:
     """Return by how much the best single arm seems to fall short of the group's weighted worth."""
     assert isinstance(explainer.goal, BestGroup)
+    if not explainer.problem.worth.is_best:
+        return None
     weights = explainer.goal.weight_vector(len(explainer.names))
     worth = explainer.best[i] @ weights
-    single = np.max(explainer.means[i, : len(explainer.problem.arms[i])] @ weights)
+    own = explainer.means[i, : len(explainer.problem.arms[i]), : len(weights)] @ weights
+    single = np.max(own[explainer.may_count(i)], initial=-np.inf)
     gap = float(worth - single)
     return gap if np.isfinite(gap) else None
 
@@ -183,6 +187,8 @@ def _words(
         for dim, (name, proven) in by_dim.items()
     )
     parts = [f"{group}: it owes {by}"]
+    if not problem.worth.is_best:
+        parts = [f"{group}: {problem.worth.in_words()}"]
     if one is False:
         parts.append("no single arm has it all")
     if how == "best weighted mean":

@@ -12,6 +12,7 @@ import numpy as np
 from bestgroup.files.observations import Table
 from bestgroup.inference.certificate.data_checks import Checker, Doubt
 from bestgroup.inference.certificate.judge import Verdict, judge_boxes
+from bestgroup.inference.certificate.worths import verdict_of, worths_of
 from bestgroup.inference.confidence_sequences.boxes import BoxRule, all_boxes, take_values
 from bestgroup.inference.kinds import SUBGAUSSIAN
 from bestgroup.inference.pivots import pivot_of
@@ -29,8 +30,10 @@ def judge_gaps(
 
     The tally's counts are rows; its sums are such that its means are those of the values there are.
     """
-    shape, names = problem.shape, [dim.name for dim in problem.decided]
+    shape, names, measure = problem.shape, [d.name for d in problem.measured], problem.measure
     rule = problem.noise.boxes(shape, delta)
+    if measure is not None:
+        rule = rule._replace(alpha=delta * measure.share(shape))
     rules = [_of_dim(rule, d) for d in range(shape.dims)]
     parts = [empty_tally(shape.groups, shape.arms, 1, rule.start) for _ in rules]
     rows = np.zeros((shape.groups, shape.arms), np.int64)
@@ -54,7 +57,10 @@ def judge_gaps(
     for d, part in enumerate(parts):
         all_boxes(rules[d], part, shape.exists, low[:, :, d : d + 1], high[:, :, d : d + 1])
     low, high = low + pivots, high + pivots
-    verdict = judge_boxes(low, high, goal)
+    if measure is None:
+        verdict = judge_boxes(low, high, goal)
+    else:
+        verdict = verdict_of(worths_of(low, high, shape, measure), goal, measure)
     notes = [_note(name, part, rows) for name, part in zip(names, parts, strict=True)]
     told = [note for note in notes if note is not None]
     return _shown(parts, rows, pivots), verdict, (told, checker.doubts())

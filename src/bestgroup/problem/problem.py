@@ -9,6 +9,9 @@ back. A dim to be minimised is mirrored about the pivot of the noise model: x be
 A dim may be clipped and then have its logarithm taken. That happens before anything else: goal, noise
 and all numbers that are shown speak of what comes out, and every answer says so. `low`, `high` and
 `clip` are in the units of the values as they are measured.
+
+A dim may have a limit (`require`) that an arm's mean must keep for the arm to count. A dim that is only
+watched but has a limit is measured for it: it comes after the decided ones in what algorithms see.
 """
 
 from __future__ import annotations
@@ -24,13 +27,16 @@ import numpy as np
 
 from bestgroup.errors import InvalidInput
 from bestgroup.plots.problem import problem_view
-from bestgroup.problem.arrays import Bools, Floats, is_list, is_table, number, numbers
+from bestgroup.problem.arrays import Bools, Floats, Ints, is_list, is_table, number, numbers
 from bestgroup.problem.frames import data_frame
 from bestgroup.problem.items import Items, SharedItems, check_items, items_from_dict
 from bestgroup.problem.limits import check_name, check_size
+from bestgroup.problem.measure import Bound, Measure, check_measure
 from bestgroup.problem.noise import Bounded, Noise, check_noise, noise_from_dict
+from bestgroup.problem.require import Limit, check_require, plain_require
 from bestgroup.problem.shape import Shape
 from bestgroup.problem.showing import brief, problem_html
+from bestgroup.problem.worth import Worth, check_worth
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -95,6 +101,11 @@ class Problem:
     table; arms without one cost 1. `items` says that all arms are scored on the same items (`Items`);
     arms then depend on each other, whatever the noise model would say.
 
+    `require` maps dims to limits, for example {"latency": ("<=", 2.0)} or, with a tolerance,
+    ("<=", 2.0, 0.1): an arm whose mean does not keep them does not count. Numbers by dim in `noise` then
+    follow the decided dims and, after them, watched dims with a limit. `worth` is what a group is worth
+    in a dim: "best" (of its arms), "mean", "worst", ("kth", k) or ("quantile", q).
+
     >>> from bestgroup.problem.noise import SubGaussian
     >>> dims = {"profit": "max", "returns": "min"}
     >>> problem = Problem({"A": ["a1", "a2"], "B": ["b1"]}, dims, SubGaussian(0.5))
@@ -113,6 +124,8 @@ class Problem:
         items: Items | int | None = None,
         *,
         arms: Sequence[str] | None = None,
+        require: Mapping[str, Any] | None = None,
+        worth: Any = "best",
     ) -> None:
         if groups is None:
             groups = groups_of_one(arms)
@@ -126,19 +139,31 @@ class Problem:
         self.groups: tuple[str, ...] = tuple(names_of)
         self.arms: tuple[tuple[str, ...], ...] = tuple(names_of.values())
         self.dims: tuple[Dim, ...] = check_dims(dims)
-        names = [dim.name for dim in self.decided]
+        self.worth: Worth = check_worth(worth)
+        self.limits: tuple[Limit, ...] = check_require(require, [dim.name for dim in self.dims])
+        check_measure(self.worth, self.limits)
+        self.worth.check_sizes([len(own) for own in self.arms], self.groups)
+        names = [dim.name for dim in self.measured]
         self.noise: Noise = self._by_ranges() if noise is None else check_noise(noise, names)
         self.costs: tuple[tuple[float, ...], ...] | None = arm_costs(names_of, costs)
         self.items: Items | None = check_items(items)
         if self.items is not None:
             self.noise = self.noise.on_shared_items()
-            self.noise.reaches(len(self.decided))
-        self.noise.check_dims(len(self.decided))
+            self.noise.reaches(len(self.measured))
+        self.noise.check_dims(len(self.measured))
+        self._check_combination()
+
+    def _check_combination(self) -> None:
+        """Raise InvalidInput for limits or another worth on shared items: nothing is proven there."""
+        if self.items is not None and self.measure is not None:
+            raise InvalidInput(
+                "require, and a worth other than 'best', are not for arms that share items"
+            )
 
     def _by_ranges(self) -> Noise:
         """Return the noise that the ranges of the dims give; nothing else may be assumed unasked."""
-        ranges = [dim.range for dim in self.decided]
-        for dim, ends in zip(self.decided, ranges, strict=True):
+        ranges = [dim.range for dim in self.measured]
+        for dim, ends in zip(self.measured, ranges, strict=True):
             if ends is None:
                 raise InvalidInput(
                     f"noise must be given: Bounded(low, high), Bernoulli(), SubGaussian(scale) or "
@@ -154,24 +179,53 @@ class Problem:
         return tuple(dim for dim in self.dims if dim.direction != "watch")
 
     @property
+    def measured(self) -> tuple[Dim, ...]:
+        """The dims that algorithms see: those that decide, then those that only have a limit."""
+        limited = {limit.dim for limit in self.limits}
+        rest = (dim for dim in self.dims if dim.direction == "watch" and dim.name in limited)
+        return (*self.decided, *rest)
+
+    @property
     def shape(self) -> Shape:
-        """The shape that the algorithms see: decided dims only."""
-        return Shape(tuple(len(names) for names in self.arms), len(self.decided))
+        """The shape that the algorithms see: the dims that decide or have a limit."""
+        return Shape(tuple(len(names) for names in self.arms), len(self.measured))
+
+    @property
+    def measure(self) -> Measure | None:
+        """Which arms count and what a group is worth; None if all do and it is its best arm."""
+        if self.worth.is_best and not self.limits:
+            return None
+        return Measure(len(self.decided), self.worth, self._bounds(), self.limits)
+
+    def _bounds(self) -> tuple[Bound, ...]:
+        """Return the limits as algorithms see them: dims to be minimised are mirrored."""
+        names = [dim.name for dim in self.measured]
+        found: list[Bound] = []
+        for limit in self.limits:
+            d = names.index(limit.dim)
+            sign = 1.0 if limit.sense == "<=" else -1.0
+            at = np.zeros(len(names))
+            at[d] = limit.at
+            mirrored = bool(self._turned[d])
+            where = float(self.mirror(at)[d])
+            found.append(Bound(d, -sign if mirrored else sign, where, limit.tolerance))
+        return tuple(found)
 
     @property
     def shared(self) -> SharedItems | None:
         """What an algorithm may know of the items, if arms share any."""
         if self.items is None:
             return None
-        return self.items.shared(self.noise.reaches(len(self.decided)).tolist())
+        return self.items.shared(self.noise.reaches(len(self.measured)).tolist())
 
     @cached_property
-    def _keep(self) -> Bools:
-        return np.array([dim.direction != "watch" for dim in self.dims])
+    def _keep(self) -> Ints:
+        """The columns of an observation that are measured, in their order."""
+        return np.array([self.dims.index(dim) for dim in self.measured])
 
     @cached_property
     def _turned(self) -> Bools:
-        return np.array([dim.direction == "min" for dim in self.decided])
+        return np.array([dim.direction == "min" for dim in self.measured])
 
     @cached_property
     def _places(self) -> dict[tuple[str, str], tuple[int, int]]:
@@ -209,7 +263,7 @@ class Problem:
                 f"an observation must have {len(self.dims)} numbers ({names}); "
                 f"got shape {list(block.shape)}"
             )
-        self.noise.check_values(self.judged(block), [dim.name for dim in self.decided])
+        self.noise.check_values(self.judged(block), [dim.name for dim in self.measured])
         return block
 
     @cached_property
@@ -218,25 +272,32 @@ class Problem:
         return any(dim.in_words() for dim in self.decided)
 
     def judged(self, values: Any) -> Floats:
-        """Return what is judged of observations [n, all dims]: decided dims, clipped, transformed."""
+        """Return what is judged of observations [n, all dims]: measured dims, clipped, transformed."""
         kept = np.asarray(values, dtype=np.float64)[..., self._keep]
         if not self.treated:
             return kept
-        return np.stack([d.treat(kept[..., k]) for k, d in enumerate(self.decided)], axis=-1)
+        return np.stack([d.treat(kept[..., k]) for k, d in enumerate(self.measured)], axis=-1)
 
     def to_internal(self, values: Any) -> Floats:
-        """Return observations [n, all dims] as the algorithms see them, [n, decided dims]."""
+        """Return observations [n, all dims] as the algorithms see them, [n, measured dims]."""
         return self.mirror(self.judged(values))
 
     def to_user(self, decided: Any) -> Floats:
-        """Return numbers of the algorithms, [..., decided dims], in the dims' own orientation."""
+        """Return numbers of the algorithms, [..., dims], in the dims' own orientation.
+
+        The dims are the measured ones, or the decided ones alone.
+        """
         return self.mirror(decided)
 
     def mirror(self, decided: Any, pivot: Any = None) -> Floats:
-        """Return [..., decided dims] with the dims to be minimised mirrored: its own inverse."""
+        """Return [..., dims] with the dims to be minimised mirrored: its own inverse."""
         array = np.asarray(decided, dtype=np.float64)
         about = self.noise.pivot(len(self._turned)) if pivot is None else pivot
-        return np.where(self._turned, about - array, array)
+        turned = self._turned
+        if array.shape[-1:] == (len(self.decided),):  # those with a limit only come last
+            turned, about = turned[: len(self.decided)], np.broadcast_to(about, turned.shape)
+            about = about[: len(self.decided)]
+        return np.where(turned, about - array, array)
 
     def treatment(self) -> tuple[str, ...]:
         """Return what is done to the values before anything else, one sentence for each dim."""
@@ -251,7 +312,8 @@ class Problem:
         made = copy.copy(self)
         made.items = check_items(items)
         made.noise = self.noise.on_shared_items() if self.items is None else self.noise
-        made.noise.reaches(len(made.decided))
+        made.noise.reaches(len(made.measured))
+        made._check_combination()
         return made
 
     def with_dependent_arms(self) -> Problem:
@@ -262,7 +324,7 @@ class Problem:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the problem as plain JSON; `from_dict` reads it back."""
-        entries = {
+        entries: dict[str, Any] = {
             "groups": {g: list(names) for g, names in zip(self.groups, self.arms, strict=True)},
             "dims": {dim.name: dim_dict(dim) for dim in self.dims},
             "noise": self.noise.to_dict(),
@@ -275,6 +337,10 @@ class Problem:
         }
         if self.items is not None:
             entries["items"] = self.items.to_dict()
+        if self.limits:
+            entries["require"] = plain_require(self.limits)
+        if not self.worth.is_best:
+            entries["worth"] = self.worth.plain()
         return entries
 
     @classmethod
@@ -288,7 +354,8 @@ class Problem:
                 raise InvalidInput(f"noise: {error}") from None
             raise InvalidInput(f"this is not the description of a problem: {error!r}") from None
         items = None if given.get("items") is None else items_from_dict(given["items"])
-        return cls(groups, dims, noise, given.get("costs"), items)
+        rest = {"require": given.get("require"), "worth": given.get("worth")}
+        return cls(groups, dims, noise, given.get("costs"), items, **rest)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Problem) and self.to_dict() == other.to_dict()
@@ -304,7 +371,8 @@ class Problem:
             number = f"{self.items.count:,} " if self.items.count else ""
             shared = f", all on the same {number}items ({self.items.target})"
         noise = brief(self.noise, ("arms",) if shared else ())
-        return f"{len(self.groups):,} groups, {arms:,} arms, {noise}{shared}"
+        counts = "" if self.measure is None else f"; {self.measure.in_words()}"
+        return f"{len(self.groups):,} groups, {arms:,} arms, {noise}{shared}{counts}"
 
     def to_frame(self) -> Any:
         """Return a pandas data frame with a row for each arm: group, arm, cost."""

@@ -36,7 +36,7 @@ def make_certificate(
     if look is None:
         pairs = spec.problem.noise.arms == "independent"
         look = Outlook.blank(len(decided), pairs)
-    verdict = decided_verdict(spec, tally, decided, look, (data.low, data.high))
+    verdict = decided_verdict(spec, tally, decided, look, (data.low, data.high), data)
     plans = look.reach, look.forecast
     found = Certificate(
         problem,

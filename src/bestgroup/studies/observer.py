@@ -13,8 +13,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from bestgroup.inference.certificate.items import ItemTable, judge_items
-from bestgroup.inference.certificate.judge import Verdict, judge_about
+from bestgroup.inference.certificate.judge import Verdict
 from bestgroup.inference.certificate.within import Basis
+from bestgroup.inference.certificate.worths import judge_for
 from bestgroup.inference.confidence_sequences.boxes import kept_values, take_values
 from bestgroup.inference.pivots import add_deviations, of_values, pivot_of
 from bestgroup.inference.tally import Tally, empty_tally, with_room
@@ -46,10 +47,15 @@ class Picture:
     def blank(cls, spec: StudySpec) -> Picture:
         """Return the picture before any observation."""
         shape = spec.problem.shape
-        N, K, D = shape.groups, shape.arms, shape.dims
+        N, K, D, judged = shape.groups, shape.arms, shape.dims, len(spec.problem.decided)
         wide = np.full((N, K, D), np.inf)
-        signs = np.zeros((N, N, D), np.bool_)
+        signs = np.zeros((N, N, judged), np.bool_)
         verdict = Verdict(np.zeros(N, np.int64), -wide, wide, signs, signs, False)
+        if spec.problem.measure is not None:
+            open_ = np.zeros((N, K), np.int64)
+            verdict = verdict._replace(
+                worths=(-wide[:, 0, :judged], wide[:, 0, :judged]), standing=open_
+            )
         return cls(spec, 0, empty_tally(N, K, D), verdict)
 
 
@@ -141,7 +147,8 @@ class Observer:
             basis = Basis(tally, self._pivots.copy(), table)
             return Picture(spec, self.observed, of_values(tally, self._pivots), verdict, basis)
         with np.errstate(all="ignore"):
-            verdict = judge_about(tally, self._pivots, shape, spec.goal, noise, spec.delta)
+            setting = shape, spec.goal, noise, spec.delta
+            verdict = judge_for(spec.problem.measure, tally, self._pivots, *setting)
             basis = Basis(tally, self._pivots.copy())
             return Picture(spec, self.observed, of_values(tally, self._pivots), verdict, basis)
 

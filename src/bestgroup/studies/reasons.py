@@ -16,6 +16,7 @@ from bestgroup.algorithms.protocol import kernels_of
 from bestgroup.drivers.session import LiveSession
 from bestgroup.inference.certificate.deviations import deviations
 from bestgroup.inference.certificate.explain import Explainer, pair_reach
+from bestgroup.inference.certificate.explain_worths import explainer_of
 from bestgroup.inference.certificate.forecast import arms_needed
 from bestgroup.inference.certificate.judge import Verdict, boxes
 from bestgroup.inference.radii import radius_at
@@ -48,15 +49,24 @@ def outlook(spec: StudySpec, live: LiveSession, forecast: bool = True) -> Outloo
 
 
 def decided_verdict(
-    spec: StudySpec, tally: Tally, status: Ints, look: Outlook, ends: tuple[Floats, Floats]
+    spec: StudySpec,
+    tally: Tally,
+    status: Ints,
+    look: Outlook,
+    ends: tuple[Floats, Floats],
+    data: Verdict | None = None,
 ) -> Verdict:
     """Return an algorithm's statuses with the comparisons that the estimates show.
 
-    `ends` are the boxes of the arms, [N, K, D] each.
+    `ends` are the boxes of the arms, [N, K, D] each; `data`, what the observations prove, tells which
+    arms keep limits.
     """
-    nothing = np.zeros((len(status), len(status), spec.problem.shape.dims), np.bool_)
+    judged = len(spec.problem.decided)
+    nothing = np.zeros((len(status), len(status), judged), np.bool_)
     bare = Verdict(status, *ends, nothing, nothing, look.pairs, estimated=True)
-    explainer = Explainer(spec.problem, spec.goal, spec.delta, tally, bare, look.reach)
+    if data is not None:
+        bare = bare._replace(worths=data.worths, standing=data.standing)
+    explainer = explainer_of(spec.problem, spec.goal, spec.delta, tally, bare, look.reach)
     with np.errstate(invalid="ignore"):  # groups that were never pulled
         ahead = explainer.best[:, None, :] - explainer.best[None, :, :]
     beats = (ahead > 0) & (status == Status.OUT)[None, :, None]
@@ -71,7 +81,7 @@ def foresee(spec: StudySpec, live: LiveSession) -> float | None:
     if live.done:
         return 0.0
     checkpoint, shape = live.checkpoint(), spec.problem.shape
-    if live.setting.items is not None:
+    if live.setting.items is not None or live.setting.measure is not None:
         return live.algorithm.remaining(checkpoint.state, live.rule)
     if not (checkpoint.counts[shape.exists] > 0).all():
         return None

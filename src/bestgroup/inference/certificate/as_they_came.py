@@ -13,7 +13,8 @@ arm's own values in their order. So all bounds of all arms hold with probability
 1 - sum_k 2 D alpha_k = 1 - delta, however many there will be and whatever makes them come. The best
 arm of a group is not fixed in advance here, so the upper bounds of all arms are paid for. If all
 bounds hold, the efficiency of group i in dim d lies in [max_j low_ij, max_j high_ij], and statuses
-follow for every epsilon and all weights, chosen before or after.
+follow for every epsilon and all weights, chosen before or after. The same bounds serve limits and other
+worths (`worths`), which read nothing else.
 """
 
 from __future__ import annotations
@@ -23,11 +24,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from bestgroup.inference.certificate.judge import Verdict, judge_boxes
+from bestgroup.inference.certificate.worths import verdict_of, worths_of
 from bestgroup.inference.confidence_sequences.boxes import arm_box
 from bestgroup.inference.pivots import about_origin, of_values
 from bestgroup.inference.tally import Tally
 from bestgroup.problem.arrays import Floats
 from bestgroup.problem.goals import Goal
+from bestgroup.problem.measure import Measure
 from bestgroup.problem.noise import Noise, SubGaussian
 from bestgroup.problem.shape import Shape
 
@@ -40,6 +43,7 @@ def judge_as_they_came(
     noise: Noise,
     delta: float,
     order: Sequence[tuple[int, int]],
+    measure: Measure | None = None,
 ) -> Verdict:
     """Return what a tally about pivots [N, K, D] proves; `order` has the arms as they first came."""
     origin = np.zeros(shape.dims)
@@ -53,4 +57,6 @@ def judge_as_they_came(
     for k, (i, j) in enumerate(order, start=1):
         alpha = delta / (2.0 * shape.dims * k * (k + 1))
         arm_box(rule._replace(alpha=alpha), tally, i, j, low, high)
+    if measure is not None:
+        return verdict_of(worths_of(low + origin, high + origin, shape, measure), goal, measure)
     return judge_boxes(low, high, goal).moved(origin)

@@ -20,7 +20,7 @@ import numpy as np
 from bestgroup.inference.certificate.deviations import deviations
 from bestgroup.inference.certificate.judge import Verdict
 from bestgroup.inference.tally import Tally
-from bestgroup.problem.arrays import Floats, Ints
+from bestgroup.problem.arrays import Bools, Floats, Ints
 from bestgroup.problem.goals import BestGroup, Goal, ParetoGroups
 from bestgroup.problem.noise import SubGaussian
 from bestgroup.problem.problem import Problem
@@ -92,14 +92,24 @@ class Explainer:
         counts = tally.counts[:, :, None]
         self.means: Floats = np.where(counts > 0, tally.sums / np.maximum(counts, 1), -np.inf)
         self.means[~shape.exists] = -np.inf
-        self.leader: Ints = self.means.argmax(axis=1)  # [N, D]
-        self.best: Floats = self.means.max(axis=1)  # [N, D]
-        is_pareto = isinstance(goal, ParetoGroups)
-        self.epsilon = goal.epsilons(shape.dims) if is_pareto else np.zeros(shape.dims)
+        self.leader: Ints  # [N, D]  the arm that seems to attain the worth
+        self.best: Floats  # [N, D]  what the group seems to be worth
+        self.leader, self.best = self._leading()
+        self.epsilon: Floats = np.zeros(len(self.names))
+        if isinstance(goal, ParetoGroups):
+            self.epsilon = goal.epsilons(len(self.names))
         self.reach: Floats = self._reach() if reach is None else reach  # [N, K, D]
         # Where spreads are estimated, what is not proven takes a tenth more pulls at least.
         estimated = verdict.pairs and not isinstance(problem.noise, SubGaussian)
         self.least = 0.1 if estimated else 0.0
+
+    def may_count(self, i: int) -> Bools:
+        """Return which arms of group i count, as far as is known, [K_i]."""
+        return np.ones(len(self.problem.arms[i]), np.bool_)
+
+    def _leading(self) -> tuple[Ints, Floats]:
+        """Return the arm that seems to attain each worth, and what that is, [N, D] each."""
+        return self.means.argmax(axis=1), self.means.max(axis=1)
 
     def _reach(self) -> Floats:
         """Return half-widths times the root of the count: of the evidence, or of the boxes."""

@@ -82,7 +82,7 @@ def _counts(explainer: Explainer, i: int, j: Ints | int, d: int, shift: float) -
 def _need_pareto(explainer: Explainer, i: int, need: Floats) -> None:
     """Raise `need` by what decides group i: against every rival in its best dim, or by one in all."""
     verdict, shape = explainer.verdict, explainer.problem.shape
-    N, D = shape.groups, shape.dims
+    N, D = shape.groups, len(explainer.names)
     others = np.arange(N) != i
     near = np.stack(
         [_counts(explainer, i, np.arange(N), d, float(explainer.epsilon[d])) for d in range(D)]

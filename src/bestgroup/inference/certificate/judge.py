@@ -64,6 +64,9 @@ class Verdict(NamedTuple):
     holds: Bools  # [N, N, D]   holds[i, j, d]: R_i + epsilon >= R_j in d, likewise
     pairs: bool  # by evidence on pairs of arms, or on those of two groups at once; else by boxes
     estimated: bool = False  # an algorithm has decided; beats and holds are read off the estimates
+    # With limits, or where a group is worth something else than its best arm (`worths`):
+    worths: tuple[Floats, Floats] | None = None  # bounds of the worths, [N, D] each
+    standing: Ints | None = None  # [N, K]  whether arms count, are barred, or that is open
 
     @property
     def single(self) -> bool:
@@ -76,7 +79,9 @@ class Verdict(NamedTuple):
         return not (self.pairs or self.estimated)
 
     def interval(self) -> tuple[Floats, Floats]:
-        """Return bounds of the efficiencies from the boxes, [N, D] each."""
+        """Return bounds of what groups are worth, from the boxes, [N, D] each."""
+        if self.worths is not None:
+            return self.worths
         return self.low.max(axis=1), self.high.max(axis=1)
 
     def moved(self, origin: Floats) -> Verdict:

@@ -40,7 +40,7 @@ def least_level(basis: Basis, problem: Problem, goal: Goal) -> tuple[float, Ints
 
     A level of 1 goes with statuses that may be open.
     """
-    if basis.items is not None:
+    if basis.items is not None or problem.measure is not None:
         return None
 
     def at(delta: float) -> Verdict:

@@ -18,13 +18,15 @@ from __future__ import annotations
 
 import itertools
 import math
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
 from bestgroup.compile.kernel import kernel
 from bestgroup.inference.certificate.items import ItemTable, covering, judge_items
-from bestgroup.inference.certificate.judge import Verdict, beats_all_arms, judge_about, leading_arm
+from bestgroup.inference.certificate.judge import Verdict, beats_all_arms, leading_arm
+from bestgroup.inference.certificate.worths import judge_for
 from bestgroup.inference.confidence_sequences.boxes import BoxRule
 from bestgroup.inference.evalues.pair_wealth import ROOM
 from bestgroup.inference.evalues.wealth import BETS, STATISTICS
@@ -35,6 +37,7 @@ from bestgroup.problem.goals import Goal
 from bestgroup.problem.noise import SubGaussian
 from bestgroup.problem.problem import Problem
 from bestgroup.problem.shape import Shape
+from bestgroup.problem.worth import BEST
 
 
 class Basis(NamedTuple):
@@ -57,7 +60,9 @@ def judge_arms(basis: Basis, problem: Problem, goal: Goal, delta: float, i: int)
     counts, sums, extra = basis.tally
     alone = Tally(counts[own].copy(), sums[own].copy(), extra[own].copy())
     pivots = basis.pivots[i, :size, None]
-    return judge_about(alone, pivots, shape, goal, problem.noise, share).status
+    kept = problem.measure
+    kept = None if kept is None or not kept.bounds else replace(kept, worth=BEST)
+    return judge_for(kept, alone, pivots, shape, goal, problem.noise, share).status
 
 
 def tied_by_pairs(basis: Basis, problem: Problem, epsilon: Floats, delta: float) -> Bools:

@@ -82,21 +82,38 @@ def export(
         Path | None,
         typer.Option(help="Also write the study's problem file, for certify.", metavar="FILE"),
     ] = None,
+    chain: Annotated[
+        Path | None,
+        typer.Option(help="Also write the links of the log, for verify (CSV).", metavar="FILE"),
+    ] = None,
+    key: Annotated[
+        Path | None, typer.Option(help="Sign the last link by this key.", metavar="FILE")
+    ] = None,
     storage: Storage = DEFAULT,
     json: Json = False,
 ) -> None:
     """Write all observations to a CSV or Parquet file, and say how to certify them again."""
+    from bestgroup.proof.chain import read_chain
+
     study = load(name, storage)
     if problem is not None:
         _save_problem(study, problem)
-    rows = study.export(file)
+    rows = study.export(file, chain=chain, key=key)
     less = study.certificate().not_from_data()
     again = None if study.spec.is_elsewhere() else _again(study, file, problem)
     if json:
         record = {"rows": rows, "not_proven_by_the_rows_alone": list(less), "again": again}
+        if chain is not None:
+            record["link"] = read_chain(chain).last
         output.print_json(record)
         return
     print(f"{rows} rows in {file}", file=sys.stderr)
+    if chain is not None:
+        print(
+            f"links in {chain}; who writes the last one down, {read_chain(chain).last}, can tell later "
+            "whether a row was changed since",
+            file=sys.stderr,
+        )
     if less:
         print(
             f"certify leaves {', '.join(less)} undecided from these rows alone; the study's decisions "

@@ -9,6 +9,7 @@ import typer
 
 from bestgroup.cli import output
 from bestgroup.cli.problem import Json
+from bestgroup.errors import InvalidInput
 
 
 def command(
@@ -20,6 +21,14 @@ def command(
         Path | None,
         typer.Option(help="The key that the proof must be signed by.", metavar="FILE"),
     ] = None,
+    chain: Annotated[
+        Path | None,
+        typer.Option(help="The links that the rows were exported with.", metavar="FILE"),
+    ] = None,
+    link: Annotated[
+        str | None,
+        typer.Option(help="A link that was written down while the study ran.", metavar="HEX"),
+    ] = None,
     json: Json = False,
 ) -> None:
     """Check a proof again from the observations; exits with 1 if it does not hold."""
@@ -27,7 +36,9 @@ def command(
     from bestgroup.proof.verify import verify_proof
 
     secret = None if key is None else read_key(key)
-    found = verify_proof(proof, data, key=secret)
+    if link is not None and chain is None:
+        raise InvalidInput("a link is looked for in a chain of tells: give --chain, too")
+    found = verify_proof(proof, data, key=secret, chain=chain, witness=link or "")
     if json:
         output.print_json(found.to_dict())
     else:

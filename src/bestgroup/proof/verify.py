@@ -15,6 +15,7 @@ from typing import Any
 from bestgroup.errors import InvalidInput
 from bestgroup.proof import boxes, items, pairs
 from bestgroup.proof.boxes import Status, Tick
+from bestgroup.proof.chain import check_chain
 from bestgroup.proof.format import Proof, Refused, digest_of, parse, read_document, signature_of
 from bestgroup.proof.observations import Observations, read_observations
 from bestgroup.proof.words import assumptions_of, statement_of
@@ -39,6 +40,7 @@ class Verification:
     why: str | None = None
     claim: int | None = None  # the number of the claim at which it failed, from 0
     proof: Proof | None = field(default=None, repr=False)
+    chained: bool = False  # whether the rows were held against a chain of tells
 
     def lines(self) -> list[str]:
         """Return one page: what was proven under which assumptions, or what failed where."""
@@ -56,7 +58,10 @@ class Verification:
         lines.append(f"proven: {self.proof.document['statement']}")
         lines += [f"provided that {words}" for words in self.proof.document["assumptions"]]
         lines.append(
-            "not shown: that the rows are real, that none was left out, that what is assumed holds"
+            "not shown: that the rows are real, that none was left out before it was told, that what is "
+            "assumed holds"
+            if self.chained
+            else "not shown: that the rows are real, that none was left out, that what is assumed holds"
         )
         return [*lines, f"verified {self.digest}"]
 
@@ -72,14 +77,21 @@ class Verification:
 
 
 def verify_proof(
-    path: Any, observations: Any, *, key: bytes | None = None, tick: Tick | None = None
+    path: Any,
+    observations: Any,
+    *,
+    key: bytes | None = None,
+    chain: Any = None,
+    witness: str = "",
+    tick: Tick | None = None,
 ) -> Verification:
     """Return whether a proof file holds for a table of observations.
 
-    `key` is that of a signed proof; with it a proof without its signature is refused.
+    `key` is that of a signed proof; with it a proof without its signature is refused. `chain` is the
+    file of tells that the table was exported with, `witness` a link that was written down before.
     """
     document = read_document(path)
-    return verify_document(document, observations, key=key, tick=tick)
+    return verify_document(document, observations, key=key, chain=chain, witness=witness, tick=tick)
 
 
 def verify_document(
@@ -87,6 +99,8 @@ def verify_document(
     observations: Any,
     *,
     key: bytes | None = None,
+    chain: Any = None,
+    witness: str = "",
     tick: Tick | None = None,
 ) -> Verification:
     """Return whether a proof, as it was read from its file, holds for a table of observations."""
@@ -100,6 +114,8 @@ def verify_document(
         passed.append(
             f"the {rows.rows:,} rows of the table are those that the proof is about, in their order"
         )
+        if chain is not None:
+            passed += check_chain(proof, chain, observations, key=key, witness=witness)
         if proof.method.get("kind") not in METHODS:
             raise Refused("format", f"there is no method {proof.method.get('kind')!r}")
         found = METHODS[proof.method["kind"]](proof, rows, tick or (lambda _: None))
@@ -114,7 +130,7 @@ def verify_document(
         return Verification(
             False, digest, tuple(passed), refused.check, refused.why, refused.claim, proof
         )
-    return Verification(True, digest, tuple(passed), proof=proof)
+    return Verification(True, digest, tuple(passed), proof=proof, chained=chain is not None)
 
 
 def _identity(document: dict[str, Any], digest: str, key: bytes | None) -> list[str]:

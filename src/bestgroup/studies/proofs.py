@@ -39,8 +39,12 @@ def save_study_proof(
     columns = COLUMNS if spec.problem.items is None else {**COLUMNS, "item": "item"}
     asked = ask(spec.problem, spec.goal, spec.delta, rows_of(spec, blocks), columns, status)
     if spec.problem.items is not None:
-        return write_proof(_on_items(spec, asked), path, secret)
-    return write_proof(study_document(asked, spec.make_algorithm(), spec.setting()), path, secret)
+        made = _on_items(spec, asked)
+    else:
+        made = study_document(asked, spec.make_algorithm(), spec.setting())
+    if blocks:
+        made["data"]["chain"] = {"tells": blocks[-1].number, "link": blocks[-1].chain.hex()}
+    return write_proof(made, path, secret)
 
 
 def _on_items(spec: StudySpec, asked: Asked) -> dict[str, Any]:

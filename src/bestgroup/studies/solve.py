@@ -92,9 +92,12 @@ class Solution:
     def __repr__(self) -> str:
         return f"Solution({self})"
 
-    def save(self, path: Any) -> int:
-        """Write all observations to a .csv or .parquet file; returns the number of rows."""
-        return self.study.export(path)
+    def save(self, path: Any, *, chain: Any = None, key: Any = None) -> int:
+        """Write all observations to a .csv or .parquet file; returns the number of rows.
+
+        `chain` and `key` are those of `Study.export`.
+        """
+        return self.study.export(path, chain=chain, key=key)
 
     def deploy(self) -> list[Deployment]:
         """Return, for each group that is in, which of its arms to take (`Certificate.deploy`)."""

@@ -46,6 +46,8 @@ from bestgroup.problem.frames import data_frame
 from bestgroup.problem.noise import SubGaussian
 from bestgroup.problem.problem import Problem
 from bestgroup.problem.pull_range import PullRange
+from bestgroup.proof.chain import write_chain
+from bestgroup.proof.format import read_key
 from bestgroup.studies.by_now import proven_by_now
 from bestgroup.studies.certificate import make_certificate
 from bestgroup.studies.doubts import Doubter
@@ -424,11 +426,24 @@ class Study:
 
         return to_frame(self.spec, self.blocks())
 
-    def export(self, path: Any) -> int:
-        """Write all observations to a .csv or .parquet file; returns the number of rows."""
+    def export(self, path: Any, *, chain: Any = None, key: Any = None) -> int:
+        """Write all observations to a .csv or .parquet file; returns the number of rows.
+
+        `chain` is a file for the links of the log, each of which commits to all that was told
+        before it: with it `bestgroup verify` says whether a row was changed or left out since. `key`
+        is a file with a key that signs the last link.
+        """
         from bestgroup.studies.table import write_table
 
-        return write_table(self.spec, self.blocks(), path)
+        if key is not None and chain is None:
+            raise InvalidInput("a key signs the chain of tells: say where to write that, too")
+        secret = None if key is None else read_key(key)
+        blocks = self.blocks()
+        rows = write_table(self.spec, blocks, path)
+        if chain is not None:
+            dims = [dim.name for dim in self.problem.dims]
+            write_chain(chain, self.identity, dims, blocks, secret)
+        return rows
 
     def save_proof(self, path: Any, *, key: Any = None) -> str:
         """Write a proof file of what is decided (`bestgroup verify` checks it with an export).

@@ -19,10 +19,11 @@ import numpy as np
 import bestgroup as bg
 from bestgroup.algorithms.registry import names
 from bestgroup.algorithms.triple_elimination import TripleElimination
+from bestgroup.problem.goals import KINDS
 from bestgroup.testing import check_algorithm
 
 ROOT = Path(bg.__file__).parent
-GOALS = {"ParetoGroups", "BestGroup"}
+GOALS = {goal.__name__ for goal in KINDS.values()}
 
 
 def trees(under: str = "") -> Iterator[tuple[str, ast.Module]]:
@@ -109,13 +110,24 @@ def is_module_test(node: ast.AST) -> bool:
 
 
 def goal_branches() -> list[str]:
-    """Return the modules that ask which goal they have, apart from that of the goals."""
+    """Return the modules that ask which goal they have, apart from those of the goals."""
     return [
         name
         for name, tree in trees()
-        if not name.startswith("problem/goals/")
-        and any(is_class_test(node, GOALS) for node in ast.walk(tree))
+        if not name.startswith("problem/goals/") and any(map(is_goal_test, ast.walk(tree)))
     ]
+
+
+def is_goal_test(node: ast.AST) -> bool:
+    """Return whether a node asks for the class or the kind of a goal, or is a table by classes."""
+    if isinstance(node, ast.Compare):
+        sides = [node.left, *node.comparators]
+        kinds = any(isinstance(side, ast.Constant) and side.value in KINDS for side in sides)
+        return kinds or any(isinstance(side, ast.Name) and side.id in GOALS for side in sides)
+    keys = node.keys if isinstance(node, ast.Dict) else []
+    classes = node.cls if isinstance(node, ast.MatchClass) else None
+    named = {key.id for key in [*keys, classes] if isinstance(key, ast.Name)}
+    return bool(named & GOALS) or is_class_test(node, GOALS)
 
 
 def files_that_name(*words: str) -> list[str]:
@@ -184,6 +196,7 @@ def table() -> list[tuple[str, str, str]]:
         ("an added lockstep algorithm (se): files / lines", f"{len(added)} / {size}", "2 / 250"),
         ("a noise model (bounded): files that name it", str(len(noise)), "3"),
         ("files with goal branches", str(len(goal_branches())), "10"),
+        ("  where", ", ".join(goal_branches()), ""),
         ("a subclass that overrides only plan", override_agrees(), "agrees"),
         ("modules directly under the package", str(loose), "5"),
         ("jump: lines / files", f"{lines('drivers/jump'):,} / {jump}", "3,000 / 14"),

@@ -152,7 +152,7 @@ def test_the_view_shows_what_certify_proves(client, app):
 
 
 def test_pulls_needed_are_those_of_the_explainer():
-    from bestgroup.inference.certificate.explain import Explainer
+    from bestgroup.inference.certificate.explainers import explainer_of
     from bestgroup.inference.certificate.forecast import pulls_needed
     from bestgroup.inference.tally import empty_tally
     from bestgroup.problem.goals import ParetoGroups
@@ -176,7 +176,7 @@ def test_pulls_needed_are_those_of_the_explainer():
                 take_values(rule, tally, i, j, values)
         goal = ParetoGroups(0.01)
         verdict = judge(tally, problem.shape, goal, noise, 0.1)
-        explainer = Explainer(problem, goal, 0.1, tally, verdict)
+        explainer = explainer_of(problem, goal, 0.1, tally, verdict)
         needs = pulls_needed(explainer)
         assert (needs > 0).any()
         for i in range(6):

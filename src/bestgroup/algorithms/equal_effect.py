@@ -411,8 +411,7 @@ class WeighedElimination(RadiusAlgorithm):
 
     def rule(self, setting: Setting) -> Rule:
         """Return the rule for the kernels."""
-        assert isinstance(setting.goal, BestGroup)
-        epsilon = np.full(setting.shape.dims, setting.goal.epsilon)
+        epsilon = setting.goal.epsilons(setting.shape.dims)
         return self.base_rule(setting, epsilon, self.exits)
 
     def answer(self, state: Weighing, rule: Rule) -> frozenset[int]:

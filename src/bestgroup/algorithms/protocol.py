@@ -24,8 +24,6 @@ from dataclasses import dataclass, fields
 from fractions import Fraction
 from typing import Any, ClassVar, Literal, NamedTuple
 
-import numpy as np
-
 from bestgroup.algorithms.work import Work
 from bestgroup.compile.borrowing import borrowing
 from bestgroup.compile.kernel import Kernel
@@ -372,8 +370,7 @@ class RadiusAlgorithm(Algorithm):
     def base_rule(self, setting: Setting, epsilon: Floats, options: Any) -> Rule:
         """Return the rule with this algorithm's radius."""
         dims = setting.shape.dims
-        goal = setting.goal
-        weights = goal.weight_vector(dims) if isinstance(goal, BestGroup) else np.ones(dims)
+        weights = setting.goal.weight_vector(dims)
         radius = make_radius(self.radius, setting.shape, setting.delta, self.radius_scale)
         scale = setting.noise.scales(dims)
         return Rule(setting.shape.exists, epsilon, scale, weights, radius, options)
@@ -424,10 +421,4 @@ def proven_for(setting: Setting, *pulls: str) -> Guarantee:
 def pac_statement(setting: Setting) -> str:
     """Return the (epsilon, delta)-PAC property of a setting in words."""
     percent = f"with probability at least {1 - setting.delta:.10g}"
-    goal = setting.goal
-    if isinstance(goal, ParetoGroups):
-        slack = "no group that another one beats by more than epsilon in every dim"
-        return f"{percent} the answer holds every Pareto-optimal group and {slack}"
-    if goal.epsilon == 0:
-        return f"{percent} the answer is the group with the largest weighted efficiency"
-    return f"{percent} the answer is within epsilon ||w||_1 of the largest weighted efficiency"
+    return f"{percent} {setting.goal.answer_words()}"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from bestgroup.algorithms.protocol import Algorithm, Setting
-from bestgroup.problem.goals import ParetoGroups
 
 MANY_ARMS = 2000  # adaptive keeps signs for all pairs of groups, arms and dims
 
@@ -27,7 +26,7 @@ def pick(setting: Setting, batch: int | float | None = None) -> tuple[Algorithm,
     if setting.items is not None:
         why = "adaptive: on shared items it needs the fewest evaluations, by differences of arms"
         return Adaptive(**options), why
-    if not isinstance(setting.goal, ParetoGroups):
+    if not isinstance(setting.goal, TePlus.goals):
         why = "adaptive: it needs the fewest pulls for the best group"
         return Adaptive(**options), _with_noise(why, setting)
     if not setting.noise.has_scale:

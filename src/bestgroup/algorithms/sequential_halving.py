@@ -165,7 +165,6 @@ class SequentialHalving(Algorithm):
 
     def rule(self, setting: Setting) -> HalvingRule:
         """Return the number of phases and the budget."""
-        assert isinstance(setting.goal, BestGroup)
         shape = setting.shape
         weights = setting.goal.weight_vector(shape.dims)
         return HalvingRule(shape.exists, weights, _phases(shape.groups), self.budget or 0)

@@ -171,8 +171,7 @@ class Skeleton(RadiusAlgorithm):
 
     def rule(self, setting: Setting) -> Rule:
         """Return the setting as the kernels see it."""
-        assert isinstance(setting.goal, BestGroup)
-        return self.base_rule(setting, np.full(setting.shape.dims, setting.goal.epsilon), ())
+        return self.base_rule(setting, setting.goal.epsilons(setting.shape.dims), ())
 
     def init(self, rule: Rule) -> State:
         """Return the state before any pull."""

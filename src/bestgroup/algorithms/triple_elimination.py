@@ -402,7 +402,6 @@ class TripleElimination(RadiusAlgorithm):
 
     def rule(self, setting: Setting) -> Rule:
         """Return the rule for the kernels."""
-        assert isinstance(setting.goal, ParetoGroups)
         epsilon = setting.goal.epsilons(setting.shape.dims)
         return self.base_rule(setting, epsilon, self.phases)
 

@@ -124,13 +124,11 @@ class Uniform(Algorithm):
     def check(self, setting: Setting) -> None:
         """Refuse epsilon = 0, for which r_0 is infinite."""
         super().check(setting)
-        assert isinstance(setting.goal, ParetoGroups)
         if (setting.goal.epsilons(setting.shape.dims) == 0).any():
             raise InvalidInput(f"algorithm {self.name!r} needs epsilon > 0 in every dim; got 0")
 
     def rule(self, setting: Setting) -> UniformRule:
         """Return r_0 and the tolerance."""
-        assert isinstance(setting.goal, ParetoGroups)
         shape = setting.shape
         epsilon = setting.goal.epsilons(shape.dims)
         scale = setting.noise.scales(shape.dims)

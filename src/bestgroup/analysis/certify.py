@@ -33,7 +33,7 @@ from bestgroup.files.observations import Table
 from bestgroup.inference.certificate.as_they_came import judge_as_they_came
 from bestgroup.inference.certificate.data_checks import Checker, Doubt, in_words, why_void
 from bestgroup.inference.certificate.explain import Explainer, Explanation
-from bestgroup.inference.certificate.explain_worths import explainer_of
+from bestgroup.inference.certificate.explainers import explainer_of
 from bestgroup.inference.certificate.items import ItemTable, arm_means, judge_items
 from bestgroup.inference.certificate.judge import Verdict
 from bestgroup.inference.certificate.posthoc import least_level
@@ -51,7 +51,7 @@ from bestgroup.inference.worths import BARRED, COUNTS, OPEN
 from bestgroup.plots.certificate import pareto_view
 from bestgroup.problem.arrays import Floats, Ints, positive_int, probability
 from bestgroup.problem.frames import data_frame
-from bestgroup.problem.goals import BestGroup, Goal, ParetoGroups, check_goal
+from bestgroup.problem.goals import Goal, check_goal
 from bestgroup.problem.guarantee import (
     SEVERAL_ARMS,
     SINGLE_ARMS,
@@ -277,7 +277,7 @@ class Certificate:
         goal = self.goal if epsilon is None else self.goal.with_epsilon(epsilon)
         goal = check_goal(goal, [dim.name for dim in self.problem.decided])
         D, basis = len(self.problem.decided), self.basis
-        weights = goal.weight_vector(D) if isinstance(goal, BestGroup) else None
+        weights = goal.worth_weights(D)
         slack = np.broadcast_to(np.asarray(goal.epsilon, float), D).copy()
         if not (slack > 0).all() and not (basis and basis.items):
             raise InvalidInput("ties need an epsilon above 0: give one, in every dim")
@@ -392,10 +392,7 @@ class Certificate:
         return f"Certificate({words}, {self.pulls:,} observations, delta={self.delta:g})"
 
     def __str__(self) -> str:
-        pareto = isinstance(self.goal, ParetoGroups)
-        kind = "Pareto optimal" if pareto else "best"
-        if np.max(self.goal.epsilon) > 0:
-            kind = "Pareto optimal within epsilon" if pareto else "within epsilon of the best"
+        kind = self.goal.inside_words()
         how = "Proven" if self.guarantee.level == "proven" else "Decided without proof,"
         spare = f" Not needed: {len(self.not_needed)}." if self.not_needed else ""
         return (
@@ -626,8 +623,8 @@ def _certainty(problem: Problem, goal: Goal) -> Guarantee:
     assert problem.items is not None
     words = (
         "every arm was scored on every item, so the answer is certain: the groups that are in are "
+        f"{goal.certain}"
     )
-    words += "the Pareto-optimal ones" if isinstance(goal, ParetoGroups) else "the best one"
     return Guarantee("proven", words, (problem.items.question(), *problem.treatment(), ALL))
 
 

@@ -18,8 +18,7 @@ from typing import Any
 import numpy as np
 
 from bestgroup.inference.certificate.explain import Explainer
-from bestgroup.problem.arrays import Ints
-from bestgroup.problem.goals import BestGroup
+from bestgroup.problem.arrays import Floats, Ints
 from bestgroup.problem.status import Status
 
 
@@ -103,8 +102,9 @@ def _by_estimates(explainer: Explainer) -> Ints:
     measured = np.isfinite(best).all(axis=1)
     if not measured.any():
         return np.zeros(0, np.int64)
-    if isinstance(goal, BestGroup):
-        worth = np.where(measured, best @ goal.weight_vector(best.shape[1]), -np.inf)
+    weights = goal.worth_weights(best.shape[1])
+    if weights is not None:
+        worth = np.where(measured, best @ weights, -np.inf)
         return np.array([int(worth.argmax())])
     beaten = np.any(np.all(best[None, :, :] > best[:, None, :], axis=2), axis=1)
     status = explainer.verdict.status
@@ -127,11 +127,12 @@ def deployment(explainer: Explainer, i: int, status: Ints | None, trusted: bool)
     one = _one_for_all(explainer, i) if trusted else (True if len(names) == 1 else None)
     inside = [name for name, s in zip(names, status, strict=True) if s == Status.IN]
     leaders = {arm for arm, _ in by_dim.values()}
+    weights = goal.worth_weights(len(explainer.names))
     arm, how, behind = None, "", None
     if len(leaders) == 1 and all(proven for _, proven in by_dim.values()):
         arm, how = next(iter(leaders)), "attains every dim"
-    elif isinstance(goal, BestGroup):
-        behind = _behind(explainer, i)
+    elif weights is not None:
+        behind = _behind(explainer, i, weights)
         if inside:
             arm, how = inside[0], "best weighted mean"
     elif len(inside) == 1:
@@ -152,12 +153,10 @@ def _one_for_all(explainer: Explainer, i: int) -> bool | None:
     return True if len({arm for arm, _ in found}) == 1 and all(p for _, p in found) else None
 
 
-def _behind(explainer: Explainer, i: int) -> float | None:
+def _behind(explainer: Explainer, i: int, weights: Floats) -> float | None:
     """Return by how much the best single arm seems to fall short of the group's weighted worth."""
-    assert isinstance(explainer.goal, BestGroup)
     if not explainer.problem.worth.is_best:
         return None
-    weights = explainer.goal.weight_vector(len(explainer.names))
     worth = explainer.best[i] @ weights
     own = explainer.means[i, : len(explainer.problem.arms[i]), : len(weights)] @ weights
     single = np.max(own[explainer.may_count(i)], initial=-np.inf)
@@ -196,7 +195,7 @@ def _words(
         parts.append(f"{arm} is proven to have the best weighted mean of its arms{near}")
     if behind is not None and behind > 0:
         parts.append(f"its best single arm falls short of the group's worth by about {behind:.4g}")
-    if not isinstance(explainer.goal, BestGroup):
+    if explainer.goal.worth_weights(len(explainer.names)) is None:
         parts += _front(names, status)
     return "; ".join(parts)
 

@@ -23,7 +23,7 @@ from bestgroup.algorithms.protocol import Algorithm
 from bestgroup.errors import InvalidInput
 from bestgroup.files.problem_file import Spec
 from bestgroup.problem.arrays import number, positive_int, probability
-from bestgroup.problem.goals import BestGroup, Goal, check_goal
+from bestgroup.problem.goals import Goal, check_goal
 from bestgroup.problem.instance import Instance
 from bestgroup.problem.laws import FullyDependent, Normal
 from bestgroup.simulation.progress import Progress
@@ -291,7 +291,7 @@ def _epsilons(instance: Instance, goal: Goal, given: Sequence[Any] | None) -> li
     spread = instance.efficiency.max(axis=0) - instance.efficiency.min(axis=0)
     if np.max(own) == 0:
         wide = np.maximum(spread, 1e-3) / 10
-        own = float(wide.max()) if isinstance(goal, BestGroup) else tuple(wide.tolist())
+        own = tuple(wide.tolist()) if goal.slack_by_dim else float(wide.max())
     if isinstance(own, tuple) and len(set(own)) == 1:
         own = own[0]
     return [_scaled(own, times) for times in TIMES]

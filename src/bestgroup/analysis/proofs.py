@@ -11,7 +11,6 @@ from bestgroup.files.observations import Table
 from bestgroup.inference.certificate.within import Basis
 from bestgroup.inference.pivots import about_origin, of_values
 from bestgroup.inference.tally import Tally
-from bestgroup.problem.goals import BestGroup
 from bestgroup.problem.noise import SubGaussian
 from bestgroup.problem.problem import Problem
 from bestgroup.proof.build import Asked, ask
@@ -45,7 +44,7 @@ def data_proof(
         found.problem, found.goal, found.delta, table, columns, found.verdict.status.tolist()
     )
     if found.verdict.pairs:
-        if isinstance(found.goal, BestGroup):
+        if found.goal.worth_weights(found.problem.shape.dims) is not None:
             return instead(asked, data_boxes(asked))
         assert found.basis is not None
         return pairs_document(asked, found.verdict, one_origin(found.problem, found.basis))

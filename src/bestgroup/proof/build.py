@@ -11,7 +11,7 @@ from typing import Any
 
 from bestgroup._version import __version__
 from bestgroup.errors import InvalidInput
-from bestgroup.problem.goals import BestGroup, Goal
+from bestgroup.problem.goals import Goal
 from bestgroup.problem.noise import Bernoulli, Bounded, Gaussian, Noise, NoiseByDim, SubGaussian
 from bestgroup.problem.problem import Problem
 from bestgroup.problem.status import Status as Word
@@ -63,7 +63,6 @@ def ask(
 def document(asked: Asked, method: dict[str, Any], claims: list[list[Any]]) -> dict[str, Any]:
     """Return a proof document, once its claims have been checked."""
     problem, goal, rows = asked.problem, asked.goal, asked.rows
-    best = isinstance(goal, BestGroup)
     D = len(problem.decided)
     made: dict[str, Any] = {
         "format": FORMAT,
@@ -74,9 +73,7 @@ def document(asked: Asked, method: dict[str, Any], claims: list[list[Any]]) -> d
             "dims": [[dim.name, dim.direction] for dim in problem.decided],
         },
         "noise": noise_entry(problem.noise, D),
-        "goal": {"kind": "best", "weights": goal.weight_vector(D).tolist(), "epsilon": goal.epsilon}
-        if best
-        else {"kind": "pareto", "epsilon": goal.epsilons(D).tolist()},
+        "goal": goal.spelled_out(D).to_dict(),
         "delta": asked.delta,
         "assumptions": [],
         "statement": "",

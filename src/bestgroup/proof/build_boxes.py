@@ -15,7 +15,6 @@ from bestgroup.inference.evalues.normal import mixture_edge
 from bestgroup.inference.kinds import BOUNDED, SUBGAUSSIAN
 from bestgroup.inference.radii import Radius, radius_at
 from bestgroup.problem.arrays import Floats
-from bestgroup.problem.goals import BestGroup
 from bestgroup.problem.status import Status
 from bestgroup.proof.build import Asked, document
 from bestgroup.proof.sequences import BETS, WIDE
@@ -221,7 +220,7 @@ def needed(
         chosen.update((k, j, d, 1) for j in arms for d in dims if (k, j, d, 1) in bounds)
 
     status = np.asarray(asked.status)
-    if isinstance(asked.goal, BestGroup):
+    if asked.goal.worth_weights(D) is not None:
         for k in np.flatnonzero(status != Status.UNDECIDED).tolist():
             above(k, range(D))
             below(k, range(D))

@@ -12,7 +12,6 @@ from bestgroup.algorithms.protocol import Setting
 from bestgroup.errors import InvalidInput
 from bestgroup.inference.evalues.normal import wide_mixture
 from bestgroup.problem.arrays import Floats
-from bestgroup.problem.goals import ParetoGroups
 from bestgroup.problem.status import Status
 from bestgroup.proof.build import Asked, document
 from bestgroup.proof.pairs import OVER, STALE, WON, difference_shares
@@ -30,7 +29,7 @@ class Found(NamedTuple):
 
 def differences_document(asked: Asked, setting: Setting) -> dict[str, Any]:
     """Return the proof document of a run of TE+ with independent arms."""
-    if not isinstance(setting.goal, ParetoGroups):
+    if setting.goal.worth_weights(setting.shape.dims) is not None:
         raise InvalidInput("there is no proof file for this goal")
     N = setting.shape.groups
     found = difference_shares(setting.shape.sizes, setting.shape.dims)
@@ -55,7 +54,7 @@ class _Search:
     def __init__(self, asked: Asked, setting: Setting, parts: tuple[Fraction, ...]) -> None:
         shape = setting.shape
         self.asked, self.shape = asked, shape
-        self.epsilon = setting.goal.epsilons(shape.dims)  # type: ignore[union-attr]
+        self.epsilon = setting.goal.epsilons(shape.dims)
         self.scale = setting.noise.scales(shape.dims)
         self.levels = [-math.log(asked.delta * part) if part else math.inf for part in parts]
         self.sums: dict[tuple[int, int], Floats] = {}

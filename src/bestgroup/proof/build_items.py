@@ -12,7 +12,6 @@ from bestgroup.errors import InvalidInput
 from bestgroup.inference.evalues.paired import OPEN, PROVEN, Betting, Claim, purse, watch_item
 from bestgroup.inference.evalues.paired import betting as following_bets
 from bestgroup.problem.arrays import Floats
-from bestgroup.problem.goals import BestGroup
 from bestgroup.problem.status import Status
 from bestgroup.proof.build import Asked, document
 from bestgroup.proof.items import PROCESS
@@ -38,7 +37,7 @@ def items_document(
     }
     if complete:
         return document(asked, entry, [])
-    if isinstance(asked.goal, BestGroup):
+    if asked.goal.worth_weights(shape.dims) is not None:
         raise InvalidInput("there is no proof file for the best group on shared items yet")
     deepest = max((len(arm) for group in values for arm in group), default=0)
     entry["order"] = entry["order"][:deepest]
@@ -80,7 +79,7 @@ class _Search:
     def covers(self, kind: int, i: int, j: int, d: int) -> list[list[int]] | None:
         """Return claims of i against all arms of j in a dim; None if one is missing."""
         shape, delta = self.shape, self.asked.delta
-        epsilon = self.asked.goal.epsilons(shape.dims)  # type: ignore[union-attr]
+        epsilon = self.asked.goal.epsilons(shape.dims)
         need = shape.groups * (shape.total - shape.sizes[j]) / delta
         shift = 0.0
         if kind == WON:

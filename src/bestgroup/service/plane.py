@@ -7,7 +7,6 @@ from pydantic import BaseModel, Field
 
 from bestgroup.errors import InvalidInput
 from bestgroup.problem.arrays import Floats
-from bestgroup.problem.goals import ParetoGroups
 from bestgroup.service.numbers import LABEL, short, short_ends
 from bestgroup.service.proof import Proof, Standing
 from bestgroup.service.schemas import Ends
@@ -81,7 +80,7 @@ def make_plane(proof: Proof, standing: Standing, chosen: tuple[str, str]) -> Pla
 
 def _winners(proof: Proof, standing: Standing, shown: list[int]) -> dict[int, tuple[int, bool]]:
     """Return who beats each group that is out by most, and whether that one is proven to."""
-    if not isinstance(proof.spec.goal, ParetoGroups):
+    if proof.worth is not None:
         return {}
     best: Floats = proof.certificate.explainer.best
     decided, data = proof.certificate.verdict, proof.certificate.data

@@ -20,7 +20,6 @@ from bestgroup.errors import StoreError
 from bestgroup.inference.certificate.explain import Explanation
 from bestgroup.inference.certificate.forecast import pulls_needed
 from bestgroup.problem.arrays import Floats, Ints
-from bestgroup.problem.goals import ParetoGroups
 from bestgroup.problem.guarantee import Guarantee
 from bestgroup.problem.status import Status
 from bestgroup.service.schemas import STATUSES, GroupStatus
@@ -115,7 +114,7 @@ class Proof:
     @cached_property
     def needs(self) -> Floats:
         """About how many more pulls each group takes to be decided, [N]; inf if no one can say."""
-        if isinstance(self.spec.goal, ParetoGroups):
+        if self.spec.goal.accepts_each:
             return pulls_needed(self.certificate.explainer)
         needs = np.full(len(self.pulls), math.inf)
         for i in range(len(needs) if self.observed and len(needs) <= MOST_EXPLAINED else 0):

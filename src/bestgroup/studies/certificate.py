@@ -16,7 +16,7 @@ import numpy as np
 from bestgroup.analysis.certify import Certificate, data_guarantee
 from bestgroup.inference.certificate.judge import Verdict
 from bestgroup.problem.arrays import Bools
-from bestgroup.problem.goals import BestGroup, Goal
+from bestgroup.problem.goals import Goal
 from bestgroup.problem.guarantee import Guarantee, decisions_statement
 from bestgroup.problem.status import Status
 from bestgroup.studies.observer import Picture
@@ -95,12 +95,12 @@ def _beaten_and_best(data: Verdict, goal: Goal) -> tuple[Bools, Bools]:
     N, D = low.shape
     own = np.eye(N, dtype=bool)
     with np.errstate(invalid="ignore"):
-        if isinstance(goal, BestGroup):
-            weights = goal.weight_vector(D)
+        weights, epsilon = goal.worth_weights(D), goal.epsilons(D)
+        if weights is not None:
             least, most = low @ weights, high @ weights
-            above = least[None, :] > most[:, None] + goal.epsilon * weights.sum()
+            above = least[None, :] > most[:, None] + epsilon[0] * weights.sum()
             ahead = least[:, None] > most[None, :]
         else:
-            above = (low[None, :, :] > high[:, None, :] + goal.epsilons(D)).all(axis=2)
+            above = (low[None, :, :] > high[:, None, :] + epsilon).all(axis=2)
             ahead = (low[:, None, :] >= high[None, :, :]).any(axis=2)
     return np.any(above & ~own, axis=1), np.all(ahead | own, axis=1)

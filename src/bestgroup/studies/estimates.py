@@ -6,7 +6,6 @@ import numpy as np
 
 from bestgroup.analysis.certify import Certificate
 from bestgroup.problem.arrays import Floats
-from bestgroup.problem.goals import BestGroup
 
 
 def efficiencies(found: Certificate) -> Floats:
@@ -20,13 +19,14 @@ def weighted_worths(found: Certificate) -> Floats | None:
 
     Dims to be minimised count with the opposite sign.
     """
-    if not isinstance(found.goal, BestGroup):
+    weights = found.goal.worth_weights(found.problem.shape.dims)
+    if weights is None:
         return None
     ends = efficiencies(found)
     less = np.array([dim.direction == "min" for dim in found.problem.decided])
     ends[:, :, less] = -ends[::-1, :, less]
     with np.errstate(invalid="ignore"):
-        return ends @ found.goal.weight_vector(len(less))
+        return ends @ weights
 
 
 def front(found: Certificate, x: int, y: int) -> Floats:

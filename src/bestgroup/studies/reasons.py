@@ -15,8 +15,8 @@ import numpy as np
 from bestgroup.algorithms.protocol import kernels_of
 from bestgroup.drivers.session import LiveSession
 from bestgroup.inference.certificate.deviations import deviations
-from bestgroup.inference.certificate.explain import Explainer, pair_reach
-from bestgroup.inference.certificate.explain_worths import explainer_of
+from bestgroup.inference.certificate.explain import pair_reach
+from bestgroup.inference.certificate.explainers import explainer_of
 from bestgroup.inference.certificate.forecast import arms_needed
 from bestgroup.inference.certificate.judge import Verdict, boxes
 from bestgroup.inference.radii import radius_at
@@ -89,7 +89,7 @@ def foresee(spec: StudySpec, live: LiveSession) -> float | None:
     look = outlook(spec, live, forecast=False)
     ends = _ends(spec, tally, look)
     verdict = decided_verdict(spec, tally, live.status, look, ends)
-    explainer = Explainer(spec.problem, spec.goal, spec.delta, tally, verdict, look.reach)
+    explainer = explainer_of(spec.problem, spec.goal, spec.delta, tally, verdict, look.reach)
     need = arms_needed(explainer)
     active = _lockstep(live)
     if active is not None:

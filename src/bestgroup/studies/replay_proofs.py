@@ -10,7 +10,7 @@ from bestgroup.drivers.replay import Tape, Trace, replay
 from bestgroup.errors import InvalidInput
 from bestgroup.files.replacing import replacing
 from bestgroup.problem.arrays import probability
-from bestgroup.problem.goals import BestGroup, Goal
+from bestgroup.problem.goals import Goal
 from bestgroup.problem.noise import Noise, SubGaussian
 from bestgroup.problem.problem import Problem
 from bestgroup.problem.status import Status
@@ -59,9 +59,7 @@ def save_replay_proof(
             for j, count in enumerate(counts.tolist()):
                 values = reel.values(i, j, 0, count).tolist()
                 writer.writerows([i + 1, j + 1, k, *row] for k, row in enumerate(values))
-    spare = Status.OUT
-    if isinstance(goal, BestGroup) and goal.epsilon > 0:
-        spare = Status.NOT_NEEDED
+    spare = Status.NOT_NEEDED if goal.spares_groups else Status.OUT
     status = [Status.IN if i in trace.answer else spare for i in range(shape.groups)]
     asked = ask(problem, goal, probability(delta), file, COLUMNS, status)
     setting = Setting.of(problem, goal, asked.delta)

@@ -13,7 +13,8 @@ from numpy.typing import ArrayLike
 
 from bestgroup.errors import InvalidInput
 from bestgroup.problem.arrays import Bools, Floats, is_integer, numbers, vector_pair
-from bestgroup.problem.goals import BestGroup, Goal, ParetoGroups, check_goal
+from bestgroup.problem.goals import Goal, ParetoGroups, check_goal
+from bestgroup.problem.goals.pareto import undominated
 from bestgroup.problem.instance import Instance, check_instance
 from bestgroup.problem.status import Status
 
@@ -90,15 +91,7 @@ def pareto_groups(efficiency: ArrayLike, epsilon: ArrayLike = 0.0) -> Bools:
     R = numbers(efficiency, "efficiency")
     if R.ndim != 2 or R.size == 0:
         raise InvalidInput(f"efficiency must be an array [N, D]; got shape {list(R.shape)}")
-    eps = ParetoGroups(epsilon).epsilons(R.shape[1])  # type: ignore[arg-type]
-    beaten, below = np.zeros((2, len(R)), dtype=bool)
-    # Who is beaten is beaten by a group that nobody is above; the largest sums come first, so that
-    # few others are compared. Row by row: memory stays linear in N.
-    for k in np.argsort(-R.sum(axis=1), kind="stable"):
-        if not below[k]:
-            below |= (R[k] > R).all(axis=1)
-            beaten |= (R + eps < R[k]).all(axis=1)
-    return ~beaten
+    return undominated(R, ParetoGroups(epsilon).epsilons(R.shape[1]))  # type: ignore[arg-type]
 
 
 def optimal_groups(instance: Instance, goal: Goal) -> frozenset[int]:
@@ -108,10 +101,7 @@ def optimal_groups(instance: Instance, goal: Goal) -> frozenset[int]:
     frozenset({0, 1})
     """
     goal = check_goal(goal, check_instance(instance).dims)
-    if isinstance(goal, ParetoGroups):
-        return _indices(pareto_groups(instance.efficiency))
-    score = instance.efficiency @ np.array(goal.weights)
-    return _indices(score == score.max())
+    return frozenset(np.flatnonzero(goal.optimal(instance.efficiency)).tolist())
 
 
 def is_correct(answer: Iterable[int], instance: Instance, goal: Goal) -> bool:
@@ -135,11 +125,8 @@ def is_correct(answer: Iterable[int], instance: Instance, goal: Goal) -> bool:
             f"an answer must hold group indices from 0 to {instance.shape.groups - 1}; "
             f"got {set(chosen)}"
         )
-    if isinstance(goal, ParetoGroups):
-        eps = goal.epsilons(instance.shape.dims)
-        tolerated = _indices(pareto_groups(instance.efficiency, eps))
-        return optimal_groups(instance, goal) <= chosen <= tolerated
-    return _is_correct_best(chosen, instance, goal)
+    mask = np.isin(np.arange(instance.shape.groups), sorted(chosen))
+    return goal.is_right(mask, instance.efficiency, _rounding(instance))
 
 
 def wrong_decisions(status: Any, instance: Instance, goal: Goal) -> Bools:
@@ -154,62 +141,24 @@ def wrong_decisions(status: Any, instance: Instance, goal: Goal) -> Bools:
     array([[ True, False]])
     """
     goal, given = check_goal(goal, check_instance(instance).dims), np.asarray(status)
-    best = np.isin(np.arange(instance.shape.groups), sorted(optimal_groups(instance, goal)))
-    if isinstance(goal, ParetoGroups):
-        good = pareto_groups(instance.efficiency, goal.epsilons(instance.shape.dims))
-        needed = best
-    else:
-        groups = range(instance.shape.groups)
-        good = np.array([_is_correct_best(frozenset([i]), instance, goal) for i in groups])
-        needed = best & (best.sum() == 1)
+    needed = goal.needed(instance.efficiency)
+    good = goal.good(instance.efficiency, _rounding(instance))
     return ((given == Status.OUT) & needed) | ((given == Status.IN) & ~good)
 
 
-def _is_correct_best(chosen: frozenset[int], instance: Instance, goal: BestGroup) -> bool:
-    if len(chosen) != 1:
-        return False
-    weights = np.array(goal.weights)
-    score = instance.efficiency @ weights
-    shifted = (instance.efficiency[next(iter(chosen))] + goal.epsilon) @ weights
-    if instance.items is not None:  # equal sums over a pool are equal, whatever rounding says
-        shifted += 1e-12 * float(weights @ np.array(instance.items.reach))
-    # The index test makes the best group right even where rounding of the shift says otherwise.
-    return next(iter(chosen)) in optimal_groups(instance, goal) or bool(shifted >= score.max())
-
-
-def _indices(mask: Any) -> frozenset[int]:
-    return frozenset(np.flatnonzero(mask).tolist())
+def _rounding(instance: Instance) -> Floats:
+    """Return the ranges of values in units of which rounding counts, [D]; 0 without shared items."""
+    if instance.items is None:
+        return np.zeros(instance.shape.dims)
+    return np.array(
+        instance.items.reach
+    )  # equal sums over a pool are equal, whatever rounding says
 
 
 def endless(instance: Instance, goal: Goal) -> str | None:
     """Return why no correct algorithm can stop on this instance, or None.
 
-    Pareto: a group that nothing beats strictly must be told from one that is at least epsilon above
-    it in every dim and not above it in one. Best: epsilon = 0 and several best groups.
-
     >>> endless(Instance([[[1.0]], [[1.0]]]), BestGroup([1.0]))
     "groups 'group 0' and 'group 1' tie for the best weighted efficiency"
     """
-    names = instance.groups
-    if isinstance(goal, BestGroup):
-        best = sorted(optimal_groups(instance, goal))
-        if goal.epsilon == 0 and len(best) > 1:
-            return (
-                f"groups {names[best[0]]!r} and {names[best[1]]!r} tie for the best weighted "
-                "efficiency"
-            )
-        return None
-    eps = goal.epsilons(instance.shape.dims)
-    if (eps > 0).all():
-        return None
-    R = instance.efficiency
-    for i in sorted(optimal_groups(instance, goal)):
-        near = (R[i] + eps <= R).all(axis=1)
-        near[i] = False
-        if near.any():
-            rival = int(np.flatnonzero(near)[0])
-            return (
-                f"group {names[i]!r} is not strictly below group {names[rival]!r}, but nowhere "
-                "above it, and epsilon is 0 there"
-            )
-    return None
+    return goal.endless(instance.efficiency, instance.groups)

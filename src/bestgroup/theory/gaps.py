@@ -6,15 +6,16 @@ the gap +inf. Every loop over groups is over the optimal ones only, and memory i
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from bestgroup.errors import InvalidInput
 from bestgroup.problem.arrays import Bools, Floats, numbers, read_only
-from bestgroup.problem.goals import BestGroup, Goal, ParetoGroups, check_goal
+from bestgroup.problem.goals import BestGroup, Goal, ParetoGroups, check_goal, for_goal
 from bestgroup.problem.instance import Instance, check_instance
 
 
@@ -52,9 +53,7 @@ def gaps(instance: Instance, goal: Goal) -> Gaps:
     [array([0., 0.]), array([0.5])]
     """
     goal = check_goal(goal, check_instance(instance).dims)
-    if isinstance(goal, ParetoGroups):
-        return _pareto(instance, goal)
-    return _best(instance, goal)
+    return for_goal(goal, _GAPS, "gap")(instance, goal)
 
 
 def _pareto(instance: Instance, goal: ParetoGroups) -> Gaps:
@@ -78,6 +77,9 @@ def _best(instance: Instance, goal: BestGroup) -> Gaps:
         for rows, best, gap in zip(instance.means, R, group, strict=True)
     ]
     return Gaps(read_only(group), _sealed(arm), _sealed(effective), lift=_sealed(lift))
+
+
+_GAPS: dict[type[Goal], Callable[[Instance, Any], Gaps]] = {ParetoGroups: _pareto, BestGroup: _best}
 
 
 def group_gaps(efficiency: ArrayLike) -> tuple[Floats, Floats, Floats]:

@@ -6,13 +6,14 @@ Dims are divided by their noise scales, as in `caps`. The caps of the algorithms
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from bestgroup.problem.arrays import Floats, Ints, probability, read_only
-from bestgroup.problem.goals import BestGroup, Goal, ParetoGroups, check_goal
+from bestgroup.problem.goals import BestGroup, Goal, ParetoGroups, check_goal, for_goal
 from bestgroup.problem.instance import Instance, check_instance
 from bestgroup.problem.laws import FullyDependent, Normal
 from bestgroup.theory.dominance import optimal_groups
@@ -71,12 +72,9 @@ def lower_bound(instance: Instance, goal: Goal, delta: float) -> LowerBound:
     failed = None
     if (scale <= 0).any():
         scale, failed = instance.scale, "the theorem needs noise in every dim"
-    if isinstance(goal, ParetoGroups):
-        by_arm, by_group = _pareto_need(instance, goal, need, scale)
-        failed = failed or _outside_class(instance, goal, scale)
-    else:
-        by_arm, by_group = _best_need(instance, goal, need, scale)
-        failed = failed or _outside_theorem(instance, goal)
+    need_of, objection = for_goal(goal, _THEOREMS, "lower bound")
+    by_arm, by_group = need_of(instance, goal, need, scale)
+    failed = failed or objection(instance, goal, scale)
     value = math.nan if failed else float(by_group.sum())
     why_not = failed
     if failed is None and dependent is None:
@@ -132,7 +130,7 @@ def _over_square(constant: float, gap: Floats) -> Floats:
         return constant / np.square(gap)
 
 
-def _outside_theorem(instance: Instance, goal: BestGroup) -> str | None:
+def _outside_theorem(instance: Instance, goal: BestGroup, scale: Floats) -> str | None:
     if goal.epsilon > 0:
         return f"the theorem is for epsilon = 0; got {goal.epsilon:g}"
     if len(optimal_groups(instance, goal)) > 1:
@@ -144,6 +142,15 @@ def _outside_class(instance: Instance, goal: ParetoGroups, scale: Floats) -> str
     conditions = _class_conditions(instance, goal.epsilons(instance.shape.dims), scale)
     wanted = next((text for holds, text in conditions if not holds), None)
     return wanted and f"the instance is outside the class of the theorem, which needs {wanted}"
+
+
+# What the theorem asks for, by arm and by group, and why it says nothing about an instance.
+_Need = Callable[[Instance, Any, float, Floats], tuple[list[Floats], Floats]]
+_Objection = Callable[[Instance, Any, Floats], str | None]
+_THEOREMS: dict[type[Goal], tuple[_Need, _Objection]] = {
+    ParetoGroups: (_pareto_need, _outside_class),
+    BestGroup: (_best_need, _outside_theorem),
+}
 
 
 def _class_conditions(

@@ -12,6 +12,7 @@ weights * s.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,16 +20,11 @@ import numpy as np
 from bestgroup.errors import InvalidInput
 from bestgroup.inference.radii import Radius, make_radius, radius_at
 from bestgroup.problem.arrays import Floats, probability, read_only
-from bestgroup.problem.goals import BestGroup, Goal, ParetoGroups, check_goal
+from bestgroup.problem.goals import BestGroup, Goal, ParetoGroups, check_goal, for_goal
 from bestgroup.problem.instance import Instance, check_instance
 from bestgroup.theory.dominance import optimal_groups
 from bestgroup.theory.gaps import arm_gaps, group_gaps, tolerant_group_gaps, weighted_gaps
 
-# Algorithms with explicit caps, and whether they eliminate arms.
-_ALGORITHMS = {
-    ParetoGroups: {"te": True, "age": True, "ge": False},
-    BestGroup: {"eecb": True},
-}
 _MOST_PULLS = 2**53  # beyond it floats skip integers
 
 
@@ -78,19 +74,18 @@ def upper_bound(
     """
     goal = check_goal(goal, check_instance(instance).dims)
     level = probability(delta)
-    known = _ALGORITHMS[type(goal)]
+    known, caps_of = for_goal(goal, _BOUNDS, "upper bound")
     name = next(iter(known)) if algorithm is None else algorithm
     if name not in known:
         raise InvalidInput(
             f"algorithm must be one of {', '.join(known)} for this goal; got {algorithm!r}"
         )
-    if isinstance(goal, ParetoGroups):
-        caps = _pareto_caps(instance, goal, level, drops_arms=known[name])
-    else:
-        caps = _best_caps(instance, goal, level)
+    caps = caps_of(instance, goal, level, known[name])
     by_group = np.array([cap.sum() for cap in caps])
     value = float(by_group.sum())
-    why_not = _too_noisy(instance) or (None if value < math.inf else _unbounded(goal, by_group))
+    why_not = _too_noisy(instance)
+    if why_not is None and value == math.inf:
+        why_not = _unbounded(goal, by_group, instance.shape.dims)
     sealed = [read_only(cap) for cap in caps]
     return UpperBound(name, sealed, read_only(by_group), value, why_not is None, why_not)
 
@@ -110,7 +105,7 @@ def _pareto_caps(
     return _split(instance, 1.0 + _last_rounds(np.concatenate(levels), instance, delta))
 
 
-def _best_caps(instance: Instance, goal: BestGroup, delta: float) -> list[Floats]:
+def _best_caps(instance: Instance, goal: BestGroup, delta: float, drops_arms: bool) -> list[Floats]:
     R, means = scaled(instance, instance.scale)
     weights = goal.weight_vector(instance.shape.dims)
     effect = len(weights) * weights * instance.scale
@@ -127,6 +122,13 @@ def _best_caps(instance: Instance, goal: BestGroup, delta: float) -> list[Floats
         for i in optimal_groups(instance, goal):
             caps[i] = caps[i] + 1.0
     return caps
+
+
+# Algorithms with explicit caps, whether they eliminate arms, and the caps.
+_BOUNDS: dict[type[Goal], tuple[dict[str, bool], Callable[..., list[Floats]]]] = {
+    ParetoGroups: ({"te": True, "age": True, "ge": False}, _pareto_caps),
+    BestGroup: ({"eecb": True}, _best_caps),
+}
 
 
 def _last_rounds(levels: Floats, instance: Instance, delta: float) -> Floats:
@@ -169,7 +171,8 @@ def _too_noisy(instance: Instance) -> str | None:
     return "the law has a larger scale than the noise model allows, so the good event is not sure"
 
 
-def _unbounded(goal: Goal, by_group: Floats) -> str:
+def _unbounded(goal: Goal, by_group: Floats, dims: int) -> str:
     groups = np.flatnonzero(np.isinf(by_group)).tolist()
-    what = "efficiencies" if isinstance(goal, ParetoGroups) else "weighted efficiencies"
-    return f"nothing bounds the pulls of groups {groups}: with epsilon = 0 their {what} are tied"
+    weighted = "" if goal.worth_weights(dims) is None else "weighted "
+    why = f"with epsilon = 0 their {weighted}efficiencies are tied"
+    return f"nothing bounds the pulls of groups {groups}: {why}"

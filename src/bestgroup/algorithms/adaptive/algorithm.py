@@ -28,7 +28,6 @@ from bestgroup.algorithms.protocol import Algorithm, Comparison, Grounds, Kernel
 from bestgroup.errors import InvalidInput
 from bestgroup.inference.confidence_sequences.boxes import BoxRule
 from bestgroup.problem.arrays import number, positive_int
-from bestgroup.problem.goals import ParetoGroups
 from bestgroup.problem.guarantee import Guarantee
 
 
@@ -113,7 +112,7 @@ class Adaptive(Algorithm):
             from bestgroup.algorithms.shared_items.algorithm import for_setting
 
             return for_setting(setting, self.batch, older=self.fixed_bets)
-        return self._half(isinstance(setting.goal, ParetoGroups))
+        return self._half(setting.goal.worth_weights(setting.shape.dims) is None)
 
     def _for_rule(self, rule: Any) -> Algorithm:
         from bestgroup.algorithms.shared_items.algorithm import for_rule

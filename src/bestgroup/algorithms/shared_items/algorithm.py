@@ -141,9 +141,7 @@ class ItemsBest(OnItems):
         super().check(setting)
         numbers = purse_size(betting(setting.items.count if setting.items else 0)) + 8
         shape = setting.shape
-        rows = 1
-        if isinstance(setting.goal, BestGroup) and setting.goal.epsilon:
-            rows += shape.groups
+        rows = 1 + (shape.groups if setting.goal.epsilon else 0)
         selections = sum(size**shape.dims for size in shape.sizes)
         check_memory(selections * rows * numbers, "the best group")
 
@@ -242,7 +240,7 @@ def for_setting(
     if clustered and older:
         raise InvalidInput("this version of the algorithm does not know clusters of items")
     made = ItemsPareto(batch, lockstep, older)
-    if not isinstance(setting.goal, ParetoGroups):
+    if not isinstance(setting.goal, ItemsPareto.goals):
         made = (ItemsBestByUnion if older else ItemsBest)(batch, lockstep, older)
     return OnClusters(made) if clustered else made
 

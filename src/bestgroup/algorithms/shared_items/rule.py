@@ -20,7 +20,6 @@ from bestgroup.compile.kernel import kernel
 from bestgroup.errors import InvalidInput
 from bestgroup.inference.evalues.paired import Betting, betting, ladder
 from bestgroup.problem.arrays import Bools, Floats, Ints
-from bestgroup.problem.goals import BestGroup
 
 ENDLESS = 2**40  # more items than any run passes
 FIRST = 4  # items of every arm to begin with
@@ -55,7 +54,6 @@ def items_rule(
     assert items is not None
     sizes = np.array(shape.sizes, np.int64)
     start = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-    best = isinstance(goal, BestGroup)
     cost = np.ones(shape.total)
     if setting.costs is not None:
         cost = np.concatenate([np.asarray(row, np.float64) for row in setting.costs])
@@ -66,9 +64,9 @@ def items_rule(
         home=np.repeat(np.arange(shape.groups), sizes),
         place=np.concatenate([np.arange(int(size)) for size in sizes]),
         cost=cost / cost.min(),
-        epsilon=np.full(shape.dims, goal.epsilon) if best else goal.epsilons(shape.dims),
+        epsilon=goal.epsilons(shape.dims),
         reach=np.array(items.reach),
-        weights=goal.weight_vector(shape.dims) if best else np.ones(shape.dims),
+        weights=goal.weight_vector(shape.dims),
         betting=(ladder if older else betting)(items.count if items.pool else 0),
         level=math.log(1.0 / setting.delta),
         limit=items.count or ENDLESS,

@@ -466,7 +466,6 @@ class TePlus(Algorithm):
 
     def rule(self, setting: Setting) -> Any:
         """Return the rule for the kernels."""
-        assert isinstance(setting.goal, ParetoGroups)
         if setting.items is not None:
             return for_setting(setting, _ITEM, True, self.fixed_bets).rule(setting)
         shape = setting.shape

@@ -11,31 +11,15 @@ from dataclasses import replace
 import numpy as np
 
 from bestgroup.inference.certificate.explain import Explainer, Explanation, Reason
-from bestgroup.inference.certificate.judge import Verdict
-from bestgroup.inference.tally import Tally
+from bestgroup.inference.certificate.explain_best import BestExplainer
+from bestgroup.inference.certificate.explain_pareto import ParetoExplainer
 from bestgroup.inference.worths import BARRED, COUNTS, OPEN
 from bestgroup.problem.arrays import Bools, Floats, Ints
-from bestgroup.problem.goals import BestGroup, Goal
 from bestgroup.problem.measure import Measure
-from bestgroup.problem.problem import Problem
 from bestgroup.problem.status import Status
 
 ALL_ARMS = "average"  # what stands for a group that is worth it
 _MOST = 6  # arms that are named
-
-
-def explainer_of(
-    problem: Problem,
-    goal: Goal,
-    delta: float,
-    tally: Tally,
-    verdict: Verdict,
-    reach: Floats | None = None,
-    proven: bool = True,
-) -> Explainer:
-    """Return what explains a verdict on a problem."""
-    kind = Explainer if problem.measure is None else WorthExplainer
-    return kind(problem, goal, delta, tally, verdict, reach, proven=proven)
 
 
 def seems_to_count(means: Floats, standing: Ints, measure: Measure) -> Bools:
@@ -91,9 +75,7 @@ class WorthExplainer(Explainer):
             return self._made(i, status.word, f"by the estimates {few} {verb} {words}", [], None)
         if status == Status.UNDECIDED and measured and not self._has_rival(i):
             return self._made(i, "undecided", f"not proven yet to keep {words}", [], None)
-        if isinstance(self.goal, BestGroup) and status == Status.IN and not self._has_rival(i):
-            return self._made(i, self._best_words(status), "no other group seems to be left", [])
-        return super().group(i)
+        return self._by_goal(i)
 
     def _has_rival(self, i: int) -> bool:
         """Return whether another group seems to be worth anything."""
@@ -140,6 +122,25 @@ class WorthExplainer(Explainer):
     ) -> Explanation:
         return super()._made(i, state, told + self._standing_words(i), reasons, more)
 
+    def _kept_words(self) -> str:
+        return " and ".join(limit.in_words() for limit in self.problem.limits)
+
+    def _standing_words(self, i: int) -> str:
+        """Return which arms keep the limits, as far as proven; nothing without limits."""
+        if not self.measure.bounds:
+            return ""
+        arms = self.problem.arms[i]
+        parts: list[str] = []
+        for kind, what in ((COUNTS, "kept by"), (BARRED, "broken by"), (OPEN, "open for")):
+            names = [arm for j, arm in enumerate(arms) if self.standing[i, j] == kind]
+            if names:
+                parts.append(f"{what} {_some(names)}")
+        return f"; limits: {', '.join(parts)}"
+
+
+class ParetoWorthExplainer(WorthExplainer, ParetoExplainer):
+    """Explains which groups are Pareto optimal by their worths."""
+
     def _open(self, i: int) -> Explanation:
         """Return what a group lacks: who may beat it, or who is not yet proven to."""
         if not (self.tally.counts[i, : len(self.problem.arms[i])] > 0).all():
@@ -164,24 +165,19 @@ class WorthExplainer(Explainer):
         only = "only " if worst.margin >= 0 else ""
         return self._made(i, "undecided", f"{only}{self._gap(worst)}{others}", keep, None)
 
+
+class BestWorthExplainer(WorthExplainer, BestExplainer):
+    """Explains which group has the best weighted worth."""
+
+    def _by_goal(self, i: int) -> Explanation:
+        status = Status(self.verdict.status[i])
+        if status == Status.IN and not self._has_rival(i):
+            return self._made(i, self._best_words(status), "no other group seems to be left", [])
+        return super()._by_goal(i)
+
     def _best_missing(self, i: int, rival: int, gap: float) -> tuple[str, float | None]:
         """Return nothing: there are no forecasts."""
         return "", None
-
-    def _kept_words(self) -> str:
-        return " and ".join(limit.in_words() for limit in self.problem.limits)
-
-    def _standing_words(self, i: int) -> str:
-        """Return which arms keep the limits, as far as proven; nothing without limits."""
-        if not self.measure.bounds:
-            return ""
-        arms = self.problem.arms[i]
-        parts: list[str] = []
-        for kind, what in ((COUNTS, "kept by"), (BARRED, "broken by"), (OPEN, "open for")):
-            names = [arm for j, arm in enumerate(arms) if self.standing[i, j] == kind]
-            if names:
-                parts.append(f"{what} {_some(names)}")
-        return f"; limits: {', '.join(parts)}"
 
 
 def _some(names: list[str]) -> str:

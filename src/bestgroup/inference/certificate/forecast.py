@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bestgroup.problem.arrays import Floats, Ints
-from bestgroup.problem.goals import BestGroup
 from bestgroup.problem.status import Status
 
 if TYPE_CHECKING:
     from bestgroup.inference.certificate.explain import Explainer
+    from bestgroup.inference.certificate.explain_best import BestExplainer
 
 
 def pulls_needed(explainer: Explainer) -> Floats:
@@ -38,7 +38,7 @@ def group_needs(explainer: Explainer, i: int) -> float:
         return math.inf
     need = np.zeros((shape.groups, shape.arms))
     with np.errstate(all="ignore"):
-        _need_pareto(explainer, i, need)
+        need_pareto(explainer, i, need)
         more = np.maximum(need - counts, 0.0)[shape.exists]
     total = float(more.sum())
     return math.inf if math.isnan(total) else max(total, 1.0)
@@ -60,11 +60,7 @@ def arms_needed(explainer: Explainer) -> Floats:
     if (explainer.tally.counts[shape.exists] == 0).any():
         return np.where(shape.exists, math.inf, 0.0)
     with np.errstate(all="ignore"):
-        if isinstance(explainer.goal, BestGroup):
-            _need_best(explainer, need)
-        else:
-            for i in np.flatnonzero(explainer.verdict.status == Status.UNDECIDED):
-                _need_pareto(explainer, int(i), need)
+        explainer.raise_needs(need)
     return need
 
 
@@ -79,7 +75,7 @@ def _counts(explainer: Explainer, i: int, j: Ints | int, d: int, shift: float) -
     return np.where(exists, np.where(gap > 0, counts, math.inf), 0.0)
 
 
-def _need_pareto(explainer: Explainer, i: int, need: Floats) -> None:
+def need_pareto(explainer: Explainer, i: int, need: Floats) -> None:
     """Raise `need` by what decides group i: against every rival in its best dim, or by one in all."""
     verdict, shape = explainer.verdict, explainer.problem.shape
     N, D = shape.groups, len(explainer.names)
@@ -114,17 +110,11 @@ def _raise(need: Floats, i: int, m: int, count: float) -> None:
     need[i, m] = max(need[i, m], count)
 
 
-def _need_best(explainer: Explainer, need: Floats) -> None:
-    """Raise `need` by what shows the group ahead to be the best."""
-    goal, shape = explainer.goal, explainer.problem.shape
-    assert isinstance(goal, BestGroup)
-    status = explainer.verdict.status
-    if (status == Status.IN).any():
-        return
-    weights = goal.weight_vector(shape.dims)
+def need_best(explainer: BestExplainer, weights: Floats, slack: float, need: Floats) -> None:
+    """Raise `need` by what shows the group ahead to be the best up to the slack."""
+    shape, status = explainer.problem.shape, explainer.verdict.status
     value = explainer.best @ weights
     i = int(np.argmax(np.where(status == Status.OUT, -math.inf, value)))
-    slack = goal.epsilon * weights.sum()
     for j in np.flatnonzero((status != Status.OUT) & (np.arange(shape.groups) != i)):
         width = explainer.spread(i, int(j), counted=False)
         for d in range(shape.dims):

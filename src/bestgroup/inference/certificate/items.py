@@ -25,7 +25,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -41,8 +41,8 @@ from bestgroup.inference.evalues.paired import (
     lower_mean,
     rounding,
 )
-from bestgroup.problem.arrays import Bools, Floats
-from bestgroup.problem.goals import BestGroup, Goal
+from bestgroup.problem.arrays import Bools, Floats, Ints
+from bestgroup.problem.goals import BestGroup, Goal, ParetoGroups, for_goal
 from bestgroup.problem.items import SharedItems
 from bestgroup.problem.shape import Shape
 
@@ -72,9 +72,12 @@ def judge_items(
         return _exactly(table, shape, goal)
     judge = _Judge(table, shape, items, delta)
     low, high = judge.boxes()
-    if isinstance(goal, BestGroup):
-        return _best(judge, goal, low, high)
-    epsilon = goal.epsilons(shape.dims)
+    return for_goal(goal, _RULES, "certificate on shared items").judge(judge, goal, low, high)
+
+
+def _pareto(judge: _Judge, goal: ParetoGroups, low: Floats, high: Floats) -> Verdict:
+    """Judge by comparisons of groups in single dims."""
+    shape, delta, epsilon = judge.shape, judge.delta, goal.epsilons(judge.shape.dims)
     N, D = shape.groups, shape.dims
     beats, holds = np.zeros((N, N, D), np.bool_), np.zeros((N, N, D), np.bool_)
     for i, j in itertools.permutations(range(N), 2):
@@ -122,12 +125,8 @@ def _exactly(table: ItemTable, shape: Shape, goal: Goal) -> Verdict:
     slop = np.array([rounding(units, units, 0.0, r) for r in table.high - table.low]) / units
     beats = best[:, None, :] > best[None, :, :] + slop
     holds = best[:, None, :] >= best[None, :, :] - slop
-    if isinstance(goal, BestGroup):
-        worth = best @ goal.weight_vector(shape.dims)
-        others = np.arange(shape.groups) != int(worth.argmax())
-        status = settle_best(others, int(worth.argmax()), goal)
-    else:
-        status = settle(beats, holds)
+    exactly = for_goal(goal, _RULES, "certificate on shared items").exactly
+    status = exactly(best, beats, holds, goal)
     return Verdict(status, known, known, beats, holds, False)
 
 
@@ -273,3 +272,25 @@ def _difference(
     for d, (x, y) in enumerate(zip(ours, theirs, strict=True)):
         total += weights[d] * (x[:n, d] - y[:n, d])
     return total, table.sizes[:n]
+
+
+class _Rule(NamedTuple):
+    """How a goal is judged: by claims on a table, and by efficiencies that are known."""
+
+    judge: Callable[[_Judge, Any, Floats, Floats], Verdict]
+    exactly: Callable[[Floats, Bools, Bools, Any], Ints]
+
+
+def _pareto_exactly(best: Floats, beats: Bools, holds: Bools, goal: ParetoGroups) -> Ints:
+    return settle(beats, holds)
+
+
+def _best_exactly(best: Floats, beats: Bools, holds: Bools, goal: BestGroup) -> Ints:
+    first = int((best @ goal.weight_vector(best.shape[1])).argmax())
+    return settle_best(np.arange(len(best)) != first, first, goal)
+
+
+_RULES: dict[type[Goal], _Rule] = {
+    ParetoGroups: _Rule(_pareto, _pareto_exactly),
+    BestGroup: _Rule(_best, _best_exactly),
+}

@@ -35,6 +35,7 @@ epsilon = 0 the group that is in is at least as good as all others, which are ou
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -48,7 +49,7 @@ from bestgroup.inference.evalues.wealth import BETS, STATISTICS
 from bestgroup.inference.pivots import about_origin, of_values
 from bestgroup.inference.tally import Tally
 from bestgroup.problem.arrays import Bools, Floats, Ints
-from bestgroup.problem.goals import BestGroup, Goal
+from bestgroup.problem.goals import BestGroup, Goal, ParetoGroups, for_goal
 from bestgroup.problem.noise import Noise, SubGaussian
 from bestgroup.problem.shape import Shape
 from bestgroup.problem.status import Status
@@ -109,29 +110,53 @@ def judge(tally: Tally, shape: Shape, goal: Goal, noise: Noise, delta: float) ->
     low, high = boxes(tally, shape, noise, delta)
     if noise.arms != "independent":
         return judge_boxes(low, high, goal)
+    by_evidence = for_goal(goal, _BY_EVIDENCE, "certificate")
+    return by_evidence(tally, shape, goal, noise, delta, (low, high))
+
+
+def _best_by_evidence(
+    tally: Tally,
+    shape: Shape,
+    goal: BestGroup,
+    noise: Noise,
+    delta: float,
+    ends: tuple[Floats, Floats],
+) -> Verdict:
+    if shape.dims > MOST_DIMS or not noise.has_scale:
+        return judge_boxes(*ends, goal)
+    first, sure, near = behind_leader(tally, shape, goal, noise, delta, ends[0])
+    status = settle_best(sure, first if near.sum() == shape.groups - 1 else -1, goal)
+    return judge_boxes(*ends, goal)._replace(status=status, pairs=True)
+
+
+def _pareto_by_evidence(
+    tally: Tally,
+    shape: Shape,
+    goal: ParetoGroups,
+    noise: Noise,
+    delta: float,
+    ends: tuple[Floats, Floats],
+) -> Verdict:
     N, D = shape.groups, shape.dims
-    if isinstance(goal, BestGroup):
-        if D > MOST_DIMS or not noise.has_scale:
-            return judge_boxes(low, high, goal)
-        first, sure, near = behind_leader(tally, shape, goal, noise, delta, low)
-        status = settle_best(sure, first if near.sum() == N - 1 else -1, goal)
-        return judge_boxes(low, high, goal)._replace(status=status, pairs=True)
     beats, holds = np.zeros((N, N, D), np.bool_), np.zeros((N, N, D), np.bool_)
     work = 1 if isinstance(noise, SubGaussian) else 20  # of one comparison
     body = pair_signs.compiled if work * N * N * D * shape.arms > 3000 else pair_signs
     body(tally, shape.exists, noise.boxes(shape, delta), goal.epsilons(D), delta, beats, holds)
-    return Verdict(settle(beats, holds), low, high, beats, holds, True)
+    return Verdict(settle(beats, holds), *ends, beats, holds, True)
+
+
+_BY_EVIDENCE: dict[type[Goal], Callable[..., Verdict]] = {
+    ParetoGroups: _pareto_by_evidence,
+    BestGroup: _best_by_evidence,
+}
 
 
 def judge_boxes(low: Floats, high: Floats, goal: Goal) -> Verdict:
     """Return what boxes of arms, [N, K, D] each, prove if all of them hold."""
     lower, upper = low.max(axis=1), high.max(axis=1)
     beats = lower[:, None, :] > upper[None, :, :]
-    if isinstance(goal, BestGroup):
-        holds = lower[:, None, :] >= upper[None, :, :]
-        return Verdict(_best_by_boxes(lower, upper, goal), low, high, beats, holds, False)
-    holds = lower[:, None, :] + goal.epsilons(low.shape[2]) >= upper[None, :, :]
-    return Verdict(settle(beats, holds), low, high, beats, holds, False)
+    status, holds = for_goal(goal, _BY_BOXES, "certificate")(lower, upper, beats, goal)
+    return Verdict(status, low, high, beats, holds, False)
 
 
 def boxes(tally: Tally, shape: Shape, noise: Noise, delta: float) -> tuple[Floats, Floats]:
@@ -166,7 +191,16 @@ def settle_best(behind: Bools, first: int, goal: BestGroup) -> Ints:
     return status
 
 
-def _best_by_boxes(lower: Floats, upper: Floats, goal: BestGroup) -> Ints:
+def _pareto_by_boxes(
+    lower: Floats, upper: Floats, beats: Bools, goal: ParetoGroups
+) -> tuple[Ints, Bools]:
+    holds = lower[:, None, :] + goal.epsilons(lower.shape[1]) >= upper[None, :, :]
+    return settle(beats, holds), holds
+
+
+def _best_by_boxes(
+    lower: Floats, upper: Floats, beats: Bools, goal: BestGroup
+) -> tuple[Ints, Bools]:
     weights = goal.weight_vector(lower.shape[1])
     least, most = lower @ weights, upper @ weights
     others = ~np.eye(len(lower), dtype=bool)
@@ -174,7 +208,13 @@ def _best_by_boxes(lower: Floats, upper: Floats, goal: BestGroup) -> Ints:
     ahead = least[:, None] + goal.epsilon * weights.sum() >= most[None, :]
     best = np.flatnonzero((ahead | ~others).all(axis=1))
     first = int(best[np.argmax(least[best])]) if len(best) else -1
-    return settle_best(behind, first, goal)
+    return settle_best(behind, first, goal), lower[:, None, :] >= upper[None, :, :]
+
+
+_BY_BOXES: dict[type[Goal], Callable[..., tuple[Ints, Bools]]] = {
+    ParetoGroups: _pareto_by_boxes,
+    BestGroup: _best_by_boxes,
+}
 
 
 @kernel

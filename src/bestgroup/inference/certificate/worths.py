@@ -147,9 +147,9 @@ def verdict_of(found: Worths, goal: Goal, measure: Measure) -> Verdict:
     known: Bools = np.all(lower > -np.inf, axis=1)
     barred: Bools = np.all(upper == -np.inf, axis=1)  # too few arms are left that may count
     beats = lower[:, None, :] > upper[None, :, :]
-    slack = (
-        goal.epsilons(measure.dims) if isinstance(goal, ParetoGroups) else np.zeros(measure.dims)
-    )
+    slack: Floats = np.zeros(measure.dims)
+    if goal.worth_weights(measure.dims) is None:
+        slack = goal.epsilons(measure.dims)
     holds: Bools = (lower[:, None, :] + slack >= upper[None, :, :]) & known[:, None, None]
     if isinstance(goal, BestGroup):
         status = _best(lower, upper, known, goal)

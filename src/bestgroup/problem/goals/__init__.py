@@ -4,8 +4,17 @@ Numbers by dim are a list in the order of the decided dims, or a mapping from na
 a mapping into the order of a problem's dims.
 """
 
+from bestgroup.problem.goals.base import Goal, for_goal
 from bestgroup.problem.goals.best import BestGroup
 from bestgroup.problem.goals.pareto import ParetoGroups
-from bestgroup.problem.goals.reading import Goal, check_goal, goal_from_dict
+from bestgroup.problem.goals.reading import KINDS, check_goal, goal_from_dict
 
-__all__ = ["BestGroup", "Goal", "ParetoGroups", "check_goal", "goal_from_dict"]
+__all__ = [
+    "KINDS",
+    "BestGroup",
+    "Goal",
+    "ParetoGroups",
+    "check_goal",
+    "for_goal",
+    "goal_from_dict",
+]

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
 
 from bestgroup.errors import InvalidInput
 from bestgroup.problem.arrays import is_table, number
+from bestgroup.problem.goals.base import Goal
+
+T = TypeVar("T")
+G = TypeVar("G", bound=Goal)
 
 
 def entries(given: Any, what: str) -> tuple[Any, tuple[str, ...] | None]:
@@ -41,3 +45,25 @@ def plain(values: float | tuple[float, ...], names: tuple[str, ...] | None) -> A
     if not isinstance(values, tuple):
         return values
     return list(values) if names is None else dict(zip(names, values, strict=True))
+
+
+def check_entries(goal: G, dims: Sequence[str] | None) -> G:
+    """Return the goal with its numbers in the order of these dims, if there are any."""
+    if dims is None:
+        return goal
+    ordered: Any = goal.of(dims)
+    given: float | tuple[float, ...] = getattr(ordered, goal.by_dim)
+    if isinstance(given, tuple) and len(given) != len(dims):
+        raise InvalidInput(
+            f"{goal.by_dim} must have one entry for each of the {len(dims)} decided dims "
+            f"({', '.join(dims)}); got {len(given)}"
+        )
+    return ordered
+
+
+def entered(entry: str, make: Callable[[], T]) -> T:
+    """Return make(); a refusal begins with where the entry stands."""
+    try:
+        return make()
+    except InvalidInput as error:
+        raise InvalidInput(f"goal.{entry}: {str(error).removeprefix(entry + ' ')}") from None

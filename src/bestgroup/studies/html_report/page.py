@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from bestgroup._version import __version__
-from bestgroup.problem.goals import BestGroup
 from bestgroup.problem.markup import Markup, joined, tag
 from bestgroup.problem.status import Status
 from bestgroup.studies.estimates import efficiencies, front, weighted_worths
@@ -60,8 +59,6 @@ def policy() -> str:
 
 def _verdict(facts: Facts) -> Markup:
     spec, counts = facts.spec, facts.counts
-    best = isinstance(spec.goal, BestGroup)
-    asks = "Which group is the best?" if best else "Which groups are Pareto optimal?"
     made = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(facts.made))
     listed = [
         tag("li", figures.icon(status), tag("b", number(counts[status])), f" {status.word}")
@@ -70,7 +67,7 @@ def _verdict(facts: Facts) -> Markup:
     warnings = [tag("p", f"{note}.", class_="warn") for note in facts.certificate.notes]
     return joined(
         [
-            tag("p", f"{spec.name} · {asks}", class_="soft"),
+            tag("p", f"{spec.name} · {spec.goal.question}", class_="soft"),
             tag("h1", f"{headline(facts)}."),
             tag("p", f"Report of {made}, by bestgroup {__version__}.", class_="soft"),
             figures.shares(counts),
@@ -82,14 +79,9 @@ def _verdict(facts: Facts) -> Markup:
 
 def headline(facts: Facts) -> str:
     """Return the answer in one sentence."""
-    answer, best = facts.answer, isinstance(facts.spec.goal, BestGroup)
-    slack = float(np.max(facts.spec.goal.epsilon)) > 0
+    answer = facts.answer
     if answer.final:
-        names = _listed(answer.groups)
-        if best:
-            return f"{names} is the best group" + (", or within the slack of it" if slack else "")
-        verb = "is" if len(answer.groups) == 1 else "are"
-        return f"{names} {verb} the Pareto set" + (", up to the slack" if slack else "")
+        return facts.spec.goal.headline(_listed(answer.groups), len(answer.groups))
     if facts.status.state == "stuck":
         return "No further pull can decide this: groups are tied, and the slack is too small"
     open_ = facts.counts[Status.UNDECIDED]
@@ -150,11 +142,10 @@ def _figure(facts: Facts) -> Markup:
 
 
 def _weights(facts: Facts) -> str:
-    assert isinstance(facts.spec.goal, BestGroup)
     dims = facts.spec.problem.decided
     return " + ".join(
         f"{weight:g} × {'−' if dim.direction == 'min' else ''}{dim.name}"
-        for weight, dim in zip(facts.spec.goal.weights, dims, strict=True)
+        for weight, dim in zip(facts.spec.goal.weight_vector(len(dims)), dims, strict=True)
     )
 
 
@@ -202,6 +193,7 @@ def _pinned(facts: Facts) -> Markup:
     dims = ", ".join(f"{_titled(dim)}: {dim.direction}" for dim in spec.problem.dims)
     options = ", ".join(f"{key} {value}" for key, value in spec.options.items())
     terms = {
+        **{name: _plain(values) for name, values in spec.goal.terms().items()},
         "Dims": dims,
         "Slack (epsilon)": _plain(spec.goal.epsilon),
         "Error probability (delta)": f"{spec.delta:g}",
@@ -212,8 +204,6 @@ def _pinned(facts: Facts) -> Markup:
         "Seed": str(spec.seed),
         "Made by": f"bestgroup {spec.library}",
     }
-    if isinstance(spec.goal, BestGroup):
-        terms = {"Weights": _plain(spec.goal.weights), **terms}
     cells = [part for term, text in terms.items() for part in (tag("dt", term), tag("dd", text))]
     return joined([tag("h2", "What the study is pinned to"), tag("dl", *cells)])
 

@@ -14,15 +14,15 @@ are solved exactly (`limit_linear`, `limit_pareto`), the outer one with certifie
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from bestgroup.errors import InvalidInput
 from bestgroup.problem.arrays import Floats, number, probability
-from bestgroup.problem.goals import BestGroup, Goal, check_goal
+from bestgroup.problem.goals import BestGroup, Goal, ParetoGroups, check_goal, for_goal
 from bestgroup.theory.characteristic_time.answers import Best, ParetoAnswers, best_group
 from bestgroup.theory.characteristic_time.arms import Arms
 from bestgroup.theory.characteristic_time.game import Watch
@@ -139,26 +139,45 @@ def limit_of(
     arms = Arms.of(means, scale)
     # The matrices are so small that threads would spend their time waiting for each other.
     with threadpool_limits(limits=1, user_api="blas"):
-        return _report(arms, _best(arms, goal, scale, _DEPENDENCE[dependence], tolerance, progress))
+        return _report(
+            arms, _best(goal, _Search(arms, scale, _DEPENDENCE[dependence], tolerance, progress))
+        )
 
 
-def _best(
-    arms: Arms,
-    goal: Goal,
-    scale: Floats,
-    dependent: bool,
-    tolerance: float,
-    progress: Watch | None,
-) -> Best:
+class _Search(NamedTuple):
+    """What the search for the limit of any goal is given."""
+
+    arms: Arms
+    scale: Floats
+    dependent: bool
+    tolerance: float
+    progress: Watch | None
+
+
+def _best(goal: Goal, given: _Search) -> Best:
+    arms = given.arms
     if arms.groups == 1:
         share = np.full(len(arms.mean), 1 / len(arms.mean))
         return Best(math.inf, math.inf, share, frozenset({0}))
-    if isinstance(goal, BestGroup):
-        weights = goal.weight_vector(arms.dims)
-        slack = goal.epsilon * float(weights.sum())
-        return best_group(arms, weights * scale, slack, dependent, tolerance, progress)
-    question = Question(arms, goal.epsilons(arms.dims) / scale, dependent)
-    return ParetoAnswers(question, tolerance, progress).search()
+    return for_goal(goal, _LIMITS, "characteristic time")(goal, given)
+
+
+def _best_group_limit(goal: BestGroup, given: _Search) -> Best:
+    arms, scale, dependent, tolerance, progress = given
+    weights = goal.weight_vector(arms.dims)
+    slack = goal.epsilon * float(weights.sum())
+    return best_group(arms, weights * scale, slack, dependent, tolerance, progress)
+
+
+def _pareto_limit(goal: ParetoGroups, given: _Search) -> Best:
+    question = Question(given.arms, goal.epsilons(given.arms.dims) / given.scale, given.dependent)
+    return ParetoAnswers(question, given.tolerance, given.progress).search()
+
+
+_LIMITS: dict[type[Goal], Callable[[Any, _Search], Best]] = {
+    ParetoGroups: _pareto_limit,
+    BestGroup: _best_group_limit,
+}
 
 
 def _report(arms: Arms, best: Best) -> CharacteristicTime:

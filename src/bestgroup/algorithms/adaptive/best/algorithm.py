@@ -263,7 +263,6 @@ class AdaptiveLinear(Algorithm):
     def rule(self, setting: Setting) -> LinearRule:
         """Return the rule for the kernels."""
         goal, shape = setting.goal, setting.shape
-        assert isinstance(goal, BestGroup)
         weights, noise = goal.weight_vector(shape.dims), setting.noise
         scale = noise.scales(shape.dims) if noise.has_scale else np.ones(shape.dims)
         alpha = setting.delta / (shape.dims * (shape.total - min(shape.sizes) + 1))
@@ -279,7 +278,7 @@ class AdaptiveLinear(Algorithm):
             weights=weights,
             scale=scale,
             coefficient=np.zeros(0) if boxes else coefficients(weights * scale, independent),
-            slack=goal.epsilon * float(weights.sum()),
+            slack=float(goal.epsilons(shape.dims)[0]) * float(weights.sum()),
             delta=setting.delta,
             precision=np.array(PRECISIONS),
             log_prior=np.log(np.array(PRIOR)),

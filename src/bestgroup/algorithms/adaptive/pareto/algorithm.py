@@ -137,7 +137,6 @@ class AdaptivePareto(Algorithm):
 
     def rule(self, setting: Setting) -> AdaptiveRule:
         """Return the rule for the kernels."""
-        assert isinstance(setting.goal, ParetoGroups)
         shape, noise = setting.shape, setting.noise
         boxes, box = uses_boxes(setting, self.by_boxes), self.statistics(setting)
         scale = box.scale

@@ -130,15 +130,25 @@ def proof(
     key: Annotated[
         Path | None, typer.Option(help="Sign it by the key in this file.", metavar="FILE")
     ] = None,
+    rows: Annotated[
+        Path | None,
+        typer.Option(
+            help="Also write its rows, as export does, of the same moment.", metavar="FILE"
+        ),
+    ] = None,
+    chain: Annotated[
+        Path | None, typer.Option(help="Also write the links of the log.", metavar="FILE")
+    ] = None,
     storage: Storage = DEFAULT,
     json: Json = False,
 ) -> None:
-    """Write what is decided as a file that others can check with an export of the study."""
-    digest = load(name, storage).save_proof(file, key=key)
+    """Write what is decided as a file that others can check with the rows of the study."""
+    digest = load(name, storage).save_proof(file, key=key, rows=rows, chain=chain)
     if json:
         output.print_json({"digest": digest})
-    else:
-        print(f"proof in {file} (digest {digest}); `study export` writes its rows", file=sys.stderr)
+        return
+    there = "`study export` writes its rows" if rows is None else f"its rows are in {rows}"
+    print(f"proof in {file} (digest {digest}); {there}", file=sys.stderr)
 
 
 def _save_problem(study: Study, path: Path) -> None:

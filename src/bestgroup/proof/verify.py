@@ -69,7 +69,7 @@ class Verification:
         """Return the same as plain JSON."""
         return {
             "verified": self.verified, "digest": self.digest, "passed": list(self.passed),
-            "failed": self.failed, "why": self.why, "claim": self.claim,
+            "failed": self.failed, "why": self.why, "claim": self.claim, "lines": self.lines(),
             "answer": None if self.proof is None else {
                 key: [self.proof.groups[i] for i in found] for key, found in self.proof.answer.items()
             },

@@ -20,7 +20,7 @@ from starlette.concurrency import run_in_threadpool
 
 from bestgroup._version import __version__
 from bestgroup.errors import BestGroupError, InvalidInput
-from bestgroup.service import api, auth, looking, making, pages, problems
+from bestgroup.service import api, auth, looking, making, pages, problems, proof_files
 from bestgroup.service.background import LAG, Background
 from bestgroup.service.connections import Connection, make_room
 from bestgroup.service.demo import DemoWorkers
@@ -106,6 +106,7 @@ def _routed(hub: Hub, metrics: Metrics, life: Any = None) -> FastAPI:
     app.include_router(making.router)
     app.include_router(api.router)
     app.include_router(looking.router)
+    app.include_router(proof_files.router)
     app.add_middleware(GZipMiddleware, minimum_size=1000, compresslevel=5)
     return app
 

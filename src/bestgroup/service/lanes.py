@@ -16,6 +16,7 @@ from starlette.types import Scope
 THREADS = 64
 OF_A_STUDY = 2  # requests of one study that are worked on at a time: a storage writes one by one
 HEAVY = {"import", "explain", "view", "export", "course", "report", "arms", "answer", "status"}
+HEAVY |= {"proof", "links", "verified"}
 HEAVY_OF_A_STUDY = 2
 HEAVY_IN_ALL = 6
 OUTSIDE = {"events"}  # stays open and takes no thread while it waits

@@ -327,6 +327,17 @@ class Imported(BaseModel):
     state: State
 
 
+class Verified(BaseModel):
+    """What the verifier says of a proof file that was just made."""
+
+    verified: bool
+    digest: str  # of the proof file
+    lines: list[str]  # a page of text: what was checked, what is proven, under which assumptions
+    failed: str | None  # the check that failed
+    why: str | None
+    claim: int | None  # at which claim
+
+
 class DemoOut(BaseModel):
     """A demo study, and whether the server's own worker measures for it."""
 

@@ -433,27 +433,35 @@ class Study:
         before it: with it `bestgroup verify` says whether a row was changed or left out since. `key`
         is a file with a key that signs the last link.
         """
-        from bestgroup.studies.table import write_table
-
         if key is not None and chain is None:
             raise InvalidInput("a key signs the chain of tells: say where to write that, too")
+        return self._write_rows(self.blocks(), path, chain, key)
+
+    def _write_rows(self, blocks: Sequence[Block], path: Any, chain: Any, key: Any) -> int:
+        from bestgroup.studies.table import write_table
+
         secret = None if key is None else read_key(key)
-        blocks = self.blocks()
         rows = write_table(self.spec, blocks, path)
         if chain is not None:
             dims = [dim.name for dim in self.problem.dims]
             write_chain(chain, self.identity, dims, blocks, secret)
         return rows
 
-    def save_proof(self, path: Any, *, key: Any = None) -> str:
+    def save_proof(self, path: Any, *, key: Any = None, rows: Any = None, chain: Any = None) -> str:
         """Write a proof file of what is decided (`bestgroup verify` checks it with an export).
 
         Returns the digest of the file. `key` is a file with a key that whoever checks the proof has,
-        too: the proof is signed by it.
+        too: the proof is signed by it. `rows` and `chain` are files for what `export` writes, of
+        the same moment, however fast others tell.
         """
-        found = self.certificate()
+        if chain is not None and rows is None:
+            raise InvalidInput("a chain of tells is about rows: say where to write these, too")
+        found, blocks = self.certificate(), self.blocks()
         status = found.verdict.status.tolist()
-        return save_study_proof(self.spec, self.blocks(), status, found.guarantee, path, key)
+        digest = save_study_proof(self.spec, blocks, status, found.guarantee, path, key)
+        if rows is not None:
+            self._write_rows(blocks, rows, chain, key)
+        return digest
 
     def compile(self) -> None:
         """Step with compiled kernels from now on: the same bits, some seconds to begin with.

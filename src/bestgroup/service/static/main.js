@@ -10,6 +10,7 @@ import { address, call, Refused, study } from "./service.js";
 import { showArms, startArms } from "./arms.js";
 import { showCourse } from "./course.js";
 import { showData, startData } from "./data.js";
+import { startProof } from "./proof.js";
 import { showGroups, startGroups } from "./groups.js";
 import { showOverview, startOverview } from "./overview.js";
 import { showWorkers, startWorkers } from "./workers.js";
@@ -107,7 +108,7 @@ function moved() {
 
 async function startStudy(role) {
   $("study").hidden = false;
-  for (const start of [startOverview, startGroups, startArms, startWorkers, startData, startWhy]) start(refresh);
+  for (const start of [startOverview, startGroups, startArms, startWorkers, startData, startProof, startWhy]) start(refresh);
   if (role === "writer") listenToRemoving(hush, goOn);
   whenMoved(moved);
   await moved();

@@ -286,7 +286,7 @@ MISTAKES = {
     "no range": (whole(noise='[noise]\nkind = "bounded"\nlow = 0\n'), "noise.high: is missing"),
     "empty range": (
         whole(noise='[noise]\nkind = "bounded"\nlow = 1\nhigh = 1\n'),
-        "noise: low must be below high",
+        "noise.low: must be below high",
     ),
     "normal law of bounded noise": (
         whole(

@@ -14,20 +14,34 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from bestgroup.problem.arrays import Floats
+from bestgroup.problem.noise import Bernoulli, Dependence, Gaussian, Noise, in_range
 
 FEW = 20  # residuals below which nothing can be said of their law
 
 
 @dataclass(frozen=True)
 class Guess:
-    """A guess on one dim: "bernoulli", "bounded" or "gaussian", what is done to the values, and why."""
+    """A guess on one dim: the noise model, what is done to the values, and why."""
 
-    kind: str
+    noise: Noise
     why: str
-    low: float = 0.0  # of a bounded dim, as it is measured
+    low: float = 0.0  # of a range, as it is measured
     high: float = 1.0
     clip: bool = False  # the range is made certain by clipping
     log: bool = False
+
+    @property
+    def kind(self) -> str:
+        """The kind of the noise model."""
+        return self.noise.kind
+
+    def model(self, arms: Dependence) -> Noise:
+        """Return the noise model of what is judged, with these arms."""
+        if self.noise.law_kind != "beta":
+            return replace(self.noise, arms=arms)
+        ends = np.array([self.low, self.high])
+        low, high = np.log(ends) if self.log else ends
+        return in_range(float(low), float(high), arms=arms)
 
 
 def guess(arms: Sequence[Floats]) -> Guess:
@@ -35,29 +49,31 @@ def guess(arms: Sequence[Floats]) -> Guess:
     values = np.concatenate(arms)
     low, high = float(values.min()), float(values.max())
     if np.isin(values, (0.0, 1.0)).all():
-        return Guess("bernoulli", "all values are 0 or 1")
+        return Guess(Bernoulli(), "all values are 0 or 1")
     if low >= 0 and 0.3 < high <= 1:  # much smaller ones may be seconds, or anything else
-        return Guess("bounded", "all values seen lie in [0, 1]: check that none can lie outside")
+        return Guess(
+            in_range(0.0, 1.0), "all values seen lie in [0, 1]: check that none can lie outside"
+        )
     steps = len(np.unique(values))
     if steps <= 12 and steps < len(values) / 2 and (values == np.round(values)).all():
         why = f"integers from {low:g} to {high:g}: check that none can lie outside"
-        return Guess("bounded", why, low, high)
+        return Guess(in_range(low, high), why, low, high)
     against = why_not_normal(arms)
     if against is None:
         return Guess(
-            "gaussian", "no ties, no skew, no outliers: taken for normal values", low, high
+            Gaussian(), "no ties, no skew, no outliers: taken for normal values", low, high
         )
     if low > 0 and against.startswith(("skewed", "outliers")):
         logs = why_not_normal([np.log(arm) for arm in arms])
         if logs is None:
             why = f"{against}, but the logarithms are not: they are taken for normal values"
-            return Guess("gaussian", why, low, high, log=True)
-    return clipped(Guess("bounded", against, low, high))
+            return Guess(Gaussian(), why, low, high, log=True)
+    return clipped(Guess(Gaussian(), against, low, high))
 
 
 def clipped(found: Guess) -> Guess:
-    """Return the guess as a bounded dim whose range is made certain by clipping."""
-    if found.kind == "bernoulli" or (found.kind == "bounded" and found.clip):
+    """Return the guess as a dim with a range that is made certain by clipping."""
+    if found.noise.law_kind == "bernoulli" or found.clip:
         return found
     if found.log:
         low, high = found.low / 4, found.high * 4
@@ -71,7 +87,7 @@ def clipped(found: Guess) -> Guess:
         f"{found.why}; clipped to {low:.15g} .. {high:.15g}, wider than what was seen, which makes the "
         "range certain: check that what lies outside need not count for more"
     )
-    return replace(found, kind="bounded", why=why, low=low, high=high, clip=True)
+    return replace(found, noise=in_range(low, high), why=why, low=low, high=high, clip=True)
 
 
 def _outward(value: float, side: int, width: float) -> float:

@@ -21,7 +21,7 @@ from bestgroup.files.columns import Columns, check_columns
 from bestgroup.files.observations import Table
 from bestgroup.problem.arrays import Floats
 from bestgroup.problem.goals import ParetoGroups
-from bestgroup.problem.noise import Bernoulli, Bounded, Gaussian, Noise, NoiseByDim
+from bestgroup.problem.noise import Dependence, Noise, NoiseByDim, of_one_kind
 from bestgroup.problem.problem import Problem
 
 Stacks = dict[str, dict[str, Floats]]  # group: arm: [n, dims], NaN where a dim is missing
@@ -121,39 +121,18 @@ def _together(
     found: dict[str, Guess], items: bool
 ) -> tuple[Noise | dict[str, Noise], dict[str, Guess], tuple[str, ...]]:
     """Return the noise of all dims, what then is done to each, and why."""
-    kinds = {one.kind for one in found.values()}
     why: tuple[str, ...] = ()
     if items:
         why = (
             "all arms were measured on the same items, so they may depend on each other; a table "
             "[items] would let differences on the same item decide",
         )
-        if "gaussian" in kinds:
+        if not all(one.noise.has_range for one in found.values()):
             why = (*why, "differences on items need a range, so dims taken for normal are clipped")
-        found = {dim: clipped(one) if one.kind == "gaussian" else one for dim, one in found.items()}
-    arms = "arbitrary" if items else "independent"
-    models: dict[str, Noise] = {}
-    for dim, one in found.items():
-        if one.kind == "bernoulli":
-            models[dim] = Bernoulli(arms=arms)
-        elif one.kind == "gaussian":
-            models[dim] = Gaussian(arms=arms)
-        else:
-            models[dim] = Bounded(*_ends(one), arms=arms)
-    if len({model.kind for model in models.values()}) > 1:
-        return models, found, why
-    first = next(iter(models.values()))
-    if not isinstance(first, Bounded):
-        return first, found, why
-    lows, highs = zip(*(_ends(one) for one in found.values()), strict=True)
-    return Bounded(lows, highs, arms=arms), found, why
-
-
-def _ends(found: Guess) -> tuple[float, float]:
-    """Return the range of what is judged."""
-    ends = np.array([found.low, found.high])
-    low, high = np.log(ends) if found.log else ends
-    return float(low), float(high)
+        found = {dim: one if one.noise.has_range else clipped(one) for dim, one in found.items()}
+    arms: Dependence = "arbitrary" if items else "independent"
+    models = {dim: one.model(arms) for dim, one in found.items()}
+    return of_one_kind(list(models.values())) or models, found, why
 
 
 def _dim(direction: str, found: Guess | None) -> dict[str, Any]:
@@ -162,7 +141,7 @@ def _dim(direction: str, found: Guess | None) -> dict[str, Any]:
         entries["transform"] = "log"
     if found is not None and found.clip:
         entries["clip"] = [found.low, found.high]
-    elif found is not None and found.kind == "bounded":
+    elif found is not None and found.noise.law_kind == "beta":
         entries |= {"low": found.low, "high": found.high}
     return entries
 
@@ -182,15 +161,15 @@ def _spread(judged: Stacks) -> tuple[Floats, bool]:
 
 
 def _means(judged: Stacks, problem: Problem) -> tuple[Floats, ...]:
-    """Return the means; those of bounded values lie strictly inside the range."""
-    models = models_of(problem.noise, problem.shape.dims)
+    """Return the means; where a beta law will spread values, strictly inside the range."""
+    models = problem.noise.each(problem.shape.dims)
     result = []
     for arms in judged.values():
         rows = []
         for x in arms.values():
             mean = np.nanmean(x, axis=0)
             for d, model in enumerate(models):
-                if isinstance(model, Bounded):
+                if model.law_kind == "beta":
                     low, high = (float(end[0]) for end in model.ends(1))
                     edge = (high - low) * 1e-3
                     mean[d] = min(max(mean[d], low + edge), high - edge)
@@ -217,16 +196,6 @@ def _rounded(means: Sequence[Floats], spread: Floats) -> tuple[Floats, ...]:
     )
 
 
-def models_of(noise: Noise, dims: int) -> list[Noise]:
-    """Return a noise model of one dim for each dim."""
-    if isinstance(noise, NoiseByDim):
-        return list(noise.models)
-    if isinstance(noise, Bounded):
-        low, high = noise.ends(dims)
-        return [Bounded(a, b) for a, b in zip(low.tolist(), high.tolist(), strict=True)]
-    return [noise] * dims
-
-
 def _goal(problem: Problem, means: Sequence[Floats], spread: Floats) -> tuple[ParetoGroups, str]:
     """Return a slack to begin with, and what it means."""
     efficiency = np.array([problem.mirror(rows).max(axis=0) for rows in means])
@@ -250,21 +219,19 @@ def _goal(problem: Problem, means: Sequence[Floats], spread: Floats) -> tuple[Pa
 def _law(noise: Noise, dims: Sequence[str], spread: Floats) -> dict[str, Any]:
     """Return the table [law]: values that spread as those that were seen."""
     tables: dict[str, dict[str, Any]] = {}
-    models = models_of(noise, len(dims))
+    models = noise.each(len(dims))
     for dim, model, scale in zip(dims, models, spread.tolist(), strict=True):
-        if isinstance(model, Bernoulli):
-            tables[dim] = {"kind": "bernoulli"}
-            continue
-        if isinstance(model, Bounded):
+        tables[dim] = {"kind": model.law_kind}
+        if model.law_kind == "beta":
             low, high = (float(end[0]) for end in model.ends(1))
-            tables[dim] = {"kind": "beta", "scale": _short(max(scale, 1e-3 * (high - low)))}
-        else:
-            tables[dim] = {"kind": "normal", "scale": _short(scale)}
+            tables[dim]["scale"] = _short(max(scale, 1e-3 * (high - low)))
+        elif model.law_kind == "normal":
+            tables[dim]["scale"] = _short(scale)
     if isinstance(noise, NoiseByDim):
         return tables
-    if isinstance(noise, Bernoulli):
-        return {"kind": "bernoulli"}
     kind = tables[dims[0]]["kind"]
+    if "scale" not in tables[dims[0]]:
+        return {"kind": kind}
     return {"kind": kind, "scale": {dim: table["scale"] for dim, table in tables.items()}}
 
 

@@ -188,19 +188,12 @@ def read_noise(text: str) -> Noise:
     >>> read_noise("bounded:0,1")
     Bounded(low=0.0, high=1.0, method='betting', dependence='arbitrary', arms='independent', difference=None)
     """
-    import bestgroup as bg
+    from bestgroup.problem.noise import noise_from_numbers
 
-    kind, _, rest = text.partition(":")
-    values = read_numbers(rest, "--noise") if rest else []
-    if kind == "bounded" and len(values) == 2:
-        return bg.Bounded(values[0], values[1])
-    if kind == "subgaussian" and len(values) == 1:
-        return bg.SubGaussian(values[0])
-    if kind in ("gaussian", "bernoulli") and not values:
-        return bg.Gaussian() if kind == "gaussian" else bg.Bernoulli()
-    raise InvalidInput(
-        f"--noise must be bounded:LOW,HIGH, subgaussian:SCALE, gaussian or bernoulli; got {text!r}"
-    )
+    try:
+        return noise_from_numbers(text)
+    except InvalidInput as error:
+        raise InvalidInput(f"--noise {error}") from None
 
 
 def show_arms(found: Certificate) -> None:

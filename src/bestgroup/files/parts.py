@@ -6,7 +6,6 @@ Every refusal is one sentence that begins with the key; `spec` puts the file's n
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -20,15 +19,14 @@ from bestgroup.files.schema import NoiseTable, Tables, key_of
 from bestgroup.problem.arrays import Floats
 from bestgroup.problem.goals import Goal, goal_from_dict
 from bestgroup.problem.items import Items
-from bestgroup.problem.laws import Bernoulli, Beta, FullyDependent, IndependentDims, Law, Normal
-from bestgroup.problem.noise import Bernoulli as NoiseBernoulli
+from bestgroup.problem.laws import Bernoulli, FullyDependent, IndependentDims, Law, Normal
 from bestgroup.problem.noise import (
-    Bounded,
-    Gaussian,
     Noise,
     NoiseByDim,
-    SubGaussian,
+    beta_law,
+    check_kind,
     entries_of,
+    in_range,
     noise_by_dim,
 )
 from bestgroup.problem.problem import Dim, arm_costs, check_dims, check_groups
@@ -136,7 +134,7 @@ def read_noise(tables: Tables, dims: Sequence[Dim]) -> Noise:
             raise InvalidInput(
                 "noise: is missing; it can be left out only if every decided dim has low and high"
             )
-        table = NoiseTable(kind="bounded")
+        return _one_noise(NoiseTable(kind=in_range(0.0, 1.0).kind), dims)
     return _one_noise(table, dims)
 
 
@@ -157,23 +155,19 @@ def _one_noise(table: NoiseTable, dims: Sequence[Dim]) -> Noise:
     for key in ("scale", "low", "high", "method", "difference"):
         if getattr(table, key) is not None and key not in known:
             raise InvalidInput(f"noise: the kind {table.kind!r} has no {key}")
-    shared: Any = (table.dependence,) if table.arms is None else (table.dependence, table.arms)
-    if table.kind == "subgaussian":
-        if table.scale is None:
-            raise InvalidInput("noise.scale: is missing; the kind 'subgaussian' needs it")
-        scale = values_by_dim(table.scale, dims, "noise.scale")
-        return _noise_of(lambda: SubGaussian(scale, *shared))
-    if table.kind == "gaussian":
-        return _noise_of(lambda: Gaussian(*shared))
-    if table.kind == "bernoulli":
-        return _noise_of(lambda: NoiseBernoulli(*shared))
-    low, high = (_range_end(table, dims, end) for end in ("low", "high"))
-    made = named("noise", lambda: Bounded(low, high, table.method or "betting", *shared))  # type: ignore[arg-type]
-    if table.difference is None:
-        return made
-    most = values_by_dim(table.difference, dims, "noise.difference")
-    most = tuple(most) if isinstance(most, list) else float(most)
-    return named("noise.difference", lambda: replace(made, difference=most))
+    model = check_kind(table.kind)
+    entries: dict[str, Any] = {"dependence": table.dependence}
+    for key in known:
+        given = getattr(table, key)
+        if key in ("low", "high"):
+            entries[key] = _range_end(table, dims, key)
+        elif isinstance(given, float | list | dict):
+            entries[key] = values_by_dim(given, dims, f"noise.{key}")
+        elif given is not None:
+            entries[key] = given
+        elif key in model.needed:
+            raise InvalidInput(f"noise.{key}: is missing; the kind {table.kind!r} needs it")
+    return _noise_of(lambda: model(**entries))
 
 
 def _noise_of(make: Callable[[], Noise]) -> Noise:
@@ -182,7 +176,7 @@ def _noise_of(make: Callable[[], Noise]) -> Noise:
         return make()
     except InvalidInput as error:
         word, _, rest = str(error).partition(" ")
-        is_entry = word in NoiseTable.model_fields
+        is_entry = word in NoiseTable.model_fields and rest.startswith("must")
         raise InvalidInput(f"noise.{word}: {rest}" if is_entry else f"noise: {error}") from None
 
 
@@ -242,23 +236,19 @@ def read_law(tables: Tables, dims: Sequence[Dim], noise: Noise) -> Law:
     if isinstance(table, dict):
         raise InvalidInput("law: a table for each dim goes with a noise model for each dim")
     if table is None:
-        if isinstance(noise, Bounded):
-            low, high = noise.ends(count)
-            return _beta((high - low) / 6, noise, count)
-        return _law_of(noise)
-    scale = noise.scale if isinstance(noise, SubGaussian) else 1.0
+        return noise.law(count)
     if table.kind == "bernoulli":
         if table.scale is not None or table.cov is not None:
             raise InvalidInput("law: the kind 'bernoulli' has neither scale nor cov")
         return Bernoulli()
     if table.kind == "beta":
-        if not isinstance(noise, Bounded):
+        if noise.law_kind != "beta":
             raise InvalidInput("law: the kind 'beta' needs noise of the kind 'bounded'")
         if table.scale is None or table.cov is not None:
             raise InvalidInput("law: the kind 'beta' needs a scale, its standard deviation")
         spread = values_by_dim(table.scale, dims, "law.scale")
-        return named("law.scale", lambda: _beta(spread, noise, count))
-    if isinstance(noise, Bounded | NoiseBernoulli):
+        return named("law.scale", lambda: beta_law(spread, noise, count))
+    if noise.has_range:
         raise InvalidInput(f"law: {table.kind!r} rewards leave the range that [noise] promises")
     if table.scale is not None and table.cov is not None:
         raise InvalidInput("law: takes a scale or a cov, not both")
@@ -271,7 +261,7 @@ def read_law(tables: Tables, dims: Sequence[Dim], noise: Noise) -> Law:
                 f"law.cov: only the kind 'normal' has one; the kind is {table.kind!r}"
             )
         return named("law.cov", lambda: _mirrored_cov(table.cov, signs))
-    own = scale if table.scale is None else values_by_dim(table.scale, dims, "law.scale")
+    own = noise.law_scale if table.scale is None else values_by_dim(table.scale, dims, "law.scale")
     if table.kind == "normal":
         return named("law.scale", lambda: Normal(own))
     law = named("law.scale", lambda: FullyDependent(own))
@@ -294,35 +284,19 @@ def _law_by_dim(table: Any, noise: NoiseByDim) -> Law:
     for name, model in zip(noise.names, noise.models, strict=True):
         own, key = given.get(name), key_of(["law", name])
         if own is None or own.kind == "bernoulli":
-            if own is not None and not isinstance(model, NoiseBernoulli):
+            if own is not None and model.law_kind != own.kind:
                 raise InvalidInput(f"{key}: 'bernoulli' rewards need that noise")
-            laws.append(_law_of(model))
+            laws.append(model.law(1))
             continue
         if not isinstance(own.scale, float) or own.cov is not None:
             raise InvalidInput(f"{key}: needs a scale, one number")
-        if own.kind == "normal" and not isinstance(model, Bounded | NoiseBernoulli):
-            laws.append(named(f"{key}.scale", partial(Normal, own.scale)))
-        elif own.kind == "beta" and isinstance(model, Bounded):
-            laws.append(named(f"{key}.scale", partial(_beta, own.scale, model, 1)))
-        else:
+        if own.kind != model.law_kind:
             raise InvalidInput(f"{key}: {own.kind!r} rewards do not go with {model.kind} noise")
+        made = partial(Normal, own.scale)
+        if own.kind == "beta":
+            made = partial(beta_law, own.scale, model, 1)
+        laws.append(named(f"{key}.scale", made))
     return IndependentDims(tuple(laws))
-
-
-def _law_of(noise: Noise) -> Law:
-    """Return the law of one dim that goes without saying."""
-    if isinstance(noise, NoiseBernoulli):
-        return Bernoulli()
-    if isinstance(noise, Bounded):
-        low, high = noise.ends(1)
-        return _beta((high - low) / 6, noise, 1)
-    return Normal(noise.scale if isinstance(noise, SubGaussian) else 1.0)
-
-
-def _beta(scale: Any, noise: Bounded, dims: int) -> Law:
-    low, high = noise.ends(dims)
-    spread = np.broadcast_to(np.asarray(scale, np.float64), dims)
-    return Beta(tuple(spread.tolist()), tuple(low.tolist()), tuple(high.tolist()))
 
 
 def _mirrored_cov(cov: Any, signs: Floats) -> Law:

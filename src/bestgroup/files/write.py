@@ -24,7 +24,6 @@ from bestgroup.files.columns import check_columns
 from bestgroup.files.problem_file import Spec, load_spec
 from bestgroup.files.replacing import check_writable, replacing
 from bestgroup.problem.goals import Goal
-from bestgroup.problem.noise import Bounded
 from bestgroup.problem.problem import Dim, Problem, dim_dict
 
 # Tables that go with the groups and dims: those of another problem would not fit.
@@ -112,8 +111,9 @@ def _problem_tables(problem: Problem, goal: Goal) -> dict[str, Any]:
         "groups": {g: list(arms) for g, arms in zip(problem.groups, problem.arms, strict=True)},
     }
     ranges = [dim.range for dim in problem.decided]
-    if isinstance(problem.noise, Bounded) and None not in ranges:
-        low, high = problem.noise.ends(len(ranges))
+    if "low" in noise and None not in ranges:
+        model: Any = problem.noise
+        low, high = model.ends(len(ranges))
         if [(a, b) for a, b in zip(low, high, strict=True)] == ranges:
             del noise["low"], noise["high"]  # the dims say it
     if problem.items is not None:

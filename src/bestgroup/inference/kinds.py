@@ -7,4 +7,5 @@ six powers that evidence on pairs of arms takes (BOUNDED), or those sums alone (
 from __future__ import annotations
 
 SUBGAUSSIAN, BOUNDED, GAUSSIAN, BERNOULLI, POWERS = 0, 1, 2, 3, 4
+IN_RANGE = (BERNOULLI, BOUNDED, POWERS)  # no value lies outside a range, so one can bet on them
 VALUES = 5  # the values themselves are kept, in their order: what shared items need

@@ -25,6 +25,7 @@ from inspect_ai.scorer import value_to_float
 from inspect_ai.util import EarlyStop, EarlyStopping
 
 import bestgroup as bg
+from bestgroup.problem.noise import in_range
 
 NAME = "bestgroup"
 _READ = value_to_float()
@@ -53,7 +54,7 @@ class Race:
         self.problem = bg.Problem(
             {group: list(arms) for group, arms in groups.items()},
             dict.fromkeys(scorers, "max"),
-            bg.Bounded(low, high),
+            in_range(low, high),
             items=bg.Items(names=tuple(names)),
         )
         self._name, self._scorers = f"inspect {uuid.uuid4()}", tuple(scorers)

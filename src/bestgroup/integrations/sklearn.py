@@ -22,6 +22,7 @@ from sklearn.utils.validation import indexable
 
 import bestgroup as bg
 from bestgroup.integrations.sklearn_delegates import Delegates
+from bestgroup.problem.noise import in_range
 
 # Scorers whose values lie between 0 and 1, by the beginning of their names.
 _UNIT = ("accuracy", "balanced_accuracy", "top_k_accuracy", "average_precision", "f1", "precision")
@@ -161,7 +162,7 @@ class BestGroupSearchCV(Delegates, BaseEstimator):
         groups: dict[str, list[str]] = {}
         for family, words in models:
             groups.setdefault(family, []).append(words)
-        noise = bg.Bounded(low, high, difference=self.difference)
+        noise = in_range(low, high, difference=self.difference)
         return bg.Problem(groups, dims, noise, items=bg.Items(splits))
 
     def _results(self, models: Any, scorers: Any, rows: Any) -> dict[str, Any]:

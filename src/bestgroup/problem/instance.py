@@ -11,7 +11,7 @@ from bestgroup.errors import InvalidInput
 from bestgroup.problem.arrays import Floats, is_list, numbers, read_only
 from bestgroup.problem.items import Items, SharedItems
 from bestgroup.problem.laws import Bernoulli, Beta, ByItem, Law, Normal
-from bestgroup.problem.noise import Bounded, Noise, SubGaussian, check_noise
+from bestgroup.problem.noise import Noise, SubGaussian, check_noise, in_range
 from bestgroup.problem.shape import Shape
 
 
@@ -162,7 +162,7 @@ def from_table(
     names = list(dict.fromkeys(labels))
     order = [a for name in names for a, label in enumerate(labels) if label == name]
     table = table[:, order]
-    model = check_noise(Bounded(0.0, 1.0) if noise is None else noise).on_shared_items()
+    model = check_noise(in_range(0.0, 1.0) if noise is None else noise).on_shared_items()
     D = table.shape[2]
     known = _names(dims, D, "dim", "dims")
     model.check_values(table.reshape(-1, D), known)

@@ -16,6 +16,8 @@ from bestgroup.inference.confidence_sequences.gaussian import STATISTICS as DEVI
 from bestgroup.inference.evalues.wealth import KEPT
 from bestgroup.inference.kinds import BERNOULLI, BOUNDED, GAUSSIAN, POWERS, SUBGAUSSIAN
 from bestgroup.problem.arrays import Floats, Ints, is_list, is_table, number, numbers
+from bestgroup.problem.laws import Bernoulli as BernoulliLaw
+from bestgroup.problem.laws import Beta, IndependentDims, Law, Normal
 from bestgroup.problem.shape import Shape
 
 Dependence = Literal["arbitrary", "independent"]
@@ -32,7 +34,11 @@ class _Model:
     """What all noise models share; a subclass overrides what it knows better."""
 
     kind: ClassVar[str]
+    needed: ClassVar[tuple[str, ...]] = ()  # entries that are never assumed
     has_scale: ClassVar[bool] = True  # a sub-Gaussian scale is known: the lockstep algorithms work
+    has_range: ClassVar[bool] = False  # no value lies outside a range that is known
+    law_kind: ClassVar[str] = "normal"  # of the law that simulated values have unless it is said
+    law_scale: float | tuple[float, ...] = 1.0  # of a law whose scale nobody says
     dependence: Dependence
     arms: Dependence
 
@@ -60,6 +66,14 @@ class _Model:
                 'arms="independent"'
             )
         return replace(self, arms="arbitrary")  # type: ignore[type-var]
+
+    def each(self, dims: int) -> list[Any]:
+        """Return a model of one dim for each dim."""
+        return [self] * dims
+
+    def law(self, dims: int) -> Law:
+        """Return the law that simulated values have unless it is said."""
+        return Normal(self.law_scale)
 
     def boxes(self, shape: Shape, delta: float) -> BoxRule:
         """Return the bounds of single arms that this model gives."""
@@ -99,6 +113,7 @@ class SubGaussian(_Model):
     """
 
     kind: ClassVar[str] = "subgaussian"
+    needed: ClassVar[tuple[str, ...]] = ("scale",)
     scale: float | tuple[float, ...] = 1.0
     dependence: Dependence = "arbitrary"
     arms: Dependence = _INDEPENDENT
@@ -119,6 +134,11 @@ class SubGaussian(_Model):
         object.__setattr__(self, "scale", checked)
         object.__setattr__(self, "dependence", dependence)
         object.__setattr__(self, "arms", arms)
+
+    @property
+    def law_scale(self) -> float | tuple[float, ...]:  # type: ignore[override]
+        """The scale of a law whose scale nobody says."""
+        return self.scale
 
     def scales(self, dims: int) -> Floats:
         """Return the scale of each dim, [D]."""
@@ -162,6 +182,9 @@ class Bounded(_Model):
     """
 
     kind: ClassVar[str] = "bounded"
+    needed: ClassVar[tuple[str, ...]] = ("low", "high")
+    has_range: ClassVar[bool] = True
+    law_kind: ClassVar[str] = "beta"
     low: float | tuple[float, ...] = 0.0
     high: float | tuple[float, ...] = 1.0
     method: Literal["betting", "bernstein"] = "betting"
@@ -215,6 +238,16 @@ class Bounded(_Model):
                 f"{names[d]} must lie between {low[d]:g} and {high[d]:g}, the bounds that every "
                 f"proof here rests on; got {values[k, d]:g}"
             )
+
+    def each(self, dims: int) -> list[Any]:
+        """Return a model of one dim for each dim."""
+        low, high = self.ends(dims)
+        return [Bounded(a, b) for a, b in zip(low.tolist(), high.tolist(), strict=True)]
+
+    def law(self, dims: int) -> Law:
+        """Return a beta law whose standard deviation is a sixth of the range."""
+        low, high = self.ends(dims)
+        return beta_law((high - low) / 6, self, dims)
 
     def pivot(self, dims: int) -> Floats:
         """Return low + high, [D]: mirrored values stay in the range."""
@@ -295,6 +328,8 @@ class Bernoulli(_Model):
     """Values that are 0 or 1: successes and failures (`inference.confidence_sequences.bernoulli`)."""
 
     kind: ClassVar[str] = "bernoulli"
+    has_range: ClassVar[bool] = True
+    law_kind: ClassVar[str] = "bernoulli"
     dependence: Dependence = "arbitrary"
     arms: Dependence = _INDEPENDENT
 
@@ -315,6 +350,14 @@ class Bernoulli(_Model):
     def pivot(self, dims: int) -> Floats:
         """Return 1, [D]: a mirrored success is a failure."""
         return np.ones(dims)
+
+    def law(self, dims: int) -> Law:
+        """Return the law of successes and failures."""
+        return BernoulliLaw()
+
+    def ends(self, dims: int) -> tuple[Floats, Floats]:
+        """Return the least and the largest value of each dim, [D] each."""
+        return np.zeros(dims), np.ones(dims)
 
     def reaches(self, dims: int) -> Floats:
         """Return, [D], by how much two arms' values on one item can differ: 1."""
@@ -387,6 +430,14 @@ class NoiseByDim(_Model):
         """Whether every dim has a sub-Gaussian scale."""
         return all(model.has_scale for model in self.models)
 
+    def each(self, dims: int) -> list[Any]:
+        """Return a model of one dim for each dim."""
+        return list(self.models)
+
+    def law(self, dims: int) -> Law:
+        """Return the laws that simulated values have unless they are said."""
+        return IndependentDims(tuple(model.law(1) for model in self.models))
+
     def check_dims(self, dims: int) -> None:
         """Raise InvalidInput if the numbers by dim do not fit."""
         if len(self.models) != dims:
@@ -417,8 +468,8 @@ class NoiseByDim(_Model):
     def ends(self, dims: int) -> tuple[Floats, Floats]:
         """Return the least and the largest value of each dim, [D] each; every dim needs a range."""
         self.reaches(dims)
-        pairs = [m.ends(1) if isinstance(m, Bounded) else ([0.0], [1.0]) for m in self.models]
-        low, high = zip(*pairs, strict=True)
+        models: Any = self.models  # all have a range, or `reaches` would have refused
+        low, high = zip(*(model.ends(1) for model in models), strict=True)
         return np.concatenate(low), np.concatenate(high)
 
     def on_shared_items(self) -> Noise:
@@ -462,6 +513,29 @@ class NoiseByDim(_Model):
 
 Noise: TypeAlias = SubGaussian | Bounded | Gaussian | Bernoulli | NoiseByDim
 _KINDS: dict[str, Any] = {kind.kind: kind for kind in (SubGaussian, Bounded, Gaussian, Bernoulli)}
+
+
+def in_range(low: Any, high: Any, **entries: Any) -> Noise:
+    """Return the model of values of which only a range is known, with other entries if given."""
+    return Bounded(low, high, **entries)
+
+
+def of_one_kind(models: Sequence[Any]) -> Noise | None:
+    """Return one model for dims that have each one of these; None if they are of several kinds."""
+    first = models[0]
+    if any(model.kind != first.kind for model in models):
+        return None
+    if not all(name in first.needed for name in ("low", "high")):
+        return first
+    ends = {end: tuple(getattr(model, end) for model in models) for end in ("low", "high")}
+    return replace(first, **ends)
+
+
+def beta_law(scale: Any, noise: Any, dims: int) -> Law:
+    """Return a beta law with these standard deviations in the range of a noise model."""
+    low, high = noise.ends(dims)
+    spread = np.broadcast_to(np.asarray(scale, np.float64), dims)
+    return Beta(tuple(spread.tolist()), tuple(low.tolist()), tuple(high.tolist()))
 
 
 def noise_by_dim(given: Mapping[str, Any], names: Sequence[str]) -> NoiseByDim:
@@ -511,13 +585,45 @@ def noise_from_dict(given: Any) -> Noise:
     for name in entries:
         if name not in known:
             raise InvalidInput(f"the kind {kind!r} has no {name}")
-    for name in _NEEDED.get(str(kind), ()):  # what is left out is not assumed
+    for name in _KINDS[kind].needed:  # what is left out is not assumed
         if entries.get(name) is None:
             raise InvalidInput(f"{name} is missing; the kind {kind!r} needs it")
     return _KINDS[kind](**entries)
 
 
-_NEEDED = {"subgaussian": ("scale",), "bounded": ("low", "high")}
+def noise_from_numbers(text: str) -> Noise:
+    """Return the noise model that a word and the numbers that it needs name.
+
+    >>> noise_from_numbers("bounded:0,1").ends(1)
+    (array([0.]), array([1.]))
+    """
+    kind, _, rest = text.partition(":")
+    given = [value for value in rest.split(",") if value.strip()]
+    known = _KINDS.get(kind)
+    if known is None or len(given) != len(known.needed):
+        raise InvalidInput(f"must be {', '.join(short_forms())}; got {text!r}")
+    try:
+        entries = {name: float(value) for name, value in zip(known.needed, given, strict=True)}
+    except ValueError:
+        raise InvalidInput(f"must have numbers after the colon; got {text!r}") from None
+    return known(**entries)
+
+
+def short_forms() -> list[str]:
+    """Return how models are named on the command line.
+
+    >>> short_forms()
+    ['subgaussian:SCALE', 'bounded:LOW,HIGH', 'gaussian', 'bernoulli']
+    """
+    parts = {kind: ",".join(name.upper() for name in m.needed) for kind, m in _KINDS.items()}
+    return [f"{kind}:{needed}" if needed else kind for kind, needed in parts.items()]
+
+
+def check_kind(kind: Any) -> type[Any]:
+    """Return the noise model of this kind; refuses kinds that do not exist."""
+    if not isinstance(kind, str) or kind not in _KINDS:
+        raise InvalidInput(f"kind must be one of {', '.join(_KINDS)}; got {kind!r}")
+    return _KINDS[kind]
 
 
 def entries_of(kind: Any) -> tuple[str, ...]:
@@ -526,6 +632,4 @@ def entries_of(kind: Any) -> tuple[str, ...]:
     >>> entries_of("subgaussian")
     ('scale', 'dependence', 'arms')
     """
-    if not isinstance(kind, str) or kind not in _KINDS:
-        raise InvalidInput(f"kind must be one of {', '.join(_KINDS)}; got {kind!r}")
-    return tuple(field.name for field in fields(_KINDS[kind]))
+    return tuple(field.name for field in fields(check_kind(kind)))

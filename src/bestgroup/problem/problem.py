@@ -32,7 +32,7 @@ from bestgroup.problem.frames import data_frame
 from bestgroup.problem.items import Items, SharedItems, check_items, items_from_dict
 from bestgroup.problem.limits import check_name, check_size
 from bestgroup.problem.measure import Bound, Measure, check_measure
-from bestgroup.problem.noise import Bounded, Noise, check_noise, noise_from_dict
+from bestgroup.problem.noise import Noise, check_noise, in_range, noise_from_dict
 from bestgroup.problem.require import Limit, check_require, plain_require
 from bestgroup.problem.shape import Shape
 from bestgroup.problem.showing import brief, problem_html
@@ -171,7 +171,7 @@ class Problem:
                     f"{dim.name!r} has none"
                 )
         lows, highs = zip(*(ends for ends in ranges if ends is not None), strict=True)
-        return Bounded(lows, highs)
+        return in_range(lows, highs)
 
     @property
     def decided(self) -> tuple[Dim, ...]:

@@ -45,7 +45,7 @@ from bestgroup.inference.evalues.search import (
     make_pairwise,
     make_work,
 )
-from bestgroup.inference.kinds import BERNOULLI, BOUNDED, POWERS
+from bestgroup.inference.kinds import IN_RANGE
 from bestgroup.inference.tally import Tally
 from bestgroup.problem.arrays import Bools, Floats, Ints
 from bestgroup.problem.goals import BestGroup
@@ -74,7 +74,7 @@ def behind_leader(
     slack = goal.epsilon * float(weights.sum())
     pairs = sum(float(size) ** shape.dims for size in shape.sizes) * (2 if slack else 1)
     rule, independent = noise.boxes(shape, delta), noise.dependence == "independent"
-    by_bets = bool(np.isin(rule.kind, (BERNOULLI, BOUNDED, POWERS)).all())
+    by_bets = bool(np.isin(rule.kind, IN_RANGE).all())
     level = math.log(pairs * (2.0 if by_bets else 1.0) / delta) + ROUNDING
     size = coefficients(weights * noise.scales(shape.dims), independent)
     sizes = np.array(shape.sizes, np.int64)

@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from cases import proof_of, write
+from cases import proof_of
 from test_accepted import accepted
 
 import bestgroup as bg
@@ -104,22 +104,18 @@ def test_adaptive_by_pairs(noise, seed, tmp_path):
     assert document["method"]["budget"] == "scouted"
 
 
-def test_the_best_group_by_several_arms_is_proven_by_boxes_or_refused(tmp_path):
-    found = solved(BEST, "adaptive", bg.SubGaussian(0.5), scale=0.5)
-    found.save(tmp_path / "rows.csv")
-    try:
-        checked(found, tmp_path)
-    except bg.InvalidInput as error:
-        assert "several arms at once" in str(error)
-    far = bg.Problem({"A": ["a"], "B": ["b"]}, {"u": "max"}, noise=bg.SubGaussian(1.0))
-    rng = np.random.default_rng(0)
-    rows = [
-        {"group": g, "arm": g.lower(), "u": float(rng.normal(m, 1))}
-        for _ in range(60)
-        for g, m in (("A", 3.0), ("B", 0.0))
-    ]
-    table = write(rows, tmp_path / "far.csv")
-    accepted(proof_of(bg.certify(table, bg.BestGroup([1.0]), far), tmp_path), table)
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize(
+    "noise",
+    [bg.SubGaussian(0.5), bg.Bounded(-3, 3), bg.Bernoulli(dependence="independent")],
+    ids=lambda noise: noise.kind,
+)
+@pytest.mark.parametrize("goal", [BEST, bg.BestGroup([1.0, 2.0])], ids=["epsilon", "0"])
+def test_the_best_group_by_several_arms(goal, noise, seed, tmp_path):
+    way = "min" if seed == 1 else "max"
+    found = solved(goal, "adaptive", noise, seed, {"u": "max", "v": way}, scale=0.5)
+    document = checked(found, tmp_path)
+    assert (document["method"]["kind"], document["method"]["budget"]) == ("selections", "leaders")
 
 
 @pytest.mark.parametrize(

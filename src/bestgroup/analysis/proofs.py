@@ -14,9 +14,10 @@ from bestgroup.inference.tally import Tally
 from bestgroup.problem.noise import SubGaussian
 from bestgroup.problem.problem import Problem
 from bestgroup.proof.build import Asked, ask
-from bestgroup.proof.build_boxes import BoxMethod, box_document, instead
+from bestgroup.proof.build_boxes import BoxMethod, box_document
 from bestgroup.proof.build_items import items_document
 from bestgroup.proof.build_pairs import pairs_document
+from bestgroup.proof.build_selections import data_selections
 from bestgroup.proof.format import read_key, write_proof
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def data_proof(
     )
     if found.verdict.pairs:
         if found.goal.worth_weights(found.problem.shape.dims) is not None:
-            return instead(asked, data_boxes(asked))
+            return data_selections(asked, found.verdict)
         assert found.basis is not None
         return pairs_document(asked, found.verdict, one_origin(found.problem, found.basis))
     return box_document(asked, data_boxes(asked, came))

@@ -12,7 +12,7 @@ from bestgroup.compile.kernel import kernel
 from bestgroup.errors import InvalidInput
 from bestgroup.inference.confidence_sequences.boxes import BoxRule, absorb, box
 from bestgroup.inference.evalues.normal import mixture_edge
-from bestgroup.inference.kinds import BOUNDED, SUBGAUSSIAN
+from bestgroup.inference.kinds import BERNOULLI, BOUNDED, SUBGAUSSIAN
 from bestgroup.inference.radii import Radius, radius_at
 from bestgroup.problem.arrays import Floats
 from bestgroup.problem.status import Status
@@ -20,6 +20,7 @@ from bestgroup.proof.build import Asked, document
 from bestgroup.proof.sequences import BETS, WIDE
 
 _ROOM = 1e-9  # of a bound's distance from the mean: what rounding may have done is far less
+_RANGES = (BOUNDED, BERNOULLI)
 _NAMES = {"bounded": "betting", "bernoulli": "jeffreys", "gaussian": "t-mixture"}
 
 Bound = tuple[int, float]  # the count, and the bound in units in which larger is better
@@ -57,17 +58,6 @@ def box_document(asked: Asked, method: BoxMethod) -> dict[str, Any]:
             entry[name] = [part.numerator, part.denominator]
     entry["process"] = [_process(asked, method, d) for d in range(len(asked.problem.decided))]
     return document(asked, entry, claims)
-
-
-def instead(asked: Asked, method: BoxMethod) -> dict[str, Any]:
-    """Return a proof from boxes of what was decided by evidence on several arms at once, if there is one."""
-    try:
-        return box_document(asked, method)
-    except InvalidInput as error:
-        raise InvalidInput(
-            "this was proven by evidence on several arms at once, for which there is no proof file yet, "
-            f"and bounds of single arms do not prove it ({error})"
-        ) from None
 
 
 def _process(asked: Asked, method: BoxMethod, d: int) -> dict[str, Any]:
@@ -141,7 +131,10 @@ def _bounds(
         if n and rule.kind[d] == BOUNDED:
             m = _tightened(part, values[:n], d, side, float(m))
         mean = float(values[:n].mean()) if n else 0.0
-        room = math.copysign(_ROOM * abs(mean - m) + 1e-15 * abs(m), 1 if side else -1)
+        least = 1e-12 * float(rule.scale[d]) if rule.kind[d] in _RANGES else 0.0
+        # Bounds are strict, so that the end of a range is one only if it is passed.
+        room = _ROOM * abs(mean - m) + 1e-15 * abs(m) + least
+        room = room if side else -room
         result.append((n, float(m) + room) if n and math.isfinite(m) else None)
     return result
 

@@ -11,11 +11,12 @@ from bestgroup.algorithms.protocol import Algorithm, Setting
 from bestgroup.drivers.session import LiveSession
 from bestgroup.errors import InvalidInput
 from bestgroup.problem.arrays import Bools, Ints
+from bestgroup.problem.noise import SubGaussian
 from bestgroup.problem.status import Status
 from bestgroup.proof.build import Asked, document
 from bestgroup.proof.pairs import OVER, WON
 
-_LONG = 3000  # pulls from which a compilation pays
+_LONG, _SLOW = 3000, 300  # pulls from which a compilation pays; those by bets are slow
 
 Counts = dict[tuple[int, int, int, int], tuple[int, int, int]]  # (i, j, k, d): m, n_a, n_b
 
@@ -24,7 +25,7 @@ def scouted_document(asked: Asked, algorithm: Algorithm, setting: Setting) -> di
     """Return the proof document of a run of `adaptive` with independent arms."""
     if setting.costs is not None:
         raise InvalidInput("there is no proof file for runs with costs yet")
-    session = _fed(asked, algorithm, setting)
+    session = fed_session(asked, algorithm, setting)
     shape = setting.shape
     seen: tuple[Counts, Counts] = ({}, {})
     before: tuple[Bools, Bools] | None = None
@@ -49,10 +50,11 @@ def scouted_document(asked: Asked, algorithm: Algorithm, setting: Setting) -> di
     return document(asked, entry, _claims(asked, setting, seen, session.state))
 
 
-def _fed(asked: Asked, algorithm: Algorithm, setting: Setting) -> LiveSession:
+def fed_session(asked: Asked, algorithm: Algorithm, setting: Setting) -> LiveSession:
     """Return a session that has all rows and has not stepped."""
     session = LiveSession(setting, algorithm)
-    if asked.rows.rows > _LONG:
+    long = _LONG if isinstance(setting.noise, SubGaussian) else _SLOW
+    if asked.rows.rows > long:
         session.compile()
     for i, size in enumerate(setting.shape.sizes):
         for j in range(size):

@@ -51,21 +51,52 @@ def _sum(u: float, gap: Interval, sides: list[Interval]) -> tuple[Interval, Inte
 
 def _near(gap: float, s_a: float, s_b: float) -> float:
     """Return about where the sum is least, by bisection of its slope in plain doubles."""
-
-    def slope(x: float) -> float:
-        if x < -5.0:
-            return point(psi(x)[1])
-        tail = math.erfc(-x / _ROOT_2)
-        return x + math.sqrt(2.0 / math.pi) * math.exp(-x * x / 2.0) / tail
-
     low, high = -1.0 / s_b, gap + 1.0 / s_a
     for _ in range(60):
         u = (low + high) / 2.0
-        if s_a * slope(s_a * u) > s_b * slope(s_b * (gap - u)):
+        if s_a * _slope(s_a * u) > s_b * _slope(s_b * (gap - u)):
             high = u
         else:
             low = u
     return (low + high) / 2.0
+
+
+def conjugate(t: Interval) -> Interval:
+    """Return an upper bound of psi*(t) = sup_x (t x - psi(x)), t > 0.
+
+    With psi'(a) <= t <= psi'(b) the supremum is attained between, where t x - psi(x) is at most its value
+    at a plus (t - psi'(a)) (b - a), as psi is convex.
+    """
+    x = _where(point(t))
+    reach = 1e-6 * max(1.0, abs(x))
+    for _ in range(_TRIES):
+        value, slope = psi(x - reach)
+        _, after = psi(x + reach)
+        if slope.high <= t.low and t.high <= after.low:
+            width = interval(x + reach) - (x - reach)
+            most = (t * (x - reach) - value + (t - slope) * width).high
+            return Interval(most, most)
+        reach *= 10.0
+    return Interval(INF, INF)
+
+
+def _where(t: float) -> float:
+    """Return about where psi' is t, by Newton's steps from the right start; psi' rises and is positive."""
+    x = t if t > 1.0 else -1.0 / t
+    for _ in range(60):
+        slope = _slope(x)
+        move = (t - slope) / max(1.0 - (slope - x) * slope, 0.3 / (1.0 + x * x))
+        x += min(max(move, -1.0 - abs(x)), 1.0 + abs(x))
+        if abs(move) < 1e-9 * max(1.0, abs(x)):
+            break
+    return x
+
+
+def _slope(x: float) -> float:
+    if x < -5.0:
+        return point(psi(x)[1])
+    tail = math.erfc(-x / _ROOT_2)
+    return x + math.sqrt(2.0 / math.pi) * math.exp(-x * x / 2.0) / tail
 
 
 def difference_value(total: Interval, variance: int, precisions: list[float]) -> float:

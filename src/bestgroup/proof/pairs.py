@@ -32,7 +32,7 @@ from bestgroup.proof.intervals import Interval, interval, log, sqrt
 from bestgroup.proof.normal_pairs import difference_value, pair_value
 from bestgroup.proof.observations import Observations, exact_sum
 from bestgroup.proof.scouted import Scouting, largest_bet, level_left
-from bestgroup.proof.wealth_pairs import Bets, Pair, Values
+from bestgroup.proof.wealth_pairs import Bets, Pair, Values, shares_of
 
 OVER, WON, STALE = 0, 1, 2
 Shares = tuple[list[Fraction], list[Fraction], list[Fraction]]  # of over, won, stale, by group
@@ -293,12 +293,6 @@ def _values(
             raise ValueError("no value counts yet")
         return Values("gaussian", kept, Bets(part / unit))
     return Values(noise.kind, shares_of(noise.low, noise.high, sign, column), Bets(part))
-
-
-def shares_of(low: float, high: float, sign: int, column: list[float]) -> list[float]:
-    """Return values as shares of their range, mirrored if the sign is -1."""
-    width = high - low
-    return [(x - low) / width if sign > 0 else (high - x) / width for x in column]
 
 
 def unit_of(column: list[float]) -> tuple[int, Interval]:

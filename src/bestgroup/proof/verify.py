@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from bestgroup.errors import InvalidInput
-from bestgroup.proof import boxes, items, pairs
+from bestgroup.proof import boxes, items, pairs, selections
 from bestgroup.proof.boxes import Status, Tick
 from bestgroup.proof.chain import check_chain
 from bestgroup.proof.format import Proof, Refused, digest_of, parse, read_document, signature_of
@@ -24,6 +24,7 @@ Checker = Callable[[Proof, Observations, Tick], Status]
 METHODS: dict[str, Checker] = {
     "boxes": boxes.check,
     "pairs": pairs.check,
+    "selections": selections.check,
     "items": items.check,
     "pool": items.check_pool,
 }

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from bestgroup.proof.intervals import INF, UNIT, Interval, exp, interval, log, sqrt
+from bestgroup.proof.intervals import INF, UNIT, Interval, exp, interval, log, sqrt, widen
 from bestgroup.proof.normal_pairs import psi_and_slope
 
 CASH = interval(1) / 100
@@ -30,6 +30,7 @@ LOG_CASH = log(CASH)
 _LEGAL = 0.99
 _CELLS = 4000
 _FINEST = 1e-9  # of the first cell
+_ENDS, _LOWEST, _HALF = 22, 8.5, 0.5  # ends of cells of a hull, in standard errors
 
 
 @dataclass(frozen=True)
@@ -109,7 +110,7 @@ class Values:
             if not t.high < _LEGAL:
                 found.append(-INF)
                 continue
-            value = s4 / -4.0 + bet * s5 / 5.0 - bet * bet * _rest(t) * s6
+            value = s4 / -4.0 + bet * s5 / 5.0 - bet * bet * _rest(t) * s6  # s6 >= 0
             value = bet * s1 + bet * bet * (s2 / -2.0 + bet * (s3 / 3.0 + bet * value))
             found.append(value.low)
         return found
@@ -135,22 +136,20 @@ class Values:
         return s1.low, s2.high
 
 
-def _rest(t: Interval) -> Interval:
-    """Return kappa_6(t) = sum_j t^j / (6 + j), which rises."""
-    return Interval(_rest_at(max(t.low, 0.0)).low, _rest_at(t.high).high)
-
-
-def _rest_at(t: float) -> Interval:
-    x = interval(t)
-    if t < 0.3:
-        total = interval(0.0)
-        for j in range(30, -1, -1):
-            total = total * x + 1.0 / interval(6.0 + j)
-        return Interval(total.low, (total + 1e-16).high)  # .3^31 / (37 * .7) is far less
-    rest = -log(1.0 - x)
+def _rest(t: Interval) -> float:
+    """Return kappa_6(t) = sum_j t^j / (6 + j), which rises, from above."""
+    x = max(t.high, 0.0)
+    if x < 0.9:
+        terms = 8 if x < 0.01 else int(-40.0 / math.log(x)) + 8
+        total = 0.0
+        for j in range(terms, -1, -1):
+            total = total * x + 1.0 / (6 + j)
+        # What is left out is below x^(terms + 1) / (1 - x) / 6, and that far below 2^-52.
+        return widen(total, 3 * terms + 4).high
+    rest = -log(1.0 - interval(x))
     for k in range(1, 6):
-        rest = rest - x.power(k) / float(k)
-    return rest / x.power(6)
+        rest = rest - interval(x).power(k) / float(k)
+    return (rest / interval(x).power(6)).high
 
 
 Data = list[float]  # lower bounds of the logs of the products; of symmetric noise: the two sums
@@ -293,3 +292,58 @@ def _chords(left: Data, right: Data, width: Interval) -> Rates:
         (interval(b) - a) / width if min(a, b) > -INF else None
         for a, b in zip(left, right, strict=True)
     ]
+
+
+def shares_of(low: float, high: float, sign: int, column: list[float]) -> list[float]:
+    """Return values as shares of their range, mirrored if the sign is -1."""
+    width = high - low
+    return [(x - low) / width if sign > 0 else (high - x) / width for x in column]
+
+
+def hull_of(arm: Values) -> list[tuple[float, float]]:
+    """Return corners (m, value) of a chain that lies below log K on [0, 1].
+
+    Cells end where the values themselves suggest; on each the two tangents of a convex function below log
+    K meet in one corner.
+    """
+    ends = _cell_ends(arm)
+    data = [arm.logs(interval(x)) for x in ends]
+    corners: list[tuple[float, float]] = []
+    for k in range(len(ends) - 1):
+        x, y = ends[k], ends[k + 1]
+        width = interval(y) - x
+        rates = _chords(data[k], data[k + 1], width)
+        (low, fall), (high, rise) = (log_wealth(arm, data[k + e], rates) for e in (0, 1))
+        if corners:
+            corners[-1] = x, min(corners[-1][1], low.low)
+        else:
+            corners.append((x, low.low))
+        steep = rise.high - fall.low
+        t = (low.low - high.low + rise.high * width.low) / steep if steep > 0.0 else 0.0
+        middle = min(max(x + t, x), y)
+        first = low + fall * (interval(middle) - x)
+        second = high - rise * (interval(y) - middle)
+        corners += [(middle, min(first.low, second.low)), (y, high.low)]
+    return corners
+
+
+def _cell_ends(arm: Values) -> list[float]:
+    """Return where cells end: 0, 1, and every half of a standard error around and below the mean."""
+    n, mean = len(arm.values), arm.centre
+    if arm.kind == "bernoulli":
+        p = (mean * n + 1.0) / (n + 2.0)
+        error = math.sqrt(p * (1.0 - p) / n)
+    else:
+        error = math.sqrt(max(arm.powers[1].high, 0.0) + 0.01) / n
+    found = [0.0]
+    for k in range(_ENDS):
+        x = mean - (_LOWEST - _HALF * k) * error
+        if found[-1] + 1e-9 < x < 1.0 - 1e-9:
+            found.append(x)
+    return [*found, 1.0]
+
+
+def conjugate_of(corners: list[tuple[float, float]], steep: Interval) -> Interval:
+    """Return an upper bound of sup (-t m - log K(m)) over 0 <= m <= 1 from a chain below log K."""
+    most = max((-(steep * m) - value).high for m, value in corners)
+    return Interval(most, most)

@@ -17,6 +17,11 @@ SCOUTED = (
     "the counts at which the warm-up ended follow from the values up to then, and were not chosen by "
     "later ones"
 )
+NAMED = (
+    "the counts at which leaders were named follow from the values up to then, and were not chosen by "
+    "later ones"
+)
+PRICED = "the arms that stand for a leader were chosen for their costs, by the values up to then"
 ONE_ARM = (
     "given the arm's own earlier pulls, its next pull has its mean and that noise",
     "pulls of different arms may depend on each other in any way",
@@ -59,6 +64,8 @@ def assumptions_of(proof: Proof) -> list[str]:
     words += ONE_ARM if kind == "boxes" else ALL_ARMS
     if proof.method.get("budget") == "scouted":
         words.append(SCOUTED)
+    if proof.method.get("budget") == "leaders":
+        words += [NAMED, PRICED] if "costs" in proof.method else [NAMED]
     came = proof.method.get("budget") == "as they came"
     return [*words, AS_THEY_CAME if came else FIXED, *ROWS]
 

@@ -12,10 +12,11 @@ from bestgroup.errors import InvalidInput
 from bestgroup.problem.arrays import Floats
 from bestgroup.problem.guarantee import Guarantee
 from bestgroup.proof.build import Asked, ask
-from bestgroup.proof.build_boxes import BoxMethod, box_document, instead
+from bestgroup.proof.build_boxes import BoxMethod, box_document
 from bestgroup.proof.build_differences import differences_document
 from bestgroup.proof.build_items import items_document
 from bestgroup.proof.build_scouted import scouted_document
+from bestgroup.proof.build_selections import study_selections
 from bestgroup.proof.format import read_key, write_proof
 from bestgroup.proof.observations import INDEX, Observations, add_row, first_link
 from bestgroup.studies.spec import StudySpec
@@ -106,4 +107,4 @@ def study_document(asked: Asked, algorithm: Algorithm, setting: Setting) -> dict
         return differences_document(asked, setting)
     if grounds.kind == "warm-up":
         return scouted_document(asked, algorithm, setting)
-    return instead(asked, method)
+    return study_selections(asked, algorithm, setting)

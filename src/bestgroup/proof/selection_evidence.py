@@ -1,0 +1,219 @@
+"""Evidence of a leader against the selections of a rival group, from below (docs/theory.md 2.3, 6).
+
+An arm that serves the dims B has an e-process, a function of nu = sum_{d in B} w^d mu^d; with
+the tilt y >= 0 the log of the infimum of the product over the null is at least (weak duality)
+
+    y slack - sum_{a in s} sup_nu (-y nu - log K_a(nu)) - sum_{b in s'} sup_nu (y nu - log L_b(nu)).
+
+For a box the last sum is replaced by the largest one over all splits of the dims into sets B, each with
+the arm of the box for which its term is largest. A claim has a tilt for each of up to three parts g - 1, g,
+g + 1 of a mixture with fixed weights; parts without one count as 0.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import NamedTuple
+
+from bestgroup.proof.format import Proof, number
+from bestgroup.proof.intervals import Interval, exp, interval, log, sqrt
+from bestgroup.proof.normal_pairs import conjugate
+from bestgroup.proof.observations import Observations
+from bestgroup.proof.wealth_pairs import Bets, Values, conjugate_of, hull_of, shares_of
+
+NORMAL, BY_BETS = 0, 1
+PRECISIONS = [2.0**k for k in (3, 6, 9, 12, 15, 18)]
+PRIOR = [interval(p) / 12 for p in (1, 3, 3, 3, 1, 1)]
+SCALES = [4.0 * 2.0 ** (-1.5 * g) for g in range(10)]
+SCALES_PRIOR = [interval(p) / 300 for p in (40, 60, 60, 60, 40, 20, 10, 5, 3, 2)]
+
+Box = tuple[tuple[int, int], ...]  # from one rank to before another, for each dim
+
+
+class Leader(NamedTuple):
+    """A group with an arm for each dim, and the counts of its arms that do not count."""
+
+    group: int
+    arms: tuple[int, ...]
+    before: tuple[int, ...]
+
+
+class Moment(NamedTuple):
+    """A leader and a rival, with the counts of the leader's arms, by dim, and of the rival's."""
+
+    leader: int
+    rival: int
+    own: tuple[int, ...]
+    other: tuple[int, ...]
+
+
+class Claim(NamedTuple):
+    """What a row says."""
+
+    moment: int
+    slack: int  # 0: without slack; 1: with epsilon ||w||_1
+    kind: int  # NORMAL or BY_BETS
+    tilts: dict[int, float]  # by part of the mixture
+    box: Box
+
+
+def fineness(proof: Proof) -> list[list[Interval]]:
+    """Return by what precisions of arms are multiplied: the geometric mean of all costs over their own."""
+    costs = proof.method.get("costs")
+    if costs is None:
+        return [[interval(1.0)] * size for size in proof.sizes]
+    if [len(row) for row in costs] != list(proof.sizes):
+        raise ValueError("there must be a cost for each arm")
+    exact = [[interval(number(cost)) for cost in row] for row in costs]
+    if not all(cost.low > 0.0 for row in exact for cost in row):
+        raise ValueError("costs must be positive")
+    logs = [log(cost) for row in exact for cost in row]
+    mean = exp(sum(logs[1:], logs[0]) / float(len(logs)))
+    return [[mean / cost for cost in row] for row in exact]
+
+
+class View:
+    """The arms of a moment as one process sees them: what each subtracts at a tilt."""
+
+    def __init__(
+        self, proof: Proof, rows: Observations, leader: Leader, moment: Moment, kind: int,
+        fine: list[list[Interval]],
+    ) -> None:  # fmt: skip
+        self.proof, self.rows, self.kind, self.fine = proof, rows, kind, fine
+        self.leader, self.moment, self.D = leader, moment, len(proof.dims)
+        if moment.rival == leader.group:
+            raise ValueError("a leader is compared with other groups")
+        self.lead: dict[int, int] = {}  # the dims that an arm of the leader serves, as a bit mask
+        self.counts: dict[tuple[int, int], tuple[int, int]] = {}  # values of an arm that count
+        for d, (arm, n) in enumerate(zip(leader.arms, moment.own, strict=True)):
+            self.lead[arm] = self.lead.get(arm, 0) | 1 << d
+            span = leader.before[arm], n
+            if self.counts.setdefault((leader.group, arm), span) != span:
+                raise ValueError("an arm of the leader has two counts")
+        for arm, n in enumerate(moment.other):
+            self.counts[moment.rival, arm] = 0, n
+        for (i, j), (first, last) in self.counts.items():
+            columns = rows.values.get((proof.groups[i], proof.arms[i][j]), [[]])
+            if not first < last <= len(columns[0]):
+                raise ValueError("a claim counts values that are not in the table, or none")
+        weights = [Fraction(w) for w in proof.weights]
+        self.weights = weights
+        self.worth = {
+            (i, j, d): weights[d] * self._mean(i, j, d)
+            for i, j in self.counts
+            for d in range(self.D)
+        }
+        self.origin = [self.worth[leader.group, leader.arms[d], d] for d in range(self.D)]
+        self.ranked = [self._ranked(d) for d in range(self.D)]
+        self.hefts = [w * self._size(d) for d, w in enumerate(weights)]
+        self._hulls: dict[tuple[int, int, int, int], list[tuple[float, float]]] = {}
+
+    def _mean(self, i: int, j: int, d: int) -> Fraction:
+        first, last = self.counts[i, j]
+        arm = self.proof.groups[i], self.proof.arms[i][j]
+        total = self.rows.sum_of(arm, d, last) - self.rows.sum_of(arm, d, first)
+        return self.proof.signs[d] * total / (last - first)
+
+    def _ranked(self, d: int) -> list[int]:
+        k = self.moment.rival
+        return sorted(range(self.proof.sizes[k]), key=lambda j: (-self.worth[k, j, d], j))
+
+    def _size(self, d: int) -> Fraction:
+        """Return the scale of a dim, or its range where bets are made; half the range is a scale."""
+        noise = self.proof.noise[d]
+        if noise.kind == "subgaussian":
+            return Fraction(noise.scale)
+        width = Fraction(noise.high) - Fraction(noise.low)
+        return width if self.kind == BY_BETS else width / 2
+
+    def reaches(self, claim: Claim, level: Interval) -> bool:
+        """Return whether the evidence against all selections of a box reaches the level."""
+        priors = PRIOR if self.kind == NORMAL else SCALES_PRIOR
+        total = 0.0
+        for part, y in claim.tilts.items():
+            value = self.bound(part, interval(y), claim.slack, claim.box)
+            total = (exp(interval(value) - level) * priors[part] + total).low
+        return total >= 1.0
+
+    def bound(self, part: int, y: Interval, slack: int, box: Box) -> float:
+        """Return a lower bound of the log of the infimum of one part, over a box of selections."""
+        term = self.normal_term if self.kind == NORMAL else self.bets_term
+        room = Fraction(self.proof.epsilon[0]) * sum(self.weights) if slack else Fraction(0)
+        total = y * interval(room)
+        for arm, dims in self.lead.items():
+            total = total - term(self.leader.group, arm, dims, part, y, -1)
+        k, best = self.moment.rival, [-math.inf] * (1 << self.D)
+        for j in range(self.proof.sizes[k]):
+            allowed = sum(1 << d for d, (a, b) in enumerate(box) if j in self.ranked[d][a:b])
+            for dims in range(1, 1 << self.D):
+                if dims & ~allowed == 0:
+                    best[dims] = max(best[dims], term(k, j, dims, part, y, 1).high)
+        return (total - _largest_split(best)).low
+
+    def normal_term(self, i: int, j: int, dims: int, part: int, y: Interval, sign: int) -> Interval:
+        """Return sup_nu (sign y nu - log of the half-normal mixture), about the leader's means."""
+        first, last = self.counts[i, j]
+        n, q = float(last - first), PRECISIONS[part] * self.fine[i][j]
+        served = [d for d in range(self.D) if dims >> d & 1]
+        if self.proof.independent_dims:
+            size = sqrt(interval(sum((self.hefts[d] ** 2 for d in served), Fraction())))
+        else:
+            size = interval(sum((self.hefts[d] for d in served), Fraction()))
+        ahead = sum((self.worth[i, j, d] - self.origin[d] for d in served), Fraction())
+        height = conjugate(y * size * sqrt(q + n) / n) + log(1.0 + n / q) / 2.0
+        return y * interval(sign * ahead) + height
+
+    def bets_term(self, i: int, j: int, dims: int, part: int, y: Interval, sign: int) -> Interval:
+        """Return the same for wealth of bets, of each dim or of a weighted geometric mean of them."""
+        served = [d for d in range(self.D) if dims >> d & 1]
+        whole, total = sum((self.hefts[d] for d in served), Fraction()), interval(0.0)
+        for d in served:
+            theta, steep = interval(1.0), y * interval(self.hefts[d])
+            if not self.proof.independent_dims:
+                theta, steep = interval(self.hefts[d] / whole), y * interval(whole)
+            if (i, j, d, part) not in self._hulls:
+                self._hulls[i, j, d, part] = hull_of(self._values(i, j, d, part))
+            value = conjugate_of(self._hulls[i, j, d, part], steep)
+            # For the rival's arms m is 1 less the mean: y nu = y - y m.
+            total = total + theta * (value + steep if sign > 0 else value)
+        return total
+
+    def _values(self, i: int, j: int, d: int, part: int) -> Values:
+        noise, lead = self.proof.noise[d], i == self.leader.group
+        first, last = self.counts[i, j]
+        column = self.rows.values[self.proof.groups[i], self.proof.arms[i][j]][d]
+        turn = self.proof.signs[d] * (1 if lead else -1)
+        most = None
+        if lead and first:
+            most = largest_bet(noise.kind, shares_of(noise.low, noise.high, turn, column[:first]))
+        values = shares_of(noise.low, noise.high, turn, column[first:last])
+        return Values(noise.kind, values, Bets(interval(SCALES[part]), most))
+
+
+def largest_bet(kind: str, values: list[float]) -> Interval:
+    """Return the largest tuned bet on an arm of the leader, from the values before it was named."""
+    n, mean = len(values), sum(map(Fraction, values)) / len(values)
+    if kind == "bernoulli":
+        p = (mean * n + 1) / (n + 2)
+        error = sqrt(interval(p * (1 - p) / n))
+    else:
+        square = sum((Fraction(u) - mean) ** 2 for u in values)
+        error = sqrt(interval(square + Fraction(1, 100))) / float(n)
+    return interval(95) / 100 / (interval(mean) + error)
+
+
+def _largest_split(best: list[float]) -> float:
+    """Return the largest sum over splits of all dims into sets, of what is best for each set."""
+    total = [0.0] * len(best)
+    for dims in range(1, len(best)):
+        low = dims & -dims
+        rest = part = dims ^ low
+        total[dims] = -math.inf
+        while True:
+            both = (interval(best[part | low]) + total[rest ^ part]).high
+            total[dims] = max(total[dims], both)
+            if part == 0:
+                break
+            part = (part - 1) & rest
+    return total[-1]

@@ -1,0 +1,148 @@
+"""Every noise model, goal and algorithm that is proven gives a file that is accepted, no other does."""
+
+import json
+
+import numpy as np
+import pytest
+from cases import proof_of, write
+from test_accepted import accepted
+
+import bestgroup as bg
+from bestgroup.algorithms.registry import names
+
+MEANS = {
+    "A": [(0.8, 0.8), (0.6, 0.7)],
+    "B": [(-0.8, -0.6), (-0.7, -0.8)],
+    "C": [(0.9, -0.8), (0.2, -0.9)],
+}
+GROUPS = {group: ["x", "y"] for group in MEANS}
+GROUP_NAMES = list(GROUPS)
+DIMS = {"u": "max", "v": "min"}
+NOISE = {
+    "subgaussian": lambda **k: bg.SubGaussian(0.2, **k),
+    "bounded": lambda **k: bg.Bounded(-1, 1, **k),
+    "bernoulli": lambda **k: bg.Bernoulli(**k),
+    "gaussian": lambda **k: bg.Gaussian(**k),
+}
+GOALS = {
+    "pareto": bg.ParetoGroups(0.6),
+    "best": bg.BestGroup([1.0, 1.0]),
+    "near best": bg.BestGroup([1.0, 2.0], 0.3),
+}
+# There is no theorem that gives a probability of an error.
+UNPROVEN = {"tel": {}, "unis": {}, "sequential-halving": {"budget": 600}}
+
+
+def value(rng, kind, group, arm):
+    """Return what an arm gives once; the second dim is to be minimised."""
+    u, v = MEANS[group]["xy".index(arm)]
+    if kind == "bernoulli":
+        return [float(rng.random() < 0.5 + u / 2), float(rng.random() < 0.5 - v / 2)]
+    u, v = rng.normal((u, v), 0.2)
+    if kind == "bounded":
+        u, v = np.clip((u, v), -1, 1)
+    return [float(u), float(-v)]
+
+
+def solved(kind, goal, algorithm, **options):
+    """Return the answer of an algorithm; None if it is not for this goal or noise."""
+    rng = np.random.default_rng(5)
+    noise = NOISE[kind](**{k: options.pop(k) for k in ("arms", "dependence") if k in options})
+    problem = bg.Problem(GROUPS, DIMS, noise=noise, costs=options.pop("costs", None))
+    if algorithm in ("unis", "unis-corrected") and isinstance(goal, bg.ParetoGroups):
+        goal = bg.ParetoGroups(1.5)
+    try:
+        return bg.solve(
+            problem,
+            goal,
+            lambda group, arm: value(rng, kind, group, arm),
+            delta=0.1,
+            algorithm=bg.algorithm(algorithm, **options),
+        )
+    except bg.InvalidInput as error:
+        assert "answers" in str(error) or "needs a known scale" in str(error), error
+        return None
+
+
+def written(found, folder):
+    """Return the proof that an answer writes, once the verifiers have accepted it."""
+    found.save(folder / "rows.csv")
+    found.save_proof(folder / "proof.json")
+    document = json.loads((folder / "proof.json").read_text())
+    accepted(document, folder / "rows.csv")
+    inside = [document["problem"]["groups"][i][0] for i in document["answer"]["in"]]
+    assert set(inside) == set(found.answer.groups)
+    return document
+
+
+def refused(kind, goal, algorithm, folder, **options):
+    """Check that an algorithm without a theorem is told so when a proof is asked for."""
+    problem = bg.Problem(GROUPS, DIMS, noise=NOISE[kind]())
+    algorithm = bg.algorithm(algorithm, **options)
+    try:
+        study = bg.create_study(
+            "s", problem, goal, algorithm=algorithm, storage=f"sqlite:///{folder}/s.db"
+        )
+    except bg.InvalidInput as error:
+        assert "answers" in str(error) or "needs a known scale" in str(error), error
+        return
+    with pytest.raises(bg.InvalidInput, match="nothing is proven, so there is no proof file"):
+        study.save_proof(folder / "proof.json")
+    assert not (folder / "proof.json").exists()
+
+
+@pytest.mark.parametrize("arms", ["independent", "arbitrary"])
+@pytest.mark.parametrize("goal", GOALS)
+@pytest.mark.parametrize("kind", NOISE)
+@pytest.mark.parametrize("algorithm", [name for name in names() if name not in UNPROVEN])
+def test_every_algorithm(algorithm, kind, goal, arms, tmp_path):
+    found = solved(kind, GOALS[goal], algorithm, arms=arms)
+    if found is not None:
+        assert found.proven
+        written(found, tmp_path)
+
+
+@pytest.mark.parametrize("goal", GOALS)
+@pytest.mark.parametrize("kind", NOISE)
+@pytest.mark.parametrize("algorithm", UNPROVEN)
+def test_what_has_no_theorem_has_no_file(algorithm, kind, goal, tmp_path):
+    refused(kind, GOALS[goal], algorithm, tmp_path, **UNPROVEN[algorithm])
+
+
+@pytest.mark.parametrize("goal", GOALS)
+@pytest.mark.parametrize("algorithm", ["te", "age", "ge", "eecb", "se"])
+def test_a_radius_below_what_is_proven_has_no_file(algorithm, goal, tmp_path):
+    refused("subgaussian", GOALS[goal], algorithm, tmp_path, radius_scale=0.9)
+
+
+@pytest.mark.parametrize("arms", ["independent", "arbitrary"])
+@pytest.mark.parametrize("goal", GOALS)
+@pytest.mark.parametrize("kind", NOISE)
+def test_every_table(kind, goal, arms, tmp_path):
+    rng = np.random.default_rng(6)
+    rows = [
+        {"group": g, "arm": a, **dict(zip(DIMS, value(rng, kind, g, a), strict=True))}
+        for _ in range(120)
+        for g in GROUPS
+        for a in "xy"
+    ]
+    table = write(rows, tmp_path / "rows.csv")
+    problem = bg.Problem(GROUPS, DIMS, noise=NOISE[kind](arms=arms))
+    found = bg.certify(table, GOALS[goal], problem, delta=0.1)
+    assert found.accepted or kind == "bernoulli"
+    document = proof_of(found, tmp_path)
+    accepted(document, table)
+    assert [GROUP_NAMES[i] for i in document["answer"]["in"]] == list(found.accepted)
+
+
+@pytest.mark.parametrize("kind", ["subgaussian", "bounded", "bernoulli"])
+def test_independent_dims(kind, tmp_path):
+    found = solved(kind, GOALS["near best"], "adaptive", dependence="independent")
+    assert written(found, tmp_path)["noise"]["dependence"] == "independent"
+
+
+@pytest.mark.parametrize("goal", ["best", "near best"])
+@pytest.mark.parametrize("kind", ["subgaussian", "bounded", "bernoulli", "gaussian"])
+def test_costs(kind, goal, tmp_path):
+    found = solved(kind, GOALS[goal], "adaptive", costs={g: {"x": 3.0} for g in GROUPS})
+    written(found, tmp_path)

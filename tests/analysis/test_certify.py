@@ -110,7 +110,7 @@ def test_explanations_name_rival_dim_arms_and_pulls():
     assert all(r.pulls == 400 and not r.proven for r in out.reasons)
     north = found.explain("north")
     assert north.best_arms["yield"] == ("n1", True) and north.best_arms["waste"] == ("n2", True)
-    words = "south is out (95% sure): ~0.393 behind north (n2) in waste, more in yield"
+    words = "south is out (95% sure): ~0.393 behind north (n2) in waste, no less in yield"
     assert str(out) == words
     with pytest.raises(bg.InvalidInput, match="no group 'up'"):
         found.explain("up")

@@ -77,15 +77,13 @@ def test_the_pages_around_a_study(story, served, measured, open_page, scheme):
     found["gone"] = serious(page)
     story.shot(page, f"gone-{scheme}", full=False)
     held = []
-    page.route("**/api/v1/view?*", held.append)
+    page.route("**/api/v1/view?*", lambda route: held.append(route))
     page.goto(f"{served.base}?study={measured}")
     page.get_by_text("The study is being read").wait_for()
     found["being read"] = serious(page)
     story.shot(page, f"being-read-{scheme}", full=False)
     assert held
-    page.unroute("**/api/v1/view?*")
-    for route in held:
-        route.continue_()
+    page.unroute("**/api/v1/view?*")  # which lets go of those held
     page.locator("#counts li").first.wait_for()
     assert not page.get_by_text("The study is being read").is_visible()
     story.create(name=f"untouched {scheme}")

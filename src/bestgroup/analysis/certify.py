@@ -231,7 +231,7 @@ class Certificate:
             if self.data is None or self.beyond[i] == Status.UNDECIDED:
                 return found
             alone = self._explainer(self.data, None, self._trusted).group(i)
-        words = f"{found.text}. The observations by themselves {self._prove()} more: {alone.text}"
+        words = f"{alone.text}; by the observations alone, the algorithm has not decided yet"
         return replace(found, text=words)
 
     def deploy(self) -> list[Deployment]:

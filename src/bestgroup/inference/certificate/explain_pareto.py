@@ -35,7 +35,7 @@ class ParetoExplainer(Explainer):
         reasons = [self.reason(i, j, d, self.verdict.single) for d in range(len(self.names))]
         least = min(reasons, key=lambda r: -r.margin)
         others = [r.dim for r in reasons if r is not least]
-        rest = f", more in {others[0] if len(others) == 1 else 'the rest'}" if others else ""
+        rest = f", no less in {others[0] if len(others) == 1 else 'the rest'}" if others else ""
         seen = "by the estimates " if self.verdict.estimated else ""
         return self._made(i, "out", f"{seen}{self._gap(least)}{rest}", reasons)
 

@@ -17,8 +17,10 @@ export function showTabs(study) {
   $("crumb").hidden = false;
   say($("crumb-name"), study);
   $("tabs").hidden = false;
-  const { view } = here();
-  replace($("tabs"), VIEWS.map(([key, label]) => el("a", { href: to(key), "aria-current": key === view ? "page" : null }, label)));
+  const { view } = here(), tabs = $("tabs");
+  replace(tabs, VIEWS.map(([key, label]) => el("a", { href: to(key), "aria-current": key === view ? "page" : null }, label)));
+  const now = tabs.querySelector("[aria-current]"); // on a phone not all tabs are in sight
+  if (now) tabs.scrollLeft = now.offsetLeft - (tabs.clientWidth - now.offsetWidth) / 2;
 }
 
 export function connected() {

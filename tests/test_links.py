@@ -62,11 +62,26 @@ def test_every_page_of_the_site_is_in_its_contents():
     assert pages - {"index"} == set(entries) & pages
 
 
-def test_readme_reads_on_a_package_index_without_the_source():
+def built_metadata():
     pytest.importorskip("hatchling")
-    hook = runpy.run_path(str(ROOT / "hatch_build.py"))
-    metadata = {}
+    hook, metadata = runpy.run_path(str(ROOT / "hatch_build.py")), {}
     hook["Description"].update(SimpleNamespace(root=ROOT), metadata)
-    text = metadata["readme"]["text"]
+    return metadata
+
+
+def test_a_release_has_the_addresses_of_its_repository_and_other_builds_invent_none(monkeypatch):
+    for key in ("GITHUB_SERVER_URL", "GITHUB_REPOSITORY"):
+        monkeypatch.delenv(key, raising=False)
+    assert built_metadata()["urls"] == {}
+    monkeypatch.setenv("GITHUB_SERVER_URL", "https://example.org")
+    monkeypatch.setenv("GITHUB_REPOSITORY", "somebody/bestgroup")
+    urls = built_metadata()["urls"]
+    assert urls["Source"] == "https://example.org/somebody/bestgroup"
+    for key, part in (("Changelog", "blob/main/"), ("Documentation", "tree/main/")):
+        assert (ROOT / urls[key].split(part)[1]).exists()
+
+
+def test_readme_reads_on_a_package_index_without_the_source():
+    text = built_metadata()["readme"]["text"]
     assert "not run" not in text and "demo.png" not in text and "pip install" in text
     assert all(link.startswith("https://") for link in LINK.findall(text))

@@ -232,7 +232,7 @@ class Certificate:
                 return found
             alone = self._explainer(self.data, None, self._trusted).group(i)
         words = f"{alone.text}; by the observations alone, the algorithm has not decided yet"
-        return replace(found, text=words)
+        return replace(found, text=words, reasons=alone.reasons)
 
     def deploy(self) -> list[Deployment]:
         """Return, for each group that is in, which of its arms to take.

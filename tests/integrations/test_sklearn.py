@@ -55,6 +55,17 @@ def test_the_best_family_is_that_of_the_full_grid():
     assert search.cv_results_["status"] == ["out", "out", "out", "in", "out", "out"]
 
 
+def test_the_settings_of_a_single_family_go_through_all_splits():
+    X, y = load_iris(return_X_y=True)
+    families = {"tree": (DecisionTreeClassifier(random_state=0), {"max_depth": [1, 3]})}
+    cv = KFold(6, shuffle=True, random_state=0)
+    search = BestGroupSearchCV(families, scoring=["accuracy"], cv=cv).fit(X, y)
+    _, means = full_grid(X, y, cv, ["accuracy"], families)
+    assert search.families_ == ("tree",) and search.best_params_["max_depth"] == 3
+    assert search.n_fits_ == search.n_fits_full_ == 12
+    assert search.cv_results_["mean_test_accuracy"].tolist() == pytest.approx(means[:, 0].tolist())
+
+
 def test_the_front_is_that_of_the_full_grid():
     X, y = load_iris(return_X_y=True)
     cv = RepeatedStratifiedKFold(n_splits=3, n_repeats=10, random_state=1)

@@ -103,6 +103,8 @@ class BestGroupSearchCV(Delegates, BaseEstimator):
             raise (failures or [error])[0] from None
         self.answer_, self.explanations_ = found.answer, found.explanations
         self.families_, self.guarantee_ = tuple(found.answer.groups), found.answer.guarantee
+        if not rows:  # one family has no rival; its settings have each other
+            rows |= {key: [evaluate(*key, str(k)) for k in range(len(splits))] for key in models}
         self.n_fits_, self.n_fits_full_ = sum(map(len, rows.values())), len(models) * len(splits)
         self.cv_results_ = self._results(models, scorers, rows)
         if self.refit is not False:
@@ -140,8 +142,10 @@ class BestGroupSearchCV(Delegates, BaseEstimator):
         return kind(n_splits=self.cv, n_repeats=10, random_state=self.random_state)
 
     def _problem(self, models: Any, scorers: Mapping[str, Any], splits: int) -> bg.Problem:
-        known = dict(self.bounds or {})
-        kinds = {get_tags(model).estimator_type for model in models.values()}
+        known, kinds = (
+            dict(self.bounds or {}),
+            {get_tags(m).estimator_type for m in models.values()},
+        )
         if self.scoring is None and kinds == {"classifier"}:
             known.setdefault("score", (0.0, 1.0))  # a classifier's own score is its accuracy
         for name in scorers:
@@ -175,8 +179,8 @@ class BestGroupSearchCV(Delegates, BaseEstimator):
             "n_splits": np.array([len(values) for values in table]),
         }
         for d, name in enumerate(scorers):
-            means = [values[:, d].mean() if len(values) else np.nan for values in table]
-            result[f"mean_test_{name}"] = np.array(means)
+            means = np.array([values[:, d].mean() if len(values) else np.nan for values in table])
+            result[f"mean_test_{name}"] = means
         return result
 
     def _choose(self, models: Mapping[tuple[str, str], Any], names: list[str]) -> None:
@@ -186,8 +190,7 @@ class BestGroupSearchCV(Delegates, BaseEstimator):
         if self.refit is not True or weights is None:
             chosen = names[0] if self.refit is True else self.refit
             weights = [float(name == chosen) for name in names]
-        columns = np.array([self.cv_results_[f"mean_test_{name}"] for name in names])
-        score = np.asarray(weights, float) @ columns
+        score = np.asarray(weights, float) @ [self.cv_results_[f"mean_test_{n}"] for n in names]
         found = np.isin(self.cv_results_["family"], self.families_)
         self.best_index_ = int(np.nanargmax(np.where(found, score, -np.inf)))
         self.best_score_ = float(score[self.best_index_])

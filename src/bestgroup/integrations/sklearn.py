@@ -142,10 +142,8 @@ class BestGroupSearchCV(Delegates, BaseEstimator):
         return kind(n_splits=self.cv, n_repeats=10, random_state=self.random_state)
 
     def _problem(self, models: Any, scorers: Mapping[str, Any], splits: int) -> bg.Problem:
-        known, kinds = (
-            dict(self.bounds or {}),
-            {get_tags(m).estimator_type for m in models.values()},
-        )
+        known = dict(self.bounds or {})
+        kinds = {get_tags(model).estimator_type for model in models.values()}
         if self.scoring is None and kinds == {"classifier"}:
             known.setdefault("score", (0.0, 1.0))  # a classifier's own score is its accuracy
         for name in scorers:
@@ -179,8 +177,8 @@ class BestGroupSearchCV(Delegates, BaseEstimator):
             "n_splits": np.array([len(values) for values in table]),
         }
         for d, name in enumerate(scorers):
-            means = np.array([values[:, d].mean() if len(values) else np.nan for values in table])
-            result[f"mean_test_{name}"] = means
+            means = [values[:, d].mean() if len(values) else np.nan for values in table]
+            result[f"mean_test_{name}"] = np.array(means)
         return result
 
     def _choose(self, models: Mapping[tuple[str, str], Any], names: list[str]) -> None:
@@ -188,11 +186,10 @@ class BestGroupSearchCV(Delegates, BaseEstimator):
             raise bg.InvalidInput(f"refit must be True, False or one of {', '.join(names)}")
         weights = self.weights
         if self.refit is not True or weights is None:
-            chosen = names[0] if self.refit is True else self.refit
-            weights = [float(name == chosen) for name in names]
+            weights = np.array(names) == (names[0] if self.refit is True else self.refit)
         score = np.asarray(weights, float) @ [self.cv_results_[f"mean_test_{n}"] for n in names]
-        found = np.isin(self.cv_results_["family"], self.families_)
-        self.best_index_ = int(np.nanargmax(np.where(found, score, -np.inf)))
+        chosen = np.where(np.isin(self.cv_results_["family"], self.families_), score, -np.inf)
+        self.best_index_ = int(np.nanargmax(chosen))
         self.best_score_ = float(score[self.best_index_])
         key = list(models)[self.best_index_]
         self.best_family_, self.best_params_ = key[0], models[key].get_params()

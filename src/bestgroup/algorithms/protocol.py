@@ -92,6 +92,8 @@ class Grounds(NamedTuple):
 
 def box_ends(shape: Shape) -> Fraction:
     """Return the share of a bound where all lower ends count, and the upper ones of best arms."""
+    if shape.room:
+        return Fraction(1, 2 * shape.dims * shape.room)
     return Fraction(1, shape.dims * (shape.total + shape.groups))
 
 

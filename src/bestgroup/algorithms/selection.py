@@ -23,6 +23,8 @@ def pick(setting: Setting, batch: int | float | None = None) -> tuple[Algorithm,
     arms = setting.shape.total
     if setting.measure is not None:
         return Adaptive(**options), "adaptive: it works with limits and with every worth of a group"
+    if setting.shape.room:
+        return Adaptive(**options), "adaptive: arms may join later, and it goes by single arms"
     if setting.items is not None:
         why = "adaptive: on shared items it needs the fewest evaluations, by differences of arms"
         return Adaptive(**options), why

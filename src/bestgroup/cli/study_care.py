@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -14,6 +14,9 @@ from bestgroup.cli.problem import Json
 from bestgroup.cli.study import DEFAULT, Name, Storage, load
 from bestgroup.cli.study_rest import app
 from bestgroup.errors import Damaged, InvalidInput
+
+if TYPE_CHECKING:
+    from bestgroup.studies.catalog import Study
 
 __all__ = ["app"]
 
@@ -178,3 +181,69 @@ def leases(
 
 def _left(seconds: float) -> str:
     return f"in {seconds:,.0f} s" if seconds > 0 else f"overdue since {-seconds:,.0f} s"
+
+
+GroupName = Annotated[str, typer.Argument(metavar="GROUP", help="Name of the group.")]
+Cost = Annotated[
+    float | None, typer.Option(help="Of a pull, if the problem gives costs.", metavar="COST")
+]
+
+
+@app.command("add-arm", short_help="Let an arm join a group.")
+def add_arm(
+    name: Name,
+    group: GroupName,
+    arm: Annotated[str, typer.Argument(metavar="ARM", help="Name of the arm.")],
+    cost: Cost = None,
+    storage: Storage = DEFAULT,
+    json: Json = False,
+) -> None:
+    """Let an arm join a group of a study whose problem has a reserve."""
+    study = load(name, storage)
+    study.add_arm(group, arm, cost=cost)
+    _show_change(study, json)
+
+
+@app.command("add-group", short_help="Let a new group join.")
+def add_group(
+    name: Name,
+    group: GroupName,
+    arms: Annotated[list[str], typer.Argument(metavar="ARM...", help="Its arms.")],
+    cost: Cost = None,
+    storage: Storage = DEFAULT,
+    json: Json = False,
+) -> None:
+    """Let a new group join a study whose problem has a reserve."""
+    study = load(name, storage)
+    study.add_group(group, arms, cost=cost)
+    _show_change(study, json)
+
+
+@app.command("withdraw", short_help="Let an arm, or a group, leave.")
+def withdraw(
+    name: Name,
+    group: GroupName,
+    arm: Annotated[
+        str | None, typer.Argument(metavar="[ARM]", help="By default the whole group.")
+    ] = None,
+    storage: Storage = DEFAULT,
+    json: Json = False,
+) -> None:
+    """Let an arm, or a whole group, leave a study whose problem has a reserve."""
+    study = load(name, storage)
+    study.withdraw(group, arm)
+    _show_change(study, json)
+
+
+def _show_change(study: Study, json: bool) -> None:
+    """Show what has changed, what stays decided, and how many arms may still join."""
+    known, roster = study.answer(beside=False), study.spec.roster
+    assert roster is not None
+    if json:
+        output.print_json(
+            {"changes": study.changes(), "left": roster.left, "answer": known.to_dict()}
+        )
+        return
+    for word, groups in (("in", known.inside), ("out", known.outside), ("open", known.undecided)):
+        print(output.visible(f"{word}: {', '.join(groups) or '-'}"))
+    print(f"{roster.left} more arms may join")

@@ -91,14 +91,45 @@ class LiveSession:
         self.plan_number = 0
         self._plan = np.zeros((shape.groups, shape.arms), np.int64)
         self._planned: list[list[int]] = []  # the arms of the plan
+        self._carried: Ints | None = None  # what was decided before arms came or went
+        self._stepped = False
         if self.done:  # a single group, for some algorithms
             self._note()
         self.advance()
 
+    def begin_with(self, status: Ints) -> None:
+        """Take all that is told, and what the first plan asks for beyond; to be called once.
+
+        For a session that goes on where another one, of other arms, ended: `status` [N] is what stays
+        decided. An algorithm may not mind that arms begin with unequal counts.
+        """
+        self.carry(status)
+        self._status = status.copy()
+        self.decisions = []
+        self.stuck = False
+        first, told = self._plan, self._ready.copy()
+        self._set_plan(told)
+        self._consume(told)
+        self._set_plan(np.maximum(first - told, 0))
+        if self.done:
+            self._note()
+
+    def carry(self, status: Ints) -> None:
+        """Keep what was decided before arms came or went, [N]; a session that resumes needs it again."""
+        self._carried = status.copy()
+
     @property
     def done(self) -> bool:
         """Whether the answer is final."""
-        return self.algorithm.is_done(self._state, self.rule)
+        return self._is_carried() or self.algorithm.is_done(self._state, self.rule)
+
+    def _is_carried(self) -> bool:
+        """Return whether what was decided before, with what is decided now, leaves nothing open."""
+        if self._carried is None:
+            return False
+        if self.setting.goal.accepts_each:
+            return bool((self._status != Status.UNDECIDED).all())
+        return bool((self._carried == Status.IN).any())
 
     @property
     def state(self) -> Any:
@@ -128,11 +159,16 @@ class LiveSession:
 
     def answer(self) -> frozenset[int]:
         """Return the groups that the algorithm names so far; final when `done`."""
+        if self._carried is not None:
+            each = self.setting.goal.accepts_each
+            kept = (self._status if each else self._carried) == Status.IN
+            if kept.any():
+                return frozenset(np.flatnonzero(kept).tolist())
         return self.algorithm.answer(self._state, self.rule)
 
     def record(self) -> dict[str, Any]:
         """Return what a trace shows of the state; nothing before the first step."""
-        if self.plan_number <= 1 and not self._tally.counts.any():
+        if not self._stepped:
             return {}
         record = self.algorithm.record(self._state, self.rule)
         if "efficiency" in record and self._origin.any():
@@ -159,6 +195,7 @@ class LiveSession:
         self._status, self.stuck = checkpoint.status.copy(), checkpoint.stuck
         self._ready = tally.counts.copy()
         self._told = int(tally.counts.sum())
+        self._stepped = self.plan_number > 1 or self.algorithm.is_done(self._state, self.rule)
         self.decisions = []
         self._origin, self._pivots = checkpoint.origin.copy(), checkpoint.pivots.copy()
         self._deviations = checkpoint.deviations.copy()
@@ -237,6 +274,7 @@ class LiveSession:
                     break
                 self._consume(goal)
                 self._state = self._bodies[1](self._state, self._tally, self.rule)
+                self._stepped = True
                 steps += 1
                 self._note()
                 if self.done:
@@ -315,8 +353,9 @@ class LiveSession:
 
     def _note(self) -> None:
         """Keep a decision for each group that has become certain, in the order of the groups."""
-        record, done = self.record(), self.done
-        answer = self.answer() if done else None
+        record = self.record()
+        ended = self.algorithm.is_done(self._state, self.rule) or self._is_carried()
+        answer = self.answer() if ended else None
         status = decided(record, self.setting.goal, self._status, answer)
         for i in np.flatnonzero(status != self._status).tolist():
             evidence: dict[str, Any] = {"pulls": self._tally.counts[i].tolist()}
@@ -325,8 +364,8 @@ class LiveSession:
                 evidence["efficiency"] = np.asarray(record["efficiency"])[i].tolist()
             self._decide(Status(status[i]).word, i, evidence)
         self._status = status
-        if answer is not None:
-            self._decide("answer", -1, {"answer": sorted(answer)})
+        if self.done:
+            self._decide("answer", -1, {"answer": sorted(self.answer())})
 
     def _decide(self, kind: str, group: int, evidence: dict[str, Any]) -> None:
         entry = Decision(self.plan_number, self.pulls, kind, group, evidence)

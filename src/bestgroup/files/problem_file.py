@@ -67,7 +67,7 @@ from bestgroup.problem.instance import Instance
 from bestgroup.problem.items import Items
 from bestgroup.problem.laws import Bernoulli, Law
 from bestgroup.problem.noise import Noise
-from bestgroup.problem.problem import Dim, Problem
+from bestgroup.problem.problem import Dim, Problem, check_reserve
 from bestgroup.problem.shape import Shape
 
 
@@ -90,6 +90,7 @@ class Spec:
     means: tuple[Floats, ...] | None = None  # [K_i, D] a group, decided dims, as in the file
     why: str | None = None  # why "auto" picked the algorithm
     items: Items | None = None  # that all arms are scored on
+    reserve: int = 0  # arms that may join a study later
     options: dict[str, Any] = field(default_factory=dict)  # of the algorithm, as in the file
     law_table: dict[str, Any] | None = None  # [law] as in the file
     columns: Columns = field(default_factory=Columns)  # what the columns of tables are called
@@ -113,6 +114,7 @@ class Spec:
                 for group, arms, row in zip(self.groups, self.arms, self.costs, strict=True)
             },
             items=self.items,
+            reserve=self.reserve,
         )
 
     def instance(self) -> Instance:
@@ -176,7 +178,9 @@ def _build(path: Path, tables: Tables) -> Spec:
         tuple(map(len, groups.values())),
         named("delta", lambda: probability(tables.delta)),
     )
-    setting = Setting(Shape(sizes, len(decided)), goal, noise, delta, None, shared)
+    reserve = named("reserve", lambda: check_reserve(tables.reserve))
+    room = sum(sizes) + reserve if reserve else 0
+    setting = Setting(Shape(sizes, len(decided), room), goal, noise, delta, None, shared)
     return Spec(
         path=path,
         name=tables.name or path.stem,
@@ -193,6 +197,7 @@ def _build(path: Path, tables: Tables) -> Spec:
         means=read_means(tables, dims, decided),
         why=pick(setting, tables.options.get("batch"))[1] if tables.algorithm == "auto" else None,
         items=items,
+        reserve=reserve,
         options=dict(tables.options),
         law_table=_as_given(tables.law),
         columns=check_columns(None if tables.table is None else tables.table.model_dump()),

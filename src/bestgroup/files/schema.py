@@ -188,6 +188,7 @@ class Tables(_Table):
     name: Text | None = None
     delta: Any = 0.01
     algorithm: Text = "auto"
+    reserve: int = 0  # arms that may join a study later
     options: dict[str, Any] = {}
     goal: GoalTable
     dims: dict[str, Any]

@@ -120,6 +120,9 @@ def _problem_tables(problem: Problem, goal: Goal) -> dict[str, Any]:
         noise.pop("arms", None)  # they share items, whatever the noise model would say
         given = problem.items.to_dict().items()
         tables["items"] = {key: value for key, value in given if value is not None}
+    if problem.reserve:
+        noise.pop("arms", None)  # single arms prove, whatever the noise model would say
+        tables["reserve"] = problem.reserve
     if problem.costs is not None:
         rows = zip(problem.groups, problem.arms, problem.costs, strict=True)
         tables["cost"] = {g: dict(zip(arms, row, strict=True)) for g, arms, row in rows}
@@ -151,6 +154,7 @@ ORDER = (
     "name",
     "delta",
     "algorithm",
+    "reserve",
     "options",
     "goal",
     "dims",

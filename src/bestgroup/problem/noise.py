@@ -58,6 +58,10 @@ class _Model:
             f"shared items need values in a range: Bounded(low, high) or Bernoulli(); got {self}"
         )
 
+    def with_dependent_arms(self) -> Noise:
+        """Return the model for proofs on single arms, which hold however arms depend."""
+        return replace(self, arms="arbitrary")  # type: ignore[type-var]
+
     def on_shared_items(self) -> Noise:
         """Return the model for arms that are scored on the same items, which makes them depend."""
         if self.arms == "independent" and not isinstance(self.arms, _Unsaid):
@@ -471,6 +475,11 @@ class NoiseByDim(_Model):
         models: Any = self.models  # all have a range, or `reaches` would have refused
         low, high = zip(*(model.ends(1) for model in models), strict=True)
         return np.concatenate(low), np.concatenate(high)
+
+    def with_dependent_arms(self) -> Noise:
+        """Return the model for proofs on single arms, which hold however arms depend."""
+        models = tuple(model.with_dependent_arms() for model in self.models)
+        return replace(self, models=models, arms="arbitrary")  # type: ignore[arg-type]
 
     def on_shared_items(self) -> Noise:
         """Return the model for arms that are scored on the same items, which makes them depend."""

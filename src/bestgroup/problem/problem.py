@@ -99,7 +99,8 @@ class Problem:
     (`noise={"correct": Bernoulli(), "seconds": Gaussian()}`); it may be left out if every decided dim has a
     range, and is `Bounded` then. `costs` maps an arm to the cost of one pull, or a group to such a
     table; arms without one cost 1. `items` says that all arms are scored on the same items (`Items`);
-    arms then depend on each other, whatever the noise model would say.
+    arms then depend on each other, whatever the noise model would say. `reserve` is the number of
+    arms that may join a study later (`Study.add_arm`): delta is shared with them from the start.
 
     `require` maps dims to limits, for example {"latency": ("<=", 2.0)} or, with a tolerance,
     ("<=", 2.0, 0.1): an arm whose mean does not keep them does not count. Numbers by dim in `noise` then
@@ -126,6 +127,7 @@ class Problem:
         arms: Sequence[str] | None = None,
         require: Mapping[str, Any] | None = None,
         worth: Any = "best",
+        reserve: int = 0,
     ) -> None:
         if groups is None:
             groups = groups_of_one(arms)
@@ -150,14 +152,23 @@ class Problem:
         if self.items is not None:
             self.noise = self.noise.on_shared_items()
             self.noise.reaches(len(self.measured))
+        self.reserve: int = check_reserve(reserve)
+        if self.reserve:
+            # Bounds of single arms do not mind who joins, or why.
+            self.noise = self.noise.with_dependent_arms()
         self.noise.check_dims(len(self.measured))
         self._check_combination()
 
     def _check_combination(self) -> None:
-        """Raise InvalidInput for limits or another worth on shared items: nothing is proven there."""
+        """Raise InvalidInput for what is not proven together."""
         if self.items is not None and self.measure is not None:
             raise InvalidInput(
                 "require, and a worth other than 'best', are not for arms that share items"
+            )
+        if self.reserve and (self.items is not None or self.measure is not None):
+            raise InvalidInput(
+                "arms can join later where a group is worth its best arm, without limits and without "
+                "shared items: leave out reserve, or require, worth and items"
             )
 
     def _by_ranges(self) -> Noise:
@@ -188,7 +199,9 @@ class Problem:
     @property
     def shape(self) -> Shape:
         """The shape that the algorithms see: the dims that decide or have a limit."""
-        return Shape(tuple(len(names) for names in self.arms), len(self.measured))
+        sizes = tuple(len(names) for names in self.arms)
+        room = sum(sizes) + self.reserve if self.reserve else 0
+        return Shape(sizes, len(self.measured), room)
 
     @property
     def measure(self) -> Measure | None:
@@ -341,6 +354,8 @@ class Problem:
             entries["require"] = plain_require(self.limits)
         if not self.worth.is_best:
             entries["worth"] = self.worth.plain()
+        if self.reserve:
+            entries["reserve"] = self.reserve
         return entries
 
     @classmethod
@@ -354,7 +369,8 @@ class Problem:
                 raise InvalidInput(f"noise: {error}") from None
             raise InvalidInput(f"this is not the description of a problem: {error!r}") from None
         items = None if given.get("items") is None else items_from_dict(given["items"])
-        rest = {"require": given.get("require"), "worth": given.get("worth")}
+        rest: dict[str, Any] = {"require": given.get("require"), "worth": given.get("worth")}
+        rest["reserve"] = given.get("reserve", 0)
         return cls(groups, dims, noise, given.get("costs"), items, **rest)
 
     def __eq__(self, other: object) -> bool:
@@ -393,6 +409,13 @@ class Problem:
         dims = ", ".join(f"{dim.name} ({dim.direction})" for dim in self.dims)
         noise = brief(self.noise)
         return f"Problem({len(self.groups)} groups, {arms} arms, dims: {dims}, {noise})"
+
+
+def check_reserve(reserve: Any) -> int:
+    """Return the number of arms that may join later."""
+    if isinstance(reserve, bool) or not isinstance(reserve, int) or not 0 <= reserve <= 10**6:
+        raise InvalidInput(f"reserve must be a number of arms from 0 to 10**6; got {reserve!r}")
+    return reserve
 
 
 def value_ends(problem: Problem) -> tuple[Floats, Floats]:

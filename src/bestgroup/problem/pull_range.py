@@ -37,6 +37,10 @@ class PullRange(NamedTuple):
         """Return pulls first, ..., stop - 1 of the same arm."""
         return PullRange(self.group, self.arm, first, stop - first)
 
+    def moved(self, group: int, arm: int) -> PullRange:
+        """Return the same pulls of an arm that goes by other numbers."""
+        return PullRange(group, arm, self.first, self.size)
+
     def overlap(self, other: PullRange) -> PullRange:
         """Return the pulls that both hold; of size 0 or less if there are none."""
         return self.cut(max(self.first, other.first), min(self.stop, other.stop))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ class Shape:
 
     sizes: tuple[int, ...]
     dims: int
+    room: int = field(default=0, repr=False)  # arms that delta is for, if some may come later
 
     @property
     def groups(self) -> int:

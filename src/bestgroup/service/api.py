@@ -186,6 +186,46 @@ def heartbeat(watched: AStudy, body: schemas.BeatBody) -> schemas.Beaten:
     return schemas.Beaten(expires=expires, lost=lost)
 
 
+@router.post("/join", summary="Let arms join")
+def join(request: Request, watched: AStudy, body: schemas.JoinBody) -> schemas.ChangedOut:
+    """Let arms join a group, or a new group; the problem must have a reserve."""
+    study, who = watched.study, request.state.who
+    if body.new:
+        study.add_group(body.group, body.arms, cost=body.cost, who=who)
+    elif len(body.arms) == 1:
+        study.add_arm(body.group, body.arms[0], cost=body.cost, who=who)
+    else:
+        raise InvalidInput(
+            "arms join a group one at a time; a new group comes with all of its arms"
+        )
+    return _changed(watched)
+
+
+@router.post("/withdraw", summary="Let an arm or a group leave")
+def withdraw(request: Request, watched: AStudy, body: schemas.LeaveBody) -> schemas.ChangedOut:
+    """Let an arm, or a whole group, leave: its tickets are gone, its observations stay in the log."""
+    watched.study.withdraw(body.group, body.arm, who=request.state.who)
+    return _changed(watched)
+
+
+def _changed(watched: Watched) -> schemas.ChangedOut:
+    study, problem = watched.study, watched.study.problem
+    roster = study.spec.roster
+    return schemas.ChangedOut(
+        changes=study.changes(),
+        left=0 if roster is None else roster.left,
+        state=watched.head().state,  # type: ignore[arg-type]
+        groups=dict(zip(problem.groups, map(list, problem.arms), strict=True)),
+    )
+
+
+@router.get("/changes", summary="Which arms joined and left")
+def changes(watched: AStudy) -> schemas.ChangedOut:
+    """Return which arms joined and left, and who takes part now."""
+    watched.study.head()
+    return _changed(watched)
+
+
 @router.get("/status", summary="Where a study stands")
 def status(watched: AStudy) -> schemas.StatusOut:
     """Return the numbers of pulls, groups, leases and failures."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
@@ -13,6 +13,8 @@ from bestgroup.service.numbers import short_ends
 from bestgroup.service.plane import ORDER
 from bestgroup.service.proof import Proof
 from bestgroup.service.schemas import Ends, GroupStatus
+
+MOST_CHANGES = 20
 
 
 class ArmsQuery(BaseModel):
@@ -47,6 +49,9 @@ class ArmsOut(BaseModel):
     most: int = Field(description="pulls of the arm that has most")
     unpulled: int
     items: ItemsOut | None = Field(description="none where arms share no items")
+    left: int | None = Field(description="how many more arms may join; none where none can")
+    changes: list[dict[str, Any]] = Field(description="the last arms that joined and left")
+    groups: list[str] = Field(description="that take part, where arms come and go")
 
 
 def arms(watched: Watched, query: ArmsQuery) -> ArmsOut:
@@ -71,6 +76,7 @@ def arms(watched: Watched, query: ArmsQuery) -> ArmsOut:
     found.sort(key=keys[query.sort], reverse=query.down)
     first = query.page * query.size
     exists = spec.problem.shape.exists
+    roster = spec.roster
     return ArmsOut(
         rows=[_row(proof, words[i], i, j) for i, j in found[first : first + query.size]],
         matching=len(found),
@@ -79,6 +85,9 @@ def arms(watched: Watched, query: ArmsQuery) -> ArmsOut:
         most=int(counts.max()),
         unpulled=int(((counts == 0) & exists).sum()),
         items=items_out(proof, now),
+        left=None if roster is None else roster.left,
+        changes=[] if roster is None else [c.to_dict() for c in roster.changes[-MOST_CHANGES:]],
+        groups=[] if roster is None else list(names.groups),
     )
 
 

@@ -86,10 +86,16 @@ class Watched:
         self._lock = threading.Lock()
         self._making: threading.Event | None = None
         self._head: tuple[float, Head] | None = None
-        self._found: Proof | None = None
         self._next = 0.0
+        self._begin()
+
+    def _begin(self) -> None:
+        """Begin with the arms that take part now."""
+        self._spec = self.study.spec
+        self._found: Proof | None = None
         self._decisions: tuple[int, list[Entry]] = -1, []
-        self.course = Course(study.spec)
+        self.course = Course(self._spec)
+        self.__dict__.pop("_blank", None)
 
     def head(self, age: float = 0.0) -> Head:
         """Return the study's head, at most `age` seconds old."""
@@ -98,6 +104,8 @@ class Watched:
         if kept is None or now - kept[0] >= age:
             kept = now, self.study.head()
             self._head = kept
+        if self.study.spec is not self._spec:  # arms have come or gone
+            self._begin()
         return kept[1]
 
     def decisions(self) -> list[Entry]:
@@ -149,6 +157,8 @@ class Watched:
         begun, first = time.monotonic(), not self.observed
         try:
             found, at = self.study.certificate(), self.last()
+            if found.problem is not self._spec.problem:
+                return  # arms have come or gone meanwhile
             if self._found is None or found is not self._found.certificate:
                 proof = Proof(self.study.spec, found)
                 _ = proof.ends, proof.needs  # made here, where nobody waits
@@ -185,7 +195,10 @@ class Hub:
             opened = self._open.pop(name, None)
             if opened is not None:
                 self._open[name] = opened  # the last one is the one that was used last
-                return opened
+        if opened is not None:
+            if opened.study.spec.roster is not None:
+                opened.head()  # takes up arms that have come or gone
+            return opened
         try:
             fresh = Watched(load_study(name, self.store))
             fresh.study.turns = self.turns

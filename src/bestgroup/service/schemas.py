@@ -47,6 +47,7 @@ class ProblemBody(_Body):
         None, description="may be left out where every decided dim has a range: bounded then"
     )
     costs: dict[str, Any] | None = None
+    reserve: int = Field(0, ge=0, le=10**6, description="arms that may join later")
     items: dict[str, Any] | None = Field(
         None, description="where arms are scored on the same items: count, target, names, floor"
     )
@@ -150,6 +151,22 @@ class FailBody(_Body):
 
     ticket: TicketBody
     reason: str = Field("", max_length=1000, pattern=NO_NUL)
+
+
+class JoinBody(_Body):
+    """Arms that join a group, or a new group."""
+
+    group: str = Field(min_length=1, max_length=1000, pattern=NO_NUL)
+    arms: list[str] = Field(min_length=1, max_length=1000)
+    cost: float | None = Field(None, gt=0, description="of a pull, if the problem gives costs")
+    new: bool = Field(False, description="whether the group is a new one")
+
+
+class LeaveBody(_Body):
+    """An arm that leaves, or a whole group."""
+
+    group: str = Field(min_length=1, max_length=1000, pattern=NO_NUL)
+    arm: str | None = Field(None, max_length=1000, description="none: all arms of the group")
 
 
 class BeatBody(_Body):
@@ -276,6 +293,15 @@ class DeployOut(BaseModel):
     arms: dict[str, str]
     behind: float | None
     text: str
+
+
+class ChangedOut(BaseModel):
+    """Who takes part, after arms have joined or left."""
+
+    changes: list[dict[str, Any]] = Field(description="kind, group, arms, pulls and time of each")
+    left: int = Field(description="how many more arms may join")
+    state: State
+    groups: dict[str, list[str]] = Field(description="that take part now, with their arms")
 
 
 class AnswerOut(BaseModel):

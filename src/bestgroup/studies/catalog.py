@@ -21,6 +21,7 @@ from bestgroup.problem.arrays import probability, seed_of
 from bestgroup.problem.goals import Goal, check_goal
 from bestgroup.problem.problem import Problem
 from bestgroup.studies.log import last_told
+from bestgroup.studies.roster import check_reserved
 from bestgroup.studies.runner import Runner
 from bestgroup.studies.spec import StudySpec, choose
 from bestgroup.studies.storage import backup, open_store, restore
@@ -81,6 +82,7 @@ def create_study(
         raise InvalidInput(f"horizon must be an integer from 0 to 10**6; got {horizon!r}")
     level = probability(delta)
     chosen = choose(algorithm, Setting.of(problem, goal, level), batch)
+    check_reserved(problem, goal, chosen.name)
     spec = StudySpec(
         name=name,
         problem=problem,
@@ -124,7 +126,7 @@ def glance_study(name: str, storage: Any = STORAGE) -> tuple[StudySpec, Head, fl
     store = open_store(storage)
     key, spec = store.find(name)
     head, last = store.read(key, lambda session: (session.head, last_told(session)))
-    return StudySpec.from_json(spec), head, last
+    return StudySpec.from_json(spec).at(head), head, last
 
 
 def list_studies(storage: Any = STORAGE) -> list[dict[str, Any]]:

@@ -44,7 +44,7 @@ class Doubter:
 
     def _take(self, block: Block) -> None:
         self._seen, self._chain = block.number, block.chain
-        problem, arm = self._spec.problem, block.pulls.home
+        problem, arm = self._spec.everyone, block.pulls.home
         ahead = self._ahead.setdefault(arm, {})
         ahead[block.pulls.first] = block.values
         name = f"{problem.groups[arm[0]]}, {problem.arms[arm[0]][arm[1]]}"

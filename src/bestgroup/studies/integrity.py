@@ -9,6 +9,7 @@ its pulls are asked for again, with their seeds.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -129,7 +130,7 @@ class _Log:
 
 def _unreadable(spec: StudySpec, row: Stored) -> str | None:
     """Return why a block can be no block of the study, if it cannot."""
-    shape, dims = spec.problem.shape, len(spec.problem.dims)
+    shape, dims = spec.everyone.shape, len(spec.problem.dims)
     if not (
         0 <= row.pulls.group < shape.groups and 0 <= row.pulls.arm < shape.sizes[row.pulls.group]
     ):
@@ -154,8 +155,8 @@ def _overlap(seen: dict[tuple[int, int], list[tuple[int, int]]], row: Stored) ->
 
 def _place(spec: StudySpec, row: Stored) -> str:
     try:
-        group = spec.problem.groups[row.pulls.group]
-        arm = spec.problem.arms[row.pulls.group][row.pulls.arm]
+        group = spec.everyone.groups[row.pulls.group]
+        arm = spec.everyone.arms[row.pulls.group][row.pulls.arm]
     except IndexError:
         group, arm = str(row.pulls.group), str(row.pulls.arm)
     last = row.pulls.first + row.pulls.size - 1
@@ -178,13 +179,14 @@ def _replayed(session: Session, spec: StudySpec) -> tuple[int, list[Finding]]:
         return session.head.pulls, [Finding(str(error), "goes by the log")]
     runner.catch_up(session, live)
     again = [_decided(decision) for decision in live.decisions]
-    stored = [_decided(entry) for entry in session.decisions()]
+    stored = [_decided(entry) for entry in _own_entries(session, spec)]
     findings: list[Finding] = []
     if again != stored:
         what = f"the log gives {len(again)} decisions that are not the {len(stored)} stored ones"
         findings.append(Finding(what, "stores those of the log"))
     head = session.head
-    now = live.plan_number, live.pulls, live.told
+    gone = 0 if spec.roster is None else head.told - live.told  # of arms that have left
+    now = live.plan_number, live.pulls, live.told + gone
     if now != (head.plan, head.pulls, head.told):
         what = (
             f"the log gives plan, pulls and told {now}, the head says {head[0], head[2], head[1]}"
@@ -195,12 +197,22 @@ def _replayed(session: Session, spec: StudySpec) -> tuple[int, list[Finding]]:
         pulls
         for wanted, end in live.wanted()
         for pulls in live.missing(wanted.cut(wanted.first, end))
-        if pulls.start not in slots
+        if pulls.moved(*spec.stored(pulls.home)).start not in slots
     ]
     if lacking:
         what = f"{len(lacking)} stretches of pulls that the plan waits for have no ticket"
         findings.append(Finding(what, "writes the tickets"))
     return live.pulls, findings
+
+
+def _own_entries(session: Session, spec: StudySpec) -> list[Entry]:
+    """Return the decisions since arms joined or left last, by the problem's numbers."""
+    entries, roster = session.decisions(), spec.roster
+    if roster is None or roster.last is None:
+        return entries
+    local = {there: here for here, there in enumerate(roster.groups)}
+    after = roster.last.entries
+    return [e._replace(group=local.get(e.group, e.group)) for e in entries if e.number > after]
 
 
 def _decided(decision: Decision | Entry) -> tuple[int, int, str, int]:
@@ -216,6 +228,8 @@ def repair(session: Session, spec: StudySpec, identity: str) -> list[Finding]:
         return []
     spec.make_algorithm()  # without it there is nothing to go by
     session.set_snapshot(None)
+    if spec.roster is not None and spec.roster.changes:
+        return _repair_changed(session, spec, examined)
     session.rewrite(examined.good)
     session.forget_decisions()
     runner = Runner(spec)
@@ -227,4 +241,28 @@ def repair(session: Session, spec: StudySpec, identity: str) -> list[Finding]:
         runner.move(session, always=True)
     except BestGroupError as error:
         raise Damaged(f"the study cannot be repaired ({error}); restore a backup") from None
+    return examined.findings
+
+
+def _repair_changed(session: Session, spec: StudySpec, examined: Examined) -> list[Finding]:
+    """Repair a study whose arms have come and gone: what was decided before the last change is kept.
+
+    The log must be whole: a change stands at a block of it.
+    """
+    if not session.sound or any(
+        _DROPS in f.remedy or "missing" in f.what for f in examined.findings
+    ):
+        raise Damaged(
+            "the log of a study whose arms have come and gone is damaged, and what was decided then does "
+            "not follow from the rest; restore a backup"
+        )
+    assert spec.roster is not None and spec.roster.last is not None
+    change, made = spec.roster.last, session.decisions()
+    session.rewrite(examined.good)
+    session.forget_decisions()
+    session.decide([entry for entry in made if entry.number <= change.entries])
+    report = {**json.loads(session.head.report), "groups": change.groups}
+    report.pop("answer", None)
+    session.set_head(session.head._replace(plan=0, state="running", report=json.dumps(report)))
+    Runner(spec).move(session, always=True)
     return examined.findings

@@ -111,7 +111,9 @@ class Observer:
 
     def _take(self, block: Block, values: Floats) -> None:
         self._seen, self._chain = block.number, block.chain
-        arm = block.pulls.home
+        arm = self._spec.local(block.pulls.home)
+        if arm is None:  # it has left
+            return
         ahead = self._ahead.setdefault(arm, {})
         ahead[block.pulls.first] = values
         while (count := int(self._tally.counts[arm])) in ahead:
@@ -149,7 +151,8 @@ class Observer:
         with np.errstate(all="ignore"):
             setting = shape, spec.goal, noise, spec.delta
             verdict = judge_for(spec.problem.measure, tally, self._pivots, *setting)
-            basis = Basis(tally, self._pivots.copy())
+            # Proofs of arms among themselves take all arms for known from the start.
+            basis = None if spec.roster is not None else Basis(tally, self._pivots.copy())
             return Picture(spec, self.observed, of_values(tally, self._pivots), verdict, basis)
 
     def _on_items(self, tally: Tally) -> tuple[ItemTable, Verdict]:

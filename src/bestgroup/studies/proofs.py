@@ -36,6 +36,8 @@ def save_study_proof(
     """Write the proof of an algorithm's decisions; refuses, with the reason, where there is none."""
     if worth.level != "proven":
         raise InvalidInput(f"nothing is proven, so there is no proof file: {worth.statement}")
+    if spec.roster is not None:
+        raise InvalidInput("a study whose arms may come and go has no proof file yet")
     secret = None if key is None else read_key(key)
     columns = COLUMNS if spec.problem.items is None else {**COLUMNS, "item": "item"}
     asked = ask(spec.problem, spec.goal, spec.delta, rows_of(spec, blocks), columns, status)

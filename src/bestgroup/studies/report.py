@@ -16,6 +16,7 @@ from bestgroup.analysis.deploy import Deployment, Guess
 from bestgroup.inference.certificate.data_checks import Doubt, why_void
 from bestgroup.problem.guarantee import Guarantee
 from bestgroup.problem.status import Status
+from bestgroup.studies.roster import JOIN, LEAVE
 from bestgroup.studies.spec import StudySpec
 from bestgroup.studies.storage.base import Session
 from bestgroup.studies.storage.records import Entry, Head
@@ -24,6 +25,10 @@ RETRIES = "how long an evaluation takes, and whether it fails, says nothing abou
 IMPORTED = (
     "of the rows that were imported none was left out because of its value, and none was seen when "
     "groups, arms, dims, weights and delta were fixed"
+)
+COMING = (
+    "arms may join and leave because of what was seen: given all that was known when an arm joined, its "
+    "pulls have its mean and that noise"
 )
 ORDER = "pulls are independent, or are consumed in the order in which they were made"
 
@@ -133,7 +138,7 @@ def make_status(spec: StudySpec, session: Session) -> StudyStatus:
     free = leased = overdue = 0
     workers: dict[str, int] = {}
     failures: list[dict[str, Any]] = []
-    problem = spec.problem
+    problem = spec.everyone
     for slot in session.slots():
         if not slot.owner:
             free += slot.pulls.size
@@ -207,7 +212,8 @@ def make_answer(spec: StudySpec, head: Head) -> Answer:
 def guarantee_of(spec: StudySpec, head: Head) -> Guarantee:
     """Return what a study's answer is worth, or what its decisions are before the end."""
     imported = (IMPORTED,) if json.loads(head.report).get("imported") else ()
-    rests = (*spec.problem.treatment(), ORDER, RETRIES, *imported)
+    coming = () if spec.roster is None else (COMING,)
+    rests = (*spec.problem.treatment(), ORDER, RETRIES, *coming, *imported)
     own = spec.own_guarantee().resting_on(*rests)
     return own if head.state == "done" else own.so_far()
 
@@ -226,7 +232,9 @@ def make_explanation(
     """
     problem = spec.problem
     dims = [dim.name for dim in problem.decided]
-    own = next((entry for entry in decisions if entry.group == group), None)
+    number, decided = spec.stored_group(group), found.verdict.status[group] != Status.UNDECIDED
+    made = [e for e in decisions if e.group == number and e.kind not in (JOIN, LEAVE)]
+    own = made[-1] if made and decided else None  # it may have been decided again
     counts = found.tally.counts[group]
     efficiency = None
     if "efficiency" in record and counts.any():
@@ -281,14 +289,14 @@ def _arms(found: Certificate, active: Any, group: int) -> list[dict[str, Any]]:
 
 def decision_dict(spec: StudySpec, entry: Entry) -> dict[str, Any]:
     """Return a decision with names, in the user's orientation."""
-    problem = spec.problem
+    problem = spec.everyone
     evidence = json.loads(entry.evidence)
     if "efficiency" in evidence:
         row = problem.to_user(np.array(evidence["efficiency"]))
         names = [dim.name for dim in problem.decided]
         evidence["efficiency"] = dict(zip(names, row.tolist(), strict=True))
     if "pulls" in evidence:
-        arms = problem.arms[entry.group]
+        arms = evidence.pop("arms", problem.arms[entry.group])
         evidence["pulls"] = dict(zip(arms, evidence["pulls"], strict=True))
     if "answer" in evidence:
         evidence["answer"] = [problem.groups[i] for i in evidence["answer"]]

@@ -18,10 +18,11 @@ import numpy as np
 
 from bestgroup.drivers.session import Decision, LiveSession
 from bestgroup.errors import Damaged
-from bestgroup.problem.arrays import Floats
+from bestgroup.problem.arrays import Floats, Ints
 from bestgroup.problem.status import Status
 from bestgroup.studies.checkpoint import pack, unpack
 from bestgroup.studies.log import check_block, read_log
+from bestgroup.studies.roster import Change
 from bestgroup.studies.spec import StudySpec
 from bestgroup.studies.storage.base import Session
 from bestgroup.studies.storage.records import Block, Entry, Head, Slot, Tell
@@ -46,6 +47,13 @@ class Runner:
         self._spent = self._cost = 0.0
         self._compiled, self._plain = False, 0.0  # and the seconds of plain Python so far
         self._pace = 0.0  # seconds that a plan has taken of late
+        self._begun = False  # with what was told before the last change of arms
+
+    def for_spec(self, spec: StudySpec) -> Runner:
+        """Return a runner for other arms, which steps as this one does."""
+        made = Runner(spec)
+        made._compiled = self._compiled
+        return made
 
     @cached_property
     def _kernels(self) -> str:
@@ -65,8 +73,7 @@ class Runner:
         """Return the head, the slots and the decisions of a study without observations."""
         live, _ = self._start(None)
         made = live.decisions
-        entries = _entries(made, int((live.status > 0).sum()))
-        return self._head(Head(), live, made), _slots(live, []), entries
+        return self._head(Head(), live, made), self._slots(live, []), self._entries(live, made)
 
     def sync(self, session: Session, cache: bool = True) -> LiveSession:
         """Return the live session, fed with every block of the log and not stepped."""
@@ -115,7 +122,26 @@ class Runner:
             rows = self.oriented(tell.values)
             live.check_differences(*tell.pulls.start, rows)
 
+    @property
+    def _change(self) -> Change | None:
+        """The last change of arms, if there was one."""
+        return None if self.spec.roster is None else self.spec.roster.last
+
+    def _carried(self, change: Change) -> Ints:
+        """Return what stayed decided at a change of arms, [N]."""
+        return np.array([Status.read(letter) for letter in change.groups], np.int64)
+
     def _feed_log(self, session: Session, live: LiveSession, end: int) -> None:
+        """Feed the log up to a block; the session begins with what was told before the last change."""
+        change = self._change
+        if change is not None and not self._begun:
+            self._feed_until(session, live, min(end, change.blocks))
+            if self._seen >= change.blocks:
+                live.begin_with(self._carried(change))
+                self._begun = True
+        self._feed_until(session, live, end)
+
+    def _feed_until(self, session: Session, live: LiveSession, end: int) -> None:
         while self._seen < end:
             blocks = read_log(session, self._seen, min(CHUNK, end - self._seen), self._chain)
             self._feed(live, blocks)
@@ -128,7 +154,8 @@ class Runner:
             self.catch_up(session, live)
         else:
             live = self._live or self._start(None)[0]
-            self._feed_log(session, live, until)
+            change = self._change  # before it there were other arms
+            self._feed_log(session, live, until if change is None else max(until, change.blocks))
             self._step(live)
         live.decisions = []  # stored by whoever completed their plans
         return live
@@ -168,12 +195,13 @@ class Runner:
     def _put(self, session: Session, live: LiveSession) -> None:
         """Write the next tickets, the decisions, the head and sometimes a snapshot."""
         old = session.slots()
-        session.swap(old, _slots(live, old))
+        session.swap(old, self._slots(live, old))
         made = live.decisions
         live.decisions = []
         # Plans that others have completed are stepped here too; their decisions are stored.
         stored = sum(letter != "?" for letter in json.loads(session.head.report)["groups"])
-        entries = _entries(made, int((live.status > 0).sum()))
+        stored += self._offset
+        entries = self._entries(live, made)
         session.decide([entry for entry in entries if entry.number > stored])
         head = self._head(session.head, live, made)
         session.set_head(head)
@@ -191,6 +219,7 @@ class Runner:
         algorithm = spec.make_algorithm()
         live = LiveSession(spec.setting(), algorithm, spec.horizon, keep=False)
         self._live, self._seen, self._loose, self._spent = live, 0, [], 0.0
+        self._begun = False
         self._chain = b""
         if self._compiled:
             live.compile()
@@ -198,6 +227,9 @@ class Runner:
         if saved is None:
             return live, ()
         live.resume(saved.checkpoint)
+        if (change := self._change) is not None:
+            live.carry(self._carried(change))
+            self._begun = True
         self._seen, self._chain = saved.seen, saved.chain
         return live, saved.ahead
 
@@ -237,6 +269,14 @@ class Runner:
         self._step(live, None if ended else session.head.plan - live.plan_number)
 
     def _feed(self, live: LiveSession, blocks: list[Block]) -> None:
+        if self.spec.roster is not None:
+            blocks = [
+                block._replace(pulls=block.pulls.moved(*arm))
+                for block in blocks
+                if (arm := self.spec.local(block.pulls.home)) is not None
+            ]
+            if not blocks:
+                return
         values = np.concatenate([block.values for block in blocks])
         oriented = self.spec.problem.to_internal(values)
         self._loose += [(b.number, *b.pulls.home, b.pulls.stop) for b in blocks]
@@ -249,6 +289,49 @@ class Runner:
             return
         for group, arm, first, rows in _runs(blocks, oriented):
             live.feed(group, arm, first, rows)
+
+    @property
+    def _offset(self) -> int:
+        """Decisions that were stored before the last change of arms, less those that stayed."""
+        change = self._change
+        if change is None:
+            return 0
+        return change.entries - sum(c != Status.UNDECIDED.letter for c in change.groups)
+
+    def _entries(self, live: LiveSession, made: Sequence[Decision]) -> list[Entry]:
+        """Return decisions as rows, by the numbers of the storage."""
+        entries = _entries(list(made), int((live.status > 0).sum()))
+        if self.spec.roster is None:
+            return entries
+        return [
+            entry._replace(
+                number=self._offset + entry.number,
+                group=self.spec.stored_group(entry.group),
+                evidence=json.dumps(self._evidence(decision)),
+            )
+            for entry, decision in zip(entries, made, strict=True)
+        ]
+
+    def _evidence(self, decision: Decision) -> dict[str, Any]:
+        """Return what a decision rests on, with the arms that took part then."""
+        if decision.group < 0:
+            answer = [self.spec.stored_group(i) for i in decision.evidence["answer"]]
+            return {**decision.evidence, "answer": answer}
+        return {**decision.evidence, "arms": list(self.spec.problem.arms[decision.group])}
+
+    def _slots(self, live: LiveSession, old: Sequence[Slot]) -> list[Slot]:
+        """Return the slots for what is wanted now; those of arms that have left are gone."""
+        if self.spec.roster is None:
+            return _slots(live, old)
+        kept = [
+            slot._replace(pulls=slot.pulls.moved(*arm))
+            for slot in old
+            if (arm := self.spec.local(slot.pulls.home)) is not None
+        ]
+        return [
+            slot._replace(pulls=slot.pulls.moved(*self.spec.stored(slot.pulls.home)))
+            for slot in _slots(live, kept)
+        ]
 
     def _head(self, head: Head, live: LiveSession, made: list[Decision]) -> Head:
         names = self.spec.problem.groups

@@ -1,9 +1,12 @@
-"""What a study is pinned to: written once when it is created, never changed."""
+"""What a study is pinned to: written once when it is created, never changed.
+
+Where arms may come and go, `at` gives the specification with those that take part now.
+"""
 
 from __future__ import annotations
 
 import json
-from dataclasses import MISSING, Field, dataclass, fields, replace
+from dataclasses import MISSING, Field, dataclass, field, fields, replace
 from typing import Any
 
 from bestgroup._version import __version__
@@ -15,6 +18,8 @@ from bestgroup.errors import InvalidInput, StoreError, WrongVersion
 from bestgroup.problem.goals import Goal, goal_from_dict
 from bestgroup.problem.guarantee import Guarantee
 from bestgroup.problem.problem import Problem
+from bestgroup.studies.roster import Roster, changes_of
+from bestgroup.studies.storage.records import Head
 
 
 @dataclass(frozen=True)
@@ -32,6 +37,34 @@ class StudySpec:
     seed: int
     library: str
     guarantee: dict[str, Any] | None = None  # what an answer is worth, as its maker said
+    roster: Roster | None = field(
+        default=None, compare=False
+    )  # who takes part, if arms come and go
+
+    def at(self, head: Head) -> StudySpec:
+        """Return the specification with the arms that take part where the head stands."""
+        base = self.problem if self.roster is None else self.roster.base
+        if not base.reserve:
+            return self
+        roster = Roster(base, changes_of(head))
+        return replace(self, problem=roster.problem, roster=roster)
+
+    @property
+    def everyone(self) -> Problem:
+        """The problem with all arms that ever took part, by their numbers in the storage."""
+        return self.problem if self.roster is None else self.roster.everyone
+
+    def local(self, arm: tuple[int, int]) -> tuple[int, int] | None:
+        """Return the numbers in the problem of an arm of the storage; None if it has left."""
+        return arm if self.roster is None else self.roster.local.get(arm)
+
+    def stored(self, arm: tuple[int, int]) -> tuple[int, int]:
+        """Return the numbers in the storage of an arm of the problem."""
+        return arm if self.roster is None else self.roster.stored[arm]
+
+    def stored_group(self, group: int) -> int:
+        """Return the number in the storage of a group of the problem; -1 stays."""
+        return group if self.roster is None or group < 0 else self.roster.groups[group]
 
     def setting(self) -> Setting:
         """Return what the algorithm may know."""
@@ -93,7 +126,7 @@ class StudySpec:
 
     def to_json(self) -> str:
         """Return the specification as it is stored."""
-        entries = {field.name: getattr(self, field.name) for field in fields(self)}
+        entries = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "roster"}
         entries |= {"problem": self.problem.to_dict(), "goal": self.goal.to_dict()}
         return json.dumps(entries, ensure_ascii=False)
 
@@ -101,22 +134,22 @@ class StudySpec:
     def from_json(cls, text: str) -> StudySpec:
         """Return the specification that `to_json` wrote."""
         entries = json.loads(text)
-        known = {field.name: field for field in fields(cls)}
+        known = {f.name: f for f in fields(cls) if f.name != "roster"}
         if new := sorted(set(entries) - set(known)):
             raise WrongVersion(
                 f"this study was stored by bestgroup {entries.get('library', '?')} with "
                 f"{', '.join(map(repr, new))}, which this bestgroup {__version__} does not know; "
                 "upgrade bestgroup, nothing was changed"
             )
-        needed = {name for name, field in known.items() if _is_needed(field)}
+        needed = {name for name, entry in known.items() if _is_needed(entry)}
         if missing := sorted(needed - set(entries)):
             raise StoreError(f"the specification of this study lacks {', '.join(missing)}")
         problem = Problem.from_dict(entries.pop("problem"))
         return cls(problem=problem, goal=goal_from_dict(entries.pop("goal")), **entries)
 
 
-def _is_needed(field: Field[Any]) -> bool:
-    return field.default is MISSING and field.default_factory is MISSING
+def _is_needed(entry: Field[Any]) -> bool:
+    return entry.default is MISSING and entry.default_factory is MISSING
 
 
 def choose(name: str | Algorithm, setting: Setting, batch: Any) -> Algorithm:

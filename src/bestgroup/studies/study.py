@@ -18,6 +18,7 @@ in plain Python, until compiled kernels are ready, a step of hundreds of groups 
 from __future__ import annotations
 
 import getpass
+import json
 import logging
 import os
 import socket
@@ -50,6 +51,7 @@ from bestgroup.proof.chain import write_chain
 from bestgroup.proof.format import read_key
 from bestgroup.studies.by_now import proven_by_now
 from bestgroup.studies.certificate import make_certificate
+from bestgroup.studies.coming import entries_now, join, leave, resets
 from bestgroup.studies.doubts import Doubter
 from bestgroup.studies.integrity import Finding, examine, repair
 from bestgroup.studies.log import last_told, read_log
@@ -85,6 +87,13 @@ A_TURN = 0.25  # seconds of stepping between two transactions, to begin with
 LONGEST_TURN = 2.0
 
 
+_FIXED = object()  # the changes of a study whose arms are those that it began with
+
+
+class _Changed(Exception):
+    """Other arms take part than this process knows of."""
+
+
 class Lease(NamedTuple):
     """Pulls index, ..., index + repeats - 1 of an arm that a worker has."""
 
@@ -101,11 +110,15 @@ class Study:
 
     def __init__(self, store: Store, key: str, spec: StudySpec) -> None:
         self._store, self._key, self.spec = store, key, spec
-        self._runner = Runner(spec)
+        self._changes: Any = _FIXED  # of arms that this process knows of, if there can be any
+        if spec.problem.reserve or spec.roster is not None:
+            head = store.read(key, lambda session: session.head, trust=True)
+            self.spec, self._changes = spec.at(head), json.loads(head.report).get("changes")
+        self._runner = Runner(self.spec)
         self._lock = threading.RLock()
         self._watch = threading.Lock()
-        self._observer = Observer(spec)
-        self._doubter, self._doubting = Doubter(spec), threading.Lock()
+        self._observer = Observer(self.spec)
+        self._doubter, self._doubting = Doubter(self.spec), threading.Lock()
         self._certified: tuple[Any, Certificate] | None = None
         self._tries = 0
         self._runs = False
@@ -154,9 +167,9 @@ class Study:
             slots = session.lease(most, size, who, seconds)
             return slots, not slots and _is_stalled(session)
 
-        slots, stalled = self._store.write(self._key, work, durable=False)
+        slots, stalled = self._change_store(work, durable=False)
         if stalled and self._go_on():  # whoever was at it has gone
-            slots, _ = self._store.write(self._key, work, durable=False)
+            slots, _ = self._change_store(work, durable=False)
         return [self._ticket(slot) for slot in slots]
 
     def tell(self, ticket: Any, values: Any) -> int:
@@ -177,7 +190,7 @@ class Study:
         slot = self._slot(ticket)
         text = str(reason)[:1000]
         try:
-            self._store.write(self._key, lambda session: session.release(slot, text))
+            self._change_store(lambda session: session.release(slot, text))
         except TicketError as error:
             raise self._named(error) from None
 
@@ -188,34 +201,30 @@ class Study:
         """
         slot, seconds = self._slot(ticket), _seconds(lease)
         try:
-            return self._store.write(
-                self._key, lambda session: session.hold(slot, seconds), durable=False
-            )
+            return self._change_store(lambda session: session.hold(slot, seconds), durable=False)
         except TicketError as error:
             raise self._named(error) from None
 
     def hold(self, tickets: Sequence[Any], lease: float = LEASE) -> tuple[float, list[int]]:
         """Hold many leases in one transaction; returns their new end and the places of lost ones."""
         slots, seconds = [self._slot(ticket) for ticket in tickets], _seconds(lease)
-        return self._store.write(
-            self._key, lambda session: session.hold_all(slots, seconds), durable=False
-        )
+        return self._change_store(lambda session: session.hold_all(slots, seconds), durable=False)
 
     def head(self) -> Head:
         """Return the few numbers that say where the study stands."""
-        return self._store.read(self._key, lambda session: session.head)
+        return self._read(lambda session: session.head)
 
     def blocks(self, after: int = 0, most: int = 2**62) -> list[Block]:
         """Return what was told, in the order of the log: up to `most` blocks after a number."""
-        return self._store.read(self._key, lambda session: read_log(session, after, most))
+        return self._read(lambda session: read_log(session, after, most))
 
     def read(self, work: Callable[[Session], T]) -> T:
         """Return what `work` finds in one state of what is stored; it must not change anything."""
-        return self._store.read(self._key, work)
+        return self._read(work)
 
     def last_told(self) -> float | None:
         """Return when the last observation was told, by the storage's clock; None without any."""
-        return self._store.read(self._key, last_told)
+        return self._read(last_told)
 
     def status(self, forecast: bool = True) -> StudyStatus:
         """Return where the study stands, and about how many pulls are left if gaps are as they look.
@@ -238,9 +247,9 @@ class Study:
 
         warnings = in_words(self.doubts()) if forecast else ()
         if not forecast:
-            return self._store.read(self._key, work)
+            return self._read(work)
         with self._lock:
-            return self._store.read(self._key, work)
+            return self._read(work)
 
     def answer(self, beside: bool = True) -> Answer:
         """Return what is known so far, with what it is worth; signs against its assumptions void that.
@@ -263,9 +272,10 @@ class Study:
     def certificate(self) -> Certificate:
         """Return the algorithm's decisions with their reasons, and what the observations add to them."""
         with self._watch:
+            self.head()  # takes up arms that have come or gone
             self._observer.catch_up(self.blocks)
             with self._lock:
-                head, look = self._store.read(self._key, self._look)
+                head, look = self._read(self._look)
             state = self._observer.observed, head.plan, head.state
             if self._certified is None or self._certified[0] != state:
                 made = make_certificate(self.spec, head, self._observer.picture(), look)
@@ -292,34 +302,39 @@ class Study:
                 return {}, session.decisions(), []
 
         with self._lock:
-            record, decisions, proof = self._store.read(self._key, work)
+            record, decisions, proof = self._read(work)
         return make_explanation(self.spec, found, record, decisions, number, proof)
 
     def checkpoint(self) -> Checkpoint:
         """Return where the algorithm stands: its state and the statistics of consumed pulls."""
         with self._lock:
-            return self._store.read(
-                self._key, lambda session: self._runner.view(session).checkpoint()
-            )
+            return self._read(lambda session: self._runner.view(session).checkpoint())
 
     def decisions(self) -> list[dict[str, Any]]:
-        """Return the decisions in the order in which they were made; none is ever taken back."""
-        return [decision_dict(self.spec, entry) for entry in self.entries()]
+        """Return the decisions in the order in which they were made; none is ever taken back.
+
+        Where arms have joined or left, that stands among them: it opens some of the decisions again.
+        """
+        made = self._read(lambda session: session.decisions())
+        return [decision_dict(self.spec, entry) for entry in made]
 
     def proven_by_now(self) -> list[dict[str, Any]]:
         """Return how many groups were in, out, not needed and undecided after how many pulls."""
         known = self.answer(beside=False)
         now = dict.fromkeys(known.inside, "in") | dict.fromkeys(known.outside, "out")
         now |= dict.fromkeys(known.not_needed, "not needed")
-        return proven_by_now(len(self.problem.groups), self.decisions(), now, known.pulls)
+        made, opened = self.decisions(), resets(self.spec)
+        base = self.problem if self.spec.roster is None else self.spec.roster.base
+        return proven_by_now(base.groups, made, now, known.pulls, opened)
 
     def course(self) -> Any:
         """Return the curve "proven by now" as a data frame: pulls, and groups of each status."""
         return data_frame(self.proven_by_now())
 
     def entries(self) -> list[Entry]:
-        """Return the decisions as they are stored, by numbers instead of names."""
-        return self._store.read(self._key, lambda session: session.decisions())
+        """Return the decisions that hold now, by the numbers of the problem instead of names."""
+        made = self._read(lambda session: session.decisions())
+        return entries_now(self.spec, made)
 
     def verify(self) -> int:
         """Return the pulls that a replay of the whole log consumes; Damaged if anything is wrong.
@@ -341,7 +356,7 @@ class Study:
 
     def check(self) -> list[Finding]:
         """Return what is wrong with what is stored of the study, and what `repair` does about it."""
-        found = self._store.read(self._key, lambda s: examine(s, self.spec, self._key), trust=True)
+        found = self._read(lambda s: examine(s, self.spec, self._key), trust=True)
         return found.findings
 
     def repair(self) -> list[Finding]:
@@ -352,9 +367,7 @@ class Study:
         """
         with self._lock:
             self._runner.forget()
-            found = self._store.write(
-                self._key, lambda s: repair(s, self.spec, self._key), trust=True
-            )
+            found = self._change_store(lambda s: repair(s, self.spec, self._key), trust=True)
         if found:
             detail = "; ".join(map(str, found))
             self._note_done(None, "repair", detail[:2000])
@@ -377,7 +390,7 @@ class Study:
                 if slot.owner
             ]
 
-        return self._store.read(self._key, work)
+        return self._read(work)
 
     def release(self, owner: str | None = None) -> int:
         """End all leases, or those of an owner; returns how many pulls are free again.
@@ -390,7 +403,7 @@ class Study:
             session.swap(held, [slot._replace(owner="", expires=0.0) for slot in held])
             return sum(slot.pulls.size for slot in held)
 
-        return self._store.write(self._key, work)
+        return self._change_store(work)
 
     def import_observations(
         self, source: Any, who: str | None = None, *, columns: Any = None, by_index: bool = False
@@ -413,12 +426,64 @@ class Study:
 
         with self._lock:
             # The log is read before others have to wait for the transaction.
-            self._store.read(self._key, self._runner.sync)
+            self._read(lambda session: self._runner.sync(session))
             fresh = self._write(lambda session: import_rows(session, self._runner, table))
         # From here on the rows are stored, whatever comes.
         self._go_on_if_possible()
         self._note_done(who, "import", f"{fresh} rows")
         return fresh
+
+    def add_arm(
+        self, group: str, arm: str, *, cost: float | None = None, who: str | None = None
+    ) -> None:
+        """Let an arm join a group; the problem must have a reserve (`Problem(..., reserve=10)`).
+
+        What is out stays out but for its group, which stays in if it is; all else is open again, and
+        decided anew with all that was told. An ended study goes on.
+        """
+        self._join(group, [arm], cost, who, False)
+
+    def add_group(
+        self,
+        group: str,
+        arms: str | Sequence[str],
+        *,
+        cost: float | None = None,
+        who: str | None = None,
+    ) -> None:
+        """Let a new group join, with its arms; see `add_arm`."""
+        self._join(group, [arms] if isinstance(arms, str) else list(arms), cost, who, True)
+
+    def withdraw(self, group: str, arm: str | None = None, *, who: str | None = None) -> None:
+        """Let an arm leave, or a whole group; its tickets are gone, what it told stays in the log.
+
+        What is in stays in but for its group, which stays out if it is; all else is open again.
+        """
+        self._check_runs()
+        self._write(lambda session: leave(session, self.spec, group, arm))
+        self._changed("withdraw", f"{group}, {'all arms' if arm is None else arm}", who)
+
+    def changes(self) -> list[dict[str, Any]]:
+        """Return which arms joined and left, in their order, and how many may still join."""
+        self.head()
+        roster = self.spec.roster
+        return [] if roster is None else [change.to_dict() for change in roster.changes]
+
+    def _join(
+        self, group: str, arms: list[str], cost: float | None, who: str | None, new: bool
+    ) -> None:
+        self._check_runs()
+        self._write(lambda session: join(session, self.spec, group, arms, cost, new))
+        self._changed("join", f"{group}: {', '.join(map(str, arms))}", who)
+
+    def _changed(self, what: str, detail: str, who: str | None) -> None:
+        """Take up a change of arms, and put it into the audit trail."""
+        self.head()
+        self._go_on_if_possible()
+        try:
+            note(self._store, who, what, (self.name, self._key), detail[:500])
+        except StoreError as error:
+            log.warning("a change of arms is not in the audit trail: %s", error)
 
     def to_frame(self) -> Any:
         """Return all observations as a pandas data frame: group, arm, index and the dims."""
@@ -494,6 +559,45 @@ class Study:
             state = "not to be read"
         return f"Study({self.name!r}, {state}, storage={without_password(self.storage)!r})"
 
+    def _read(self, work: Callable[[Session], T], trust: bool = False) -> T:
+        """Run `work` on one state of the study, with the arms that take part in it."""
+        while True:
+            try:
+                return self._store.read(self._key, self._gated(work), trust=trust)
+            except _Changed:
+                self._take_up_changes()
+
+    def _change_store(
+        self, work: Callable[[Session], T], durable: bool = True, trust: bool = False
+    ) -> T:
+        """Run `work` alone on the study, with the arms that take part in it."""
+        while True:
+            try:
+                return self._store.write(self._key, self._gated(work), durable, trust)
+            except _Changed:
+                self._take_up_changes()
+
+    def _gated(self, work: Callable[[Session], T]) -> Callable[[Session], T]:
+        """Return `work` for arms that this process knows of; _Changed if others take part by now."""
+        if self._changes is _FIXED:
+            return work
+
+        def checked(session: Session) -> T:
+            if json.loads(session.head.report).get("changes") != self._changes:
+                raise _Changed
+            return work(session)
+
+        return checked
+
+    def _take_up_changes(self) -> None:
+        """Begin anew with the arms that take part now: everything else follows from the log."""
+        with self._lock:
+            head = self._store.read(self._key, lambda session: session.head)
+            self.spec, self._changes = self.spec.at(head), json.loads(head.report).get("changes")
+            self._runner = self._runner.for_spec(self.spec)
+            self._observer, self._doubter = Observer(self.spec), Doubter(self.spec)
+            self._certified = None
+
     def _check_runs(self) -> None:
         """Raise WrongVersion unless the study's algorithm is here: a study that cannot step rests."""
         if not self._runs:
@@ -543,13 +647,13 @@ class Study:
         def turn(seconds: float) -> bool:
             with self._lock:
                 try:
-                    if not self._store.read(self._key, ready):
+                    if not self._read(ready):
                         return False
                     self._runner.step_ahead(seconds)
                 except BaseException:
                     self._runner.forget()
                     raise
-                self._write(self._runner.settle)
+                self._write(lambda session: self._runner.settle(session))
                 return True
 
         done = 0
@@ -569,7 +673,7 @@ class Study:
                 return work(session)
 
             try:
-                return self._store.write(self._key, once_more)
+                return self._change_store(once_more)
             except TicketError:  # refused before anything was stepped
                 raise
             except BaseException:
@@ -581,16 +685,16 @@ class Study:
         i, j = error.group, error.arm
         if not isinstance(i, int) or not isinstance(j, int):
             return error
-        problem = self.problem
+        problem = self.spec.everyone
         return TicketError(error.what, problem.groups[i], problem.arms[i][j], error.pulls)
 
     def _names(self, slot: Slot) -> tuple[str, str, int, int]:
-        problem = self.problem
+        problem = self.spec.everyone
         arm = problem.arms[slot.pulls.group][slot.pulls.arm]
         return problem.groups[slot.pulls.group], arm, slot.pulls.first, slot.pulls.size
 
     def _ticket(self, slot: Slot) -> Ticket:
-        problem, place = self.problem, (self.spec.seed, slot.pulls.group, slot.pulls.arm)
+        problem, place = self.spec.everyone, (self.spec.seed, slot.pulls.group, slot.pulls.arm)
         items = problem.items
         numbers = () if items is None else self.spec.item_numbers(slot.pulls.first, slot.pulls.stop)
         return Ticket(
@@ -618,12 +722,28 @@ class Study:
 
     def _slot(self, ticket: Any) -> Slot:
         claim = read_ticket(ticket, self.name, self.identity)
-        i, j = self.problem.index(claim.group, claim.arm)
+        i, j = self._number(claim.group, claim.arm)
         return Slot(PullRange(i, j, claim.first, claim.repeats), owner=claim.owner)
+
+    def _number(self, group: str, arm: str) -> tuple[int, int]:
+        """Return the numbers in the storage of an arm that takes part."""
+        try:
+            return self.spec.stored(self.spec.problem.index(group, arm))
+        except InvalidInput:
+            if self._changes is _FIXED:
+                raise
+        self.head()  # it may have joined by now
+        everyone = self.spec.everyone
+        place = everyone.index(group, arm)
+        if self.spec.local(place) is None:
+            raise TicketError(
+                f"the arm {arm!r} of {group!r} has left the study; nothing was stored"
+            )
+        return place
 
     def _tell(self, ticket: Any, values: Any) -> Tell:
         claim = read_ticket(ticket, self.spec.name, self._key)
-        i, j = self.spec.problem.index(claim.group, claim.arm)
+        i, j = self._number(claim.group, claim.arm)
         block = self._block(values)
         if not 1 <= len(block) <= claim.repeats:
             raise InvalidInput(

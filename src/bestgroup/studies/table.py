@@ -219,7 +219,7 @@ def _places(open_: Sequence[PullRange], held: Sequence[PullRange], size: int) ->
 
 def _columns(spec: StudySpec, blocks: Sequence[Block]) -> dict[str, Any]:
     """Return all observations by group, arm and index, a column each."""
-    problem = spec.problem
+    problem = spec.everyone
     ordered = sorted(blocks, key=lambda block: block.pulls)
     sizes = [len(block.values) for block in ordered]
     dims = len(problem.dims)

@@ -8,6 +8,9 @@ arms are sampled, whatever the other arms and dims do, and however often one loo
 **How many bounds must hold.** A proof from boxes uses that no arm's lower bound exceeds its mean (A
 D bounds, A arms) and that the upper bound of a best arm of each group in each dim is not below its
 mean (N D bounds; which arms those are is unknown but fixed). So alpha = delta / (D (A + N)).
+
+If arms may come and go, for whatever reason, any arm may become a best one: both bounds of all arms
+count, with room for those that come later, alpha = delta / (2 D room).
 """
 
 from __future__ import annotations
@@ -49,6 +52,8 @@ def kept_values(dims: int, room: int) -> BoxRule:
 
 def share(shape: Shape, delta: float) -> float:
     """Return the alpha of each bound."""
+    if shape.room:
+        return delta / (2.0 * shape.dims * shape.room)
     return delta / (shape.dims * (shape.total + shape.groups))
 
 

@@ -2,6 +2,7 @@
 
 import { $, count, el, fillBody, name, number, pager, replace, say, visible } from "./dom.js";
 import { columnScale, interval, pullBar, sortable } from "./cells.js";
+import { showComing, startComing } from "./coming.js";
 import { here, set } from "./place.js";
 import { call } from "./service.js";
 import { badge } from "./status.js";
@@ -9,8 +10,9 @@ import { whyLink } from "./why.js";
 
 const SIZE = 25;
 
-export function startArms() {
+export function startArms(refresh) {
   let typing = 0;
+  startComing(refresh);
   $("arms-search").addEventListener("input", (event) => {
     clearTimeout(typing);
     typing = setTimeout(() => set({ search: event.target.value, page: "" }, true), 250);
@@ -35,6 +37,7 @@ export async function showArms(signal) {
   fillBody($("arms"), rows.length ? rows : [el("tr", {}, el("td", { colspan: columns.length, class: "soft" }, "No arm matches."))]);
   pager($("arms-pager"), found.page, SIZE, found.rows.length, found.matching, (to) => set({ page: to || "" }));
   showItems(found.items);
+  showComing(found.left, found.changes, found.groups);
   return false;
 }
 

@@ -98,12 +98,13 @@ from bestgroup.algorithms.protocol import (
     Kernels,
     Setting,
     Workspace,
+    box_ends,
     proven_for,
 )
 from bestgroup.compile.borrowing import borrowing
 from bestgroup.compile.kernel import kernel
 from bestgroup.inference.certificate.best_group import MOST_DIMS
-from bestgroup.inference.confidence_sequences.boxes import BoxRule
+from bestgroup.inference.confidence_sequences.boxes import BoxRule, share
 from bestgroup.inference.evalues.linear import PRECISIONS, PRIOR, coefficients
 from bestgroup.inference.kinds import BERNOULLI, POWERS
 from bestgroup.inference.tally import Tally, sum_of
@@ -266,6 +267,8 @@ class AdaptiveLinear(Algorithm):
         weights, noise = goal.weight_vector(shape.dims), setting.noise
         scale = noise.scales(shape.dims) if noise.has_scale else np.ones(shape.dims)
         alpha = setting.delta / (shape.dims * (shape.total - min(shape.sizes) + 1))
+        if shape.room:  # any arm may become a best one when others join or leave
+            alpha = share(shape, setting.delta)
         boxes, box = uses_boxes(setting, self.by_boxes), self.statistics(setting)
         independent = setting.noise.dependence == "independent"
         cost = costs_of(setting)
@@ -320,8 +323,10 @@ class AdaptiveLinear(Algorithm):
     def grounds(self, setting: Setting) -> Grounds:
         """Return evidence on several arms at once, or boxes of single ones at the same share."""
         shape = setting.shape
-        share = Fraction(1, shape.dims * (shape.total - min(shape.sizes) + 1))
-        return Grounds("several arms" if self.by_pairs(setting) else "bounds", share)
+        part = Fraction(1, shape.dims * (shape.total - min(shape.sizes) + 1))
+        if shape.room:
+            part = box_ends(shape)
+        return Grounds("several arms" if self.by_pairs(setting) else "bounds", part)
 
     def guarantee(self, setting: Setting) -> Guarantee:
         """Return the theorem of this module, or that of `boxes`."""

@@ -44,6 +44,8 @@ from bestgroup.inference.tally import Tally as Tally
 from bestgroup.problem import laws as laws
 from bestgroup.problem.goals import BestGroup as BestGroup
 from bestgroup.problem.goals import ParetoGroups as ParetoGroups
+from bestgroup.problem.goals import TopGroups as TopGroups
+from bestgroup.problem.goals import WeightMap as WeightMap
 from bestgroup.problem.guarantee import Guarantee as Guarantee
 from bestgroup.problem.instance import Instance as Instance
 from bestgroup.problem.items import Items as Items

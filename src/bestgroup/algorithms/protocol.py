@@ -28,6 +28,7 @@ from bestgroup.algorithms.work import Work
 from bestgroup.compile.borrowing import borrowing
 from bestgroup.compile.kernel import Kernel
 from bestgroup.errors import InvalidInput
+from bestgroup.inference.certificate.regions import WeightRegions
 from bestgroup.inference.confidence_sequences.boxes import BoxRule
 from bestgroup.inference.radii import PAPER, Radius, check_radius, make_radius
 from bestgroup.inference.tally import Tally
@@ -287,6 +288,10 @@ class Algorithm:
 
     def rival(self, state: Any, rule: Any, group: int) -> int | None:
         """Return the group by which a rejected one was proven to be beaten; None if unknown."""
+        return None
+
+    def regions(self, state: Any, rule: Any) -> WeightRegions | None:
+        """Return what a state proves of a map of weights; None if it is about something else."""
         return None
 
     def remaining(self, state: Any, rule: Any) -> float | None:

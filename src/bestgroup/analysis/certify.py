@@ -28,6 +28,7 @@ from bestgroup.analysis.item_words import (
     telling,
 )
 from bestgroup.analysis.proofs import data_proof, items_proof, save_proof
+from bestgroup.analysis.weight_regions import MappedWeights
 from bestgroup.errors import InvalidInput
 from bestgroup.files.observations import Table
 from bestgroup.inference.certificate.as_they_came import judge_as_they_came
@@ -37,6 +38,7 @@ from bestgroup.inference.certificate.explainers import explainer_of
 from bestgroup.inference.certificate.items import ItemTable, arm_means, judge_items
 from bestgroup.inference.certificate.judge import Verdict
 from bestgroup.inference.certificate.posthoc import least_level
+from bestgroup.inference.certificate.regions import WeightRegions
 from bestgroup.inference.certificate.within import (
     Basis,
     judge_arms,
@@ -51,7 +53,7 @@ from bestgroup.inference.worths import BARRED, COUNTS, OPEN
 from bestgroup.plots.certificate import pareto_view
 from bestgroup.problem.arrays import Floats, Ints, positive_int, probability
 from bestgroup.problem.frames import data_frame
-from bestgroup.problem.goals import Goal, check_goal
+from bestgroup.problem.goals import Goal, WeightMap, check_goal
 from bestgroup.problem.guarantee import (
     SEVERAL_ARMS,
     SINGLE_ARMS,
@@ -245,7 +247,9 @@ class Certificate:
             for i in np.flatnonzero(self.verdict.status == Status.IN).tolist():
                 status = None
                 if self.basis is not None and trusted:
-                    status = judge_arms(self.basis, self.problem, self.goal, self.delta, i)
+                    status = judge_arms(
+                        self.basis, self.problem, self.goal.for_arms(), self.delta, i
+                    )
                 found.append(deployment(self.explainer, i, status, trusted))
         return found
 
@@ -308,6 +312,22 @@ class Certificate:
             for i, (group, arms) in enumerate(rows)
         }
 
+    @property
+    def map(self) -> MappedWeights:
+        """Which group is proven best for which weights; for the goal `WeightMap`.
+
+        Of a study, what its algorithm has proven; else what the observations prove.
+        """
+        if not isinstance(self.goal, WeightMap):
+            raise InvalidInput(f"a map of weights needs the goal WeightMap; it is {self.goal!r}")
+        known = self.verdict.regions
+        if known is None and self.data is not None:
+            known = self.data.regions
+        dims = tuple(dim.name for dim in self.problem.decided)
+        if known is None:
+            known = WeightRegions.blank(self.goal.grid(len(dims)), len(self.problem.groups))
+        return MappedWeights(self.problem.groups, dims, known)
+
     def forecast(self) -> float | None:
         """Return about how many more pulls the whole answer takes; None if no one can say."""
         return self.explainer.forecast() if self.outlook is None else self.outlook[1]
@@ -328,6 +348,7 @@ class Certificate:
             "contradictions": list(self.contradictions),
             "notes": list(self.notes),
             "deploy": [choice.to_dict() for choice in self.deploy()],
+            **({"map": self.map.to_dict()} if isinstance(self.goal, WeightMap) else {}),
             "guess": self.guess().to_dict() if self.undecided else None,
             "limits": self.limits_kept() if self.problem.limits else None,
             "groups": [
@@ -379,6 +400,10 @@ class Certificate:
             rows[f"{dim.name} low"], rows[f"{dim.name} high"] = low[:, d], high[:, d]
         return data_frame(rows)
 
+    def plot_map(self) -> Figure:
+        """Return the map of weights: where each group is proven best."""
+        return self.map.plot()
+
     def plot(self, *dims: str) -> Figure:
         """Return the Pareto view of these dims, or of all: every pair, with the intervals as boxes."""
         return pareto_view(self, *dims)
@@ -395,6 +420,8 @@ class Certificate:
         kind = self.goal.inside_words()
         how = "Proven" if self.guarantee.level == "proven" else "Decided without proof,"
         spare = f" Not needed: {len(self.not_needed)}." if self.not_needed else ""
+        if isinstance(self.goal, WeightMap):
+            spare = f"{spare} Weights: {self.map.words()}."
         return (
             f"{self.pulls:,} observations. {how} {kind}: {', '.join(self.accepted) or 'none yet'}. "
             f"{how} out: {len(self.rejected)}.{spare} "

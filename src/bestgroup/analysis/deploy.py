@@ -102,10 +102,10 @@ def _by_estimates(explainer: Explainer) -> Ints:
     measured = np.isfinite(best).all(axis=1)
     if not measured.any():
         return np.zeros(0, np.int64)
-    weights = goal.worth_weights(best.shape[1])
-    if weights is not None:
-        worth = np.where(measured, best @ weights, -np.inf)
-        return np.array([int(worth.argmax())])
+    known = np.flatnonzero(measured)
+    guessed = goal.guessed(best[known])
+    if guessed is not None:
+        return known[guessed]
     beaten = np.any(np.all(best[None, :, :] > best[:, None, :], axis=2), axis=1)
     status = explainer.verdict.status
     open_ = (status == Status.UNDECIDED) & measured & ~beaten

@@ -15,8 +15,6 @@ import numpy as np
 
 from bestgroup.analysis.certify import Certificate, data_guarantee
 from bestgroup.inference.certificate.judge import Verdict
-from bestgroup.problem.arrays import Bools
-from bestgroup.problem.goals import Goal
 from bestgroup.problem.guarantee import Guarantee, decisions_statement
 from bestgroup.problem.status import Status
 from bestgroup.studies.observer import Picture
@@ -75,7 +73,8 @@ def contradictions(found: Certificate, algorithm: str) -> tuple[str, ...]:
     """Return a sentence for each group of which decision and observations cannot both be right."""
     data = found.data
     assert data is not None
-    beaten, best = _beaten_and_best(data, found.goal)
+    with np.errstate(invalid="ignore"):
+        beaten, best = found.goal.against(*data.interval())
     sentences = []
     for i, name in enumerate(found.problem.groups):
         status = found.verdict.status[i]
@@ -87,20 +86,3 @@ def contradictions(found: Certificate, algorithm: str) -> tuple[str, ...]:
                 f"{2 * found.delta:g} has happened; look for drift, wrong scales or mixed-up rows"
             )
     return tuple(sentences)
-
-
-def _beaten_and_best(data: Verdict, goal: Goal) -> tuple[Bools, Bools]:
-    """Return which groups the boxes prove to be no right answer, and which to belong to each, [N]."""
-    low, high = data.interval()
-    N, D = low.shape
-    own = np.eye(N, dtype=bool)
-    with np.errstate(invalid="ignore"):
-        weights, epsilon = goal.worth_weights(D), goal.epsilons(D)
-        if weights is not None:
-            least, most = low @ weights, high @ weights
-            above = least[None, :] > most[:, None] + epsilon[0] * weights.sum()
-            ahead = least[:, None] > most[None, :]
-        else:
-            above = (low[None, :, :] > high[:, None, :] + epsilon).all(axis=2)
-            ahead = (low[:, None, :] >= high[None, :, :]).any(axis=2)
-    return np.any(above & ~own, axis=1), np.all(ahead | own, axis=1)

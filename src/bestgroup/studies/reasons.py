@@ -19,6 +19,7 @@ from bestgroup.inference.certificate.explain import pair_reach
 from bestgroup.inference.certificate.explainers import explainer_of
 from bestgroup.inference.certificate.forecast import arms_needed
 from bestgroup.inference.certificate.judge import Verdict, boxes
+from bestgroup.inference.certificate.regions import WeightRegions
 from bestgroup.inference.radii import radius_at
 from bestgroup.inference.tally import Tally
 from bestgroup.problem.arrays import Bools, Floats, Ints
@@ -33,6 +34,7 @@ class Outlook(NamedTuple):
     rivals: Ints  # [N]  the group whose proof put this one out; -1 where the state does not tell
     pairs: bool  # proofs rest on several arms at once
     forecast: float | None  # more pulls, about; None if no one can say yet
+    regions: WeightRegions | None = None  # of a map of weights
 
     @classmethod
     def blank(cls, groups: int, pairs: bool = False) -> Outlook:
@@ -45,7 +47,8 @@ def outlook(spec: StudySpec, live: LiveSession, forecast: bool = True) -> Outloo
     rivals = _proven_rivals(live)
     pairs = live.algorithm.by_pairs(live.setting) and not _has_radius(live)
     more = foresee(spec, live) if forecast else None
-    return Outlook(_reach(spec, live), rivals, pairs, more)
+    regions = live.algorithm.regions(live.checkpoint().state, live.rule)
+    return Outlook(_reach(spec, live), rivals, pairs, more, regions)
 
 
 def decided_verdict(
@@ -63,7 +66,9 @@ def decided_verdict(
     """
     judged = len(spec.problem.decided)
     nothing = np.zeros((len(status), len(status), judged), np.bool_)
-    bare = Verdict(status, *ends, nothing, nothing, look.pairs, estimated=True)
+    bare = Verdict(
+        status, *ends, nothing, nothing, look.pairs, estimated=True, regions=look.regions
+    )
     if data is not None:
         bare = bare._replace(worths=data.worths, standing=data.standing)
     explainer = explainer_of(spec.problem, spec.goal, spec.delta, tally, bare, look.reach)

@@ -26,8 +26,10 @@ from typing import Any, ClassVar
 
 from bestgroup.algorithms.protocol import Algorithm, Comparison, Grounds, Kernels, Setting
 from bestgroup.errors import InvalidInput
+from bestgroup.inference.certificate.regions import WeightRegions
 from bestgroup.inference.confidence_sequences.boxes import BoxRule
 from bestgroup.problem.arrays import number, positive_int
+from bestgroup.problem.goals import BestGroup, ParetoGroups, TopGroups, WeightMap
 from bestgroup.problem.guarantee import Guarantee
 
 
@@ -46,6 +48,7 @@ class Adaptive(Algorithm):
 
     name: ClassVar[str] = "adaptive"
     version: ClassVar[int] = 3
+    goals: ClassVar[tuple[type, ...]] = (ParetoGroups, BestGroup, TopGroups, WeightMap)
     by_boxes: ClassVar[bool] = False
     fixed_bets: ClassVar[bool] = False  # on shared items
     reads_values: ClassVar[bool] = True
@@ -91,6 +94,10 @@ class Adaptive(Algorithm):
         """Return the group that has been proven to beat this one."""
         return self._for_rule(rule).rival(state, rule, group)
 
+    def regions(self, state: Any, rule: Any) -> WeightRegions | None:
+        """Return what a state proves of a map of weights."""
+        return self._for_rule(rule).regions(state, rule)
+
     def remaining(self, state: Any, rule: Any) -> float | None:
         """Return about how many more pulls the run takes, if the half reckons it."""
         return self._for_rule(rule).remaining(state, rule)
@@ -112,12 +119,21 @@ class Adaptive(Algorithm):
             from bestgroup.algorithms.shared_items.algorithm import for_setting
 
             return for_setting(setting, self.batch, older=self.fixed_bets)
+        if isinstance(setting.goal, WeightMap | TopGroups):
+            return self._directions()
         return self._half(setting.goal.worth_weights(setting.shape.dims) is None)
 
     def _for_rule(self, rule: Any) -> Algorithm:
         from bestgroup.algorithms.shared_items.algorithm import for_rule
 
+        if is_directions_rule(rule):
+            return self._directions()
         return for_rule(rule, self.batch) or self._half(is_pareto_rule(rule))
+
+    def _directions(self) -> Algorithm:
+        from bestgroup.algorithms.adaptive.directions.algorithm import AdaptiveDirections
+
+        return AdaptiveDirections(self.batch)
 
     def _half(self, pareto: bool) -> Algorithm:
         # Each half is imported when it is used: a run needs one of them.
@@ -151,6 +167,13 @@ def is_pareto_rule(rule: Any) -> bool:
     from bestgroup.algorithms.adaptive.pareto.algorithm import AdaptiveRule
 
     return isinstance(rule, AdaptiveRule)
+
+
+def is_directions_rule(rule: Any) -> bool:
+    """Return whether a rule is that of the part for maps and for the m best groups."""
+    from bestgroup.algorithms.adaptive.directions.state import DirectionsRule
+
+    return isinstance(rule, DirectionsRule)
 
 
 def check_batch(batch: Any) -> int | float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bestgroup.inference.certificate.explain import Explainer
 from bestgroup.inference.certificate.explain_best import BestExplainer
+from bestgroup.inference.certificate.explain_directions import MapExplainer, TopExplainer
 from bestgroup.inference.certificate.explain_pareto import ParetoExplainer
 from bestgroup.inference.certificate.explain_worths import (
     BestWorthExplainer,
@@ -12,13 +13,23 @@ from bestgroup.inference.certificate.explain_worths import (
 from bestgroup.inference.certificate.judge import Verdict
 from bestgroup.inference.tally import Tally
 from bestgroup.problem.arrays import Floats
-from bestgroup.problem.goals import BestGroup, Goal, ParetoGroups, for_goal
+from bestgroup.problem.goals import (
+    BestGroup,
+    Goal,
+    ParetoGroups,
+    TopGroups,
+    WeightMap,
+    for_goal,
+)
 from bestgroup.problem.problem import Problem
 
 # By efficiencies, and by other worths or with limits.
 _EXPLAINERS: dict[type[Goal], tuple[type[Explainer], type[Explainer]]] = {
     ParetoGroups: (ParetoExplainer, ParetoWorthExplainer),
     BestGroup: (BestExplainer, BestWorthExplainer),
+    # `check_measured_goal` refuses limits and other worths with these two.
+    WeightMap: (MapExplainer, MapExplainer),
+    TopGroups: (TopExplainer, TopExplainer),
 }
 
 

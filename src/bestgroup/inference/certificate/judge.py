@@ -36,23 +36,41 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
 from bestgroup.compile.kernel import kernel
 from bestgroup.inference.certificate.best_group import MOST_DIMS, behind_leader
+from bestgroup.inference.certificate.directions import (
+    asked_directions,
+    asked_grid,
+    bounds_by_boxes,
+    judge_bounds,
+    prove_bounds,
+)
 from bestgroup.inference.certificate.pairs import is_above
+from bestgroup.inference.certificate.regions import WeightRegions
 from bestgroup.inference.confidence_sequences.boxes import BoxRule, all_boxes
 from bestgroup.inference.evalues.pair_wealth import ROOM
 from bestgroup.inference.evalues.wealth import BETS, STATISTICS
 from bestgroup.inference.pivots import about_origin, of_values
 from bestgroup.inference.tally import Tally
 from bestgroup.problem.arrays import Bools, Floats, Ints
-from bestgroup.problem.goals import BestGroup, Goal, ParetoGroups, for_goal
+from bestgroup.problem.goals import (
+    BestGroup,
+    Goal,
+    ParetoGroups,
+    TopGroups,
+    WeightMap,
+    for_goal,
+)
 from bestgroup.problem.noise import Noise, SubGaussian
 from bestgroup.problem.shape import Shape
 from bestgroup.problem.status import Status
+
+ByBoxes: TypeAlias = "tuple[Ints, Bools, WeightRegions | None]"
+"""Statuses [N], who holds against whom in which dim [N, N, D], and the regions of a map."""
 
 
 class Verdict(NamedTuple):
@@ -68,6 +86,7 @@ class Verdict(NamedTuple):
     # With limits, or where a group is worth something else than its best arm (`worths`):
     worths: tuple[Floats, Floats] | None = None  # bounds of the worths, [N, D] each
     standing: Ints | None = None  # [N, K]  whether arms count, are barred, or that is open
+    regions: WeightRegions | None = None  # of a map of weights
 
     @property
     def single(self) -> bool:
@@ -145,9 +164,29 @@ def _pareto_by_evidence(
     return Verdict(settle(beats, holds), *ends, beats, holds, True)
 
 
+def _directions_by_evidence(
+    tally: Tally,
+    shape: Shape,
+    goal: Goal,
+    noise: Noise,
+    delta: float,
+    ends: tuple[Floats, Floats],
+) -> Verdict:
+    asked = asked_directions(shape, goal, noise, delta)
+    if not asked.linear:
+        return judge_boxes(*ends, goal)
+    # Where boxes and evidence share delta, the boxes are wider than the intervals that are shown.
+    narrow = boxes(tally, shape, noise, delta / 2) if asked.boxed else ends
+    bound = prove_bounds(tally, shape, asked, *narrow)
+    status, regions = judge_bounds(bound, asked.grid, goal)
+    return judge_boxes(*ends, goal)._replace(status=status, pairs=True, regions=regions)
+
+
 _BY_EVIDENCE: dict[type[Goal], Callable[..., Verdict]] = {
     ParetoGroups: _pareto_by_evidence,
     BestGroup: _best_by_evidence,
+    WeightMap: _directions_by_evidence,
+    TopGroups: _directions_by_evidence,
 }
 
 
@@ -155,8 +194,8 @@ def judge_boxes(low: Floats, high: Floats, goal: Goal) -> Verdict:
     """Return what boxes of arms, [N, K, D] each, prove if all of them hold."""
     lower, upper = low.max(axis=1), high.max(axis=1)
     beats = lower[:, None, :] > upper[None, :, :]
-    status, holds = for_goal(goal, _BY_BOXES, "certificate")(lower, upper, beats, goal)
-    return Verdict(status, low, high, beats, holds, False)
+    status, holds, regions = for_goal(goal, _BY_BOXES, "certificate")(lower, upper, beats, goal)
+    return Verdict(status, low, high, beats, holds, False, regions=regions)
 
 
 def boxes(tally: Tally, shape: Shape, noise: Noise, delta: float) -> tuple[Floats, Floats]:
@@ -191,16 +230,12 @@ def settle_best(behind: Bools, first: int, goal: BestGroup) -> Ints:
     return status
 
 
-def _pareto_by_boxes(
-    lower: Floats, upper: Floats, beats: Bools, goal: ParetoGroups
-) -> tuple[Ints, Bools]:
+def _pareto_by_boxes(lower: Floats, upper: Floats, beats: Bools, goal: ParetoGroups) -> ByBoxes:
     holds = lower[:, None, :] + goal.epsilons(lower.shape[1]) >= upper[None, :, :]
-    return settle(beats, holds), holds
+    return settle(beats, holds), holds, None
 
 
-def _best_by_boxes(
-    lower: Floats, upper: Floats, beats: Bools, goal: BestGroup
-) -> tuple[Ints, Bools]:
+def _best_by_boxes(lower: Floats, upper: Floats, beats: Bools, goal: BestGroup) -> ByBoxes:
     weights = goal.weight_vector(lower.shape[1])
     least, most = lower @ weights, upper @ weights
     others = ~np.eye(len(lower), dtype=bool)
@@ -208,12 +243,20 @@ def _best_by_boxes(
     ahead = least[:, None] + goal.epsilon * weights.sum() >= most[None, :]
     best = np.flatnonzero((ahead | ~others).all(axis=1))
     first = int(best[np.argmax(least[best])]) if len(best) else -1
-    return settle_best(behind, first, goal), lower[:, None, :] >= upper[None, :, :]
+    return settle_best(behind, first, goal), lower[:, None, :] >= upper[None, :, :], None
 
 
-_BY_BOXES: dict[type[Goal], Callable[..., tuple[Ints, Bools]]] = {
+def _directions_by_boxes(lower: Floats, upper: Floats, beats: Bools, goal: Goal) -> ByBoxes:
+    grid = asked_grid(goal, lower.shape[1])
+    status, regions = judge_bounds(bounds_by_boxes(lower, upper, grid.corners), grid, goal)
+    return status, lower[:, None, :] >= upper[None, :, :], regions
+
+
+_BY_BOXES: dict[type[Goal], Callable[..., ByBoxes]] = {
     ParetoGroups: _pareto_by_boxes,
     BestGroup: _best_by_boxes,
+    WeightMap: _directions_by_boxes,
+    TopGroups: _directions_by_boxes,
 }
 
 

@@ -27,11 +27,13 @@ import numpy as np
 from bestgroup.inference.certificate.judge import Verdict, judge_about
 from bestgroup.inference.certificate.within import Basis
 from bestgroup.problem.arrays import Ints
-from bestgroup.problem.goals import Goal
+from bestgroup.problem.goals import Goal, TopGroups, WeightMap
+from bestgroup.problem.noise import SubGaussian
 from bestgroup.problem.problem import Problem
 from bestgroup.problem.status import Status
 
 _LEAST = 1e-12  # no level is told below this
+_MOST_MAPPED = 8  # groups, beyond which a map is not judged some forty times
 _FACTOR = 1.02  # by which a level may be too large
 
 
@@ -42,6 +44,10 @@ def least_level(basis: Basis, problem: Problem, goal: Goal) -> tuple[float, Ints
     """
     if basis.items is not None or problem.measure is not None:
         return None
+    if isinstance(goal, WeightMap | TopGroups):
+        # Boxes, whose delta is fixed, may decide there, too, unless noise is sub-Gaussian.
+        if not isinstance(problem.noise, SubGaussian) or problem.shape.groups > _MOST_MAPPED:
+            return None
 
     def at(delta: float) -> Verdict:
         return judge_about(basis.tally, basis.pivots, problem.shape, goal, problem.noise, delta)

@@ -51,9 +51,21 @@ class Goal(ABC):
     def worth_weights(self, dims: int) -> Floats | None:
         """Return the weights of the one number that groups are compared by; None: dim by dim."""
 
+    def for_arms(self) -> Goal:
+        """Return what is asked of the arms of one group among themselves."""
+        return self
+
     @abstractmethod
     def optimal(self, efficiency: Floats) -> Bools:
         """Return which groups are optimal if efficiencies are [N, D]."""
+
+    def guessed(self, efficiency: Floats) -> Bools | None:
+        """Return the answer if efficiencies were [N, D]; None: groups are decided one by one."""
+        return self.optimal(efficiency)
+
+    @abstractmethod
+    def against(self, low: Floats, high: Floats) -> tuple[Bools, Bools]:
+        """Return which groups bounds [N, D] prove to be no right answer, and which must not be out."""
 
     @abstractmethod
     def good(self, efficiency: Floats, rounding: Floats) -> Bools:

@@ -94,6 +94,18 @@ class BestGroup(Goal):
         # The best group is right even where rounding of the shift says otherwise.
         return self.optimal(efficiency) | (shifted >= most)
 
+    def guessed(self, efficiency: Floats) -> Bools | None:
+        """Return the first of the best groups."""
+        return np.arange(len(efficiency)) == int(np.argmax(efficiency @ np.array(self.weights)))
+
+    def against(self, low: Floats, high: Floats) -> tuple[Bools, Bools]:
+        """Return which groups are below another one by more than the slack, and which are ahead of all."""
+        weights, own = self.weight_vector(low.shape[1]), np.eye(len(low), dtype=bool)
+        least, most = low @ weights, high @ weights
+        above = least[None, :] > most[:, None] + self.epsilon * weights.sum()
+        ahead = least[:, None] > most[None, :]
+        return np.any(above & ~own, axis=1), np.all(ahead | own, axis=1)
+
     def needed(self, efficiency: Floats) -> Bools:
         """Return the group that must not be out: the best, if there is only one, [N]."""
         best = self.optimal(efficiency)

@@ -87,6 +87,17 @@ class ParetoGroups(Goal):
         """Return G*_epsilon, the groups that no other one beats by more than epsilon, [N]."""
         return undominated(efficiency, self.epsilons(efficiency.shape[1]))
 
+    def guessed(self, efficiency: Floats) -> Bools | None:
+        """Return None: each group is in or out by itself."""
+        return None
+
+    def against(self, low: Floats, high: Floats) -> tuple[Bools, Bools]:
+        """Return which groups are beaten beyond epsilon, and which hold against each other in some dim."""
+        own, epsilon = np.eye(len(low), dtype=bool), self.epsilons(low.shape[1])
+        above = (low[None, :, :] > high[:, None, :] + epsilon).all(axis=2)
+        ahead = (low[:, None, :] >= high[None, :, :]).any(axis=2)
+        return np.any(above & ~own, axis=1), np.all(ahead | own, axis=1)
+
     def needed(self, efficiency: Floats) -> Bools:
         """Return the groups that must not be out: all optimal ones, [N]."""
         return self.optimal(efficiency)

@@ -11,8 +11,12 @@ from bestgroup.problem.goals.base import Goal
 from bestgroup.problem.goals.best import BestGroup
 from bestgroup.problem.goals.by_dim import check_entries
 from bestgroup.problem.goals.pareto import ParetoGroups
+from bestgroup.problem.goals.top import TopGroups
+from bestgroup.problem.goals.weight_map import WeightMap
 
-KINDS: dict[str, type[Goal]] = {goal.kind: goal for goal in (ParetoGroups, BestGroup)}
+KINDS: dict[str, type[Goal]] = {
+    goal.kind: goal for goal in (ParetoGroups, BestGroup, TopGroups, WeightMap)
+}
 
 
 def goal_from_dict(given: Any, dims: Sequence[str] | None = None) -> Goal:

@@ -1,0 +1,1 @@
+"""Adaptive for goals that compare weighted worths in one or several directions."""

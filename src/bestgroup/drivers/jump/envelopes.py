@@ -51,6 +51,8 @@ def screen_envelope(
     for j in range(m.K):
         member = at.member(m, i, j, d)
         if member.active:
+            # This reveals the walk at the end of the window: the one point that every arm pays for
+            # in every outer window.
             least, most = bounds_of(m, i, j, d, now, end)
             member.low, member.high = least, most
             width, high = max(width, most - least), max(high, most)
@@ -60,9 +62,13 @@ def screen_envelope(
     for j in range(m.K):
         member = at.member(m, i, j, d)
         if member.active:
+            # Rivals are listed in place of a mask: most efficiencies have one or two, however many
+            # arms the group has.
             if member.high >= low:
                 at.member(m, i, rivals, d).rival = j
                 rivals += 1
+            # The most that the margin can be: the largest efficiency against the least mean, with
+            # the least radius of the window.
             if stale >= 0 and is_stale(high, member.low, threshold):
                 add_item(m, stale, i, j, d, 0)
     env.low, env.high, env.rivals, env.lead = low, high, rivals, lead
@@ -81,11 +87,13 @@ def drop_rival(m: Memory, i: int, j: int, d: int) -> int:
         if rival != j:
             at.member(m, i, kept, d).rival = rival
             kept += 1
+    # Whoever was no rival never had a part in R_i^d, so no test that reads it changes.
     if kept == env.rivals:
         return NO_RIVAL
     env.rivals = kept
     if env.lead == j:
         env.lead = _best_rival(m, i, d)
+        # The lower end of the envelope was that arm's, and nobody is sure to take over.
         if not env.solid:
             m.again = 1
             return LOST
@@ -112,11 +120,14 @@ def fill_row(m: Memory, i: int, d: int) -> Numbers:
     env, row, n = at.envelope(m, i, d), at.row(m, i, d), m.stop - m.start
     if env.row == m.stretch:
         return row
+    # Set before the values are, as every way out of here has set them.
     env.row = m.stretch
     if not env.open:
         for k in range(n):
             row[k] = at.values(m, i)[d]
         return row
+    # The lead comes first: its values are a floor that most rivals can be shown to stay below
+    # without a draw.
     means, least = means_of(m, i, env.lead, d), math.inf
     for k in range(n):
         row[k] = means[k]
@@ -125,6 +136,7 @@ def fill_row(m: Memory, i: int, d: int) -> Numbers:
         rival = at.member(m, i, r, d).rival
         if rival == env.lead:
             continue
+        # What is known already costs nothing to take in; only others are worth a certificate.
         known = at.unit(m, at.unit_of(m, i, rival, d)).stamp == m.stretch
         if not known and stays_under(m, i, rival, d, least):
             continue
@@ -157,6 +169,8 @@ def forget_rows(m: Memory) -> None:
 def _bounds_by_round(m: Memory, i: int, j: int, d: int, now: int, end: int) -> tuple[float, float]:
     """Return bounds of the mean of an arm over (now, end], of which a part may have been sprinted."""
     u, column, band = at.unit_of(m, i, j, d), at.column_of(m, d), at.dim(m, d).band
+    # Screening within a sprint: its rounds are known exactly, the rest of the outer window by
+    # bounds.
     reveal(m, u, end)
     if at.unit(m, u).stamp != m.stretch:
         advance(m, u, now)
@@ -211,6 +225,7 @@ def front(m: Memory, i: int, d: int, skip: int) -> int:
     A guess at who attains the efficiency.
     """
     env = at.envelope(m, i, d)
+    # The usual case, without a look at points.
     if env.rivals == 1:
         only = at.member(m, i, 0, d).rival
         return only if only != skip else -1
@@ -231,6 +246,8 @@ def lower_ends(m: Memory, i: int, d: int, now: int, end: int) -> tuple[float, fl
     if not at.envelope(m, i, d).open:
         value = at.values(m, i)[d]
         return now * value, end * value
+    # Any arm bounds the efficiency from below. The one that seems to be the best bounds it best; a
+    # wrong guess costs halvings, never a wrong certificate.
     u = at.unit_of(m, i, front(m, i, d, NOBODY), d)
     return ends(m, u, at.column_of(m, d), now, end)
 
@@ -248,6 +265,8 @@ def stays_below(
     length of window that may be short enough.
     """
     env, column = at.envelope(m, i, d), at.column_of(m, d)
+    # Everything is a comparison of sums: theta above a mean at round r is r theta above a sum, a
+    # straight line, which the reflection principle is about.
     first = base[0] + now * threshold - ROUNDING * (abs(base[0]) + now * abs(threshold))
     last = base[1] + end * threshold - ROUNDING * (abs(base[1]) + end * abs(threshold))
     spread = at.dim(m, d).spread
@@ -255,9 +274,12 @@ def stays_below(
         value = at.values(m, i)[d]
         size = spread if moves else 0.0
         return reach_of(m, first - now * value, last - end * value, size, end - now)
+    # The variance of a difference of two independent walks.
     spread = 2.0 * spread if moves else spread
     if env.lead != skip:
         one, two = ends(m, at.unit_of(m, i, env.lead, d), column, now, end)
+        # The lead is the most likely to come near: if it cannot be cleared, the others need not be
+        # looked at.
         reach = reach_of(m, first - one, last - two, spread, end - now)
         if reach < math.inf:
             return reach
@@ -279,11 +301,14 @@ def others_stay_below(
     env, column = at.envelope(m, i, d), at.column_of(m, d)
     spread = at.dim(m, d).spread
     spread = 2.0 * spread if moves else spread
+    # A level that the line surely stays above: rivals that stay below it need no comparison with
+    # the other walk, and mostly no draw.
     alone = last / end
     if end - now > 1:
         alone = min(alone, first / now)
         if moves:
             alone -= at.dim(m, d).band * math.sqrt(end - now) / (now + 1)
+            # That the line stays above `alone` is a band of its own, and is counted.
             m.passed += 1
     for k in range(env.rivals):
         rival = at.member(m, i, k, d).rival
@@ -305,12 +330,18 @@ def reach_of(m: Memory, before: float, after: float, spread: float, length: int)
     `spread` is the square of its band over one step; of a window of one round only the last value
     matters.
     """
+    # exp(-2 y0 y1 / (s^2 n)) at most what is allowed, with the logarithm taken beforehand: no exp
+    # in the loop.
     if after > 0.0 and (length == 1 or (before > 0.0 and before * after > spread * length)):
         if length > 1 and spread > 0.0:
+            # A constant does not move between its ends: nothing is risked if spread is 0.
             add_risk(m, before * after / (spread * length))
         return math.inf
     if before <= 0.0:
+        # Across the line at `now` already: nothing longer than half is worth a try.
         return length / 2.0
+    # A bridge of this length would fit if its end were as far from the line as its beginning: a
+    # guess that saves trying every half.
     return max(min(before * before / spread if spread > 0.0 else length, length / 2.0), SPRINT)
 
 
@@ -325,6 +356,8 @@ def keeps_below(m: Memory, u: int, d: int, level: float, now: int, end: int) -> 
     if bounds(m, u, column, band, now + 1, end)[1] < level:
         return True
     head = at.point(m, u)
+    # The farthest end first: a later point bounds more rounds, and is needed by the windows to come
+    # anyway.
     for top in range(m.level):
         when = at.window(m, top).end
         if when < at.point(m, head.next).time:

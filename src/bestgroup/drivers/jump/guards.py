@@ -63,6 +63,7 @@ FIRST_CELLS = 128 + 12 * 64  # cells of `cell_end` up to round 2^19
 @bare
 def _may_fail(m: Memory, i: int, j: int, d: int, arm: int, threshold: float) -> bool:
     """Return whether the envelopes leave it open that a guard fails."""
+    # Negated, so that a NaN would leave the guard open.
     low = at.envelope(m, j, d).low if arm == NOBODY else at.member(m, j, arm, d).low
     return not at.envelope(m, i, d).high - low < threshold
 
@@ -75,25 +76,30 @@ def _clears(m: Memory, item: int, now: int, end: int) -> bool:
     than what the last attempt made likely is not tried.
     """
     test, radii = at.item(m, item), top_radii(m)
+    # What the last failure made likely; a wrong guess only costs a halving.
     if end - now > 2 * test.reach:
         return False
     if not has_blocker(m, item) and not find_blocker(m, item, radii.beta):
         return False
+    # The other dims of the pair may exclude it though this guard does not.
     if is_barred(m, item, radii.beta):
         return True
     for k in range(guard_count(m, item)):
         i, j, d, arm, threshold = guard(m, item, k, radii)
         if not _may_fail(m, i, j, d, arm, threshold):
             continue
+        # Lower side: an efficiency, of which any arm is a lower bound, or one arm.
         if arm == NOBODY:
             moves, base = at.envelope(m, j, d).open != 0, lower_ends(m, j, d, now, end)
         else:
             moves = True
             base = ends(m, at.unit_of(m, j, arm, d), at.column_of(m, d), now, end)
         reach = stays_below(m, i, d, arm, base, moves, threshold, now, end)
+        # One guard that cannot be certified is enough to keep the item live.
         if reach < NEVER:
             test.reach = int(reach)
             return False
+    # Cleared with ease, perhaps: the next window tried may be longer.
     test.reach = 4 * (end - now)
     return True
 
@@ -107,8 +113,11 @@ def _candidate(m: Memory, item: int, start: int) -> int:
     radii = top_radii(m)
     if start > m.stop:
         return NEVER
+    # Its test has nobody to fail against, so the margins must judge every round.
     if not has_blocker(m, item):
         return start
+    # While all guards hold the item cannot fire, so the first failure of any of them is the first
+    # candidate; if the margins say no there, the next one is looked for.
     found = m.stop - m.start
     for k in range(guard_count(m, item)):
         i, j, d, arm, threshold = guard(m, item, k, radii)
@@ -116,6 +125,8 @@ def _candidate(m: Memory, item: int, start: int) -> int:
             continue
         upper = fill_row(m, i, d)
         lower = fill_row(m, j, d) if arm == NOBODY else means_of(m, j, arm, d)
+        # Rows and thresholds are rounded in another order than the margins, so candidates may be
+        # too early, never too late.
         level = threshold - ROUNDING * (abs(threshold) + abs(upper[0]) + abs(lower[0]))
         for r in range(start - m.start - 1, found):
             if upper[r] - lower[r] >= level:
@@ -130,28 +141,38 @@ def _follow_pair(m: Memory, item: int) -> int:
     if is_dead(m, item):
         move(m, item, UNUSED)
         return WENT
+    # Two walks only: with more to look at, the general loop is as quick.
     if not _choose(m, item) or not _load(m, item):
         return NOT_ALONE
+    # When it is no longer alone, no window may be skipped on account of guesses from before.
     at.item(m, item).reach = 2**60
     now, level, known = m.now, m.level, m.level
     up, low, spread = m.sum_up, m.sum_low, m.spread
+    # The same certificates and halvings as the general loop, but both walks live in local variables
+    # and on rungs: no lists, no hooks, a few floating-point operations a window.
     while True:
         rung, end = at.rung(m, level), at.window(m, level).end
         length, theta = end - now, rung.theta
+        # The line is computed from rounded numbers: it is moved by what rounding can do.
         clear = ROUNDING * (abs(rung.up) + abs(rung.low) + end * abs(theta))
         before = low - up + now * theta - clear
         after = rung.low - rung.up + end * theta - clear
         if after > 0.0 and (length == 1 or (before > 0.0 and before * after > spread * length)):
             # Not in this window: go to its end, and stop if items that were cleared up to there wait.
+            # One round has no inside: its end is all that there is.
             if length > 1:
                 add_risk(m, before * after / (spread * length))
             now, up, low = end, rung.up, rung.low
+            # Other items were cleared only up to this end: they are live again, and the item is not
+            # alone.
             if at.window(m, level).first >= 0:
                 _leave(m, now, (known + 1, level), up, low)
                 m.level = level
                 move(m, item, level)
                 return WENT
             level -= 1
+            # Below the windows that were there before: their ends may be known for other reasons,
+            # so both walks are read from their lists again.
             if level < known:
                 _leave(m, now, (0, 0), up, low)
                 m.level = known = level
@@ -160,6 +181,8 @@ def _follow_pair(m: Memory, item: int) -> int:
                 if not _load(m, item):
                     return NOT_ALONE
         elif length == 1:
+            # The next round may fire. Ends of the windows still open are known points of both walks
+            # and must be kept, or they would be drawn a second time.
             _leave(m, now, (known + 1, level + 1), up, low)
             m.level = level
             return FOUND
@@ -172,6 +195,7 @@ def _follow_pair(m: Memory, item: int) -> int:
 @bare
 def _choose(m: Memory, item: int) -> bool:
     """Set what is compared, if only one guard of the item may fail and its dim is drawn alone."""
+    # Dims that depend on each other are revealed together, and a rung holds one dim.
     if m.columns > 1 or m.now == 0 or not has_blocker(m, item):
         return False
     m.guard = _only_guard(m, item)
@@ -180,6 +204,7 @@ def _choose(m: Memory, item: int) -> bool:
     i, j, d, arm, _ = guard(m, item, m.guard, at.radii(m, SPARE))
     m.upper = m.lower = m.champion = -1
     if at.envelope(m, i, d).open:
+        # Who seems to attain the efficiency; `_load` certifies that the other rivals do not matter.
         m.champion = front(m, i, d, arm)
         if m.champion < 0:
             return False
@@ -191,6 +216,7 @@ def _choose(m: Memory, item: int) -> bool:
     m.value_up, m.value_low = at.values(m, i)[d], at.values(m, j)[d]
     m.step = at.factors(m, d)[0]
     m.spread = at.dim(m, d).spread * ((m.upper >= 0) + (m.lower >= 0))
+    # Two constants would never be told apart by halving.
     return m.spread > 0.0
 
 
@@ -234,6 +260,7 @@ def _halve(m: Memory, item: int, now: int, level: int, up: float, low: float) ->
     """Draw the rung of a level in the middle of the window below it."""
     middle, end = at.window(m, level).end, at.window(m, level - 1).end
     rung, under, normals = at.rung(m, level), at.rung(m, level - 1), reserve_noise(m, 2)
+    # The middle of a bridge, as `walks` draws it, for both walks at once.
     share = (middle - now) / (end - now)
     deviation = m.step * math.sqrt((middle - now) * (1.0 - share))
     rung.up, rung.low = middle * m.value_up, middle * m.value_low
@@ -244,8 +271,11 @@ def _halve(m: Memory, item: int, now: int, level: int, up: float, low: float) ->
         rung.low = low + share * (under.low - low) + deviation * normals[1]
         log_value(m, m.lower, middle, rung.low)
     at.window(m, level).first = -1
+    # Not set: whoever needs the radii of this window computes them.
     at.radii(m, level).beta = 0.0
     theta, until = under.theta, under.until
+    # The threshold of a longer window is right for a part of it, but lower than it need be. A new
+    # one costs a logarithm and a root, so it is computed only where it counts.
     if _is_coarse((until - middle) * theta, (middle - now) * m.step**2):
         set_radii(m, at.radii(m, SPARE), now, middle)
         theta, until = guard(m, item, m.guard, at.radii(m, SPARE))[4], middle
@@ -270,6 +300,7 @@ def _leave(m: Memory, now: int, levels: tuple[int, int], up: float, low: float) 
 def set_radii(m: Memory, radii: Radii, now: int, end: int) -> None:
     """Write numbers below all radii of rounds now + 1, ..., end."""
     radii.until = end
+    # A radius that decreases is least at the last round.
     if m.paired == 0:
         beta = _named(m, end)
         radii.beta, radii.near, radii.stale = beta, beta, 2.0 * beta

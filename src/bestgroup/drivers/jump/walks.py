@@ -42,8 +42,12 @@ def reset_walks(m: Memory, seed: int, run: int) -> None:
         for c in range(m.columns):
             at.sums(p)[c] = 0.0
         at.unit(m, u).stamp = -1
+    # The noise is a function of (seed, run) alone: a run is the same whichever process or slice
+    # does it.
     stream = array(at.stream(m), 4).view(np.uint64)
     seed_stream(stream, seed, run, _KEY, 0, 0)
+    # Row 0 is the first point of unit 0, so 0 can mean "no row" in the links and in the list of
+    # free rows.
     m.drawn, m.free, m.fresh = BUFFER, 0, m.units
     m.revealed = m.logged = m.stretch = 0
 
@@ -51,6 +55,7 @@ def reset_walks(m: Memory, seed: int, run: int) -> None:
 @bare
 def reserve_noise(m: Memory, count: int) -> Numbers:
     """Return `count` fresh standard normals."""
+    # Normals are drawn ahead in one go: the generator is quick in bulk only.
     if m.drawn + count > BUFFER:
         _draw_ahead(m)
     m.drawn += count
@@ -71,6 +76,8 @@ def advance(m: Memory, u: int, now: int) -> None:
     head = at.point(m, u)
     row = head.next
     while row != 0 and at.point(m, row).time <= now:
+        # The head of a list never moves, so that a unit is found by its number: it takes over the
+        # point, and the row of the point becomes free.
         p = at.point(m, row)
         head.time, head.next, at.sums(head)[0] = p.time, p.next, at.sums(p)[0]
         for c in range(1, m.columns):
@@ -85,6 +92,8 @@ def reveal(m: Memory, u: int, when: int) -> None:
     """Make the point of a unit at count `when` known; it must not lie before its first row."""
     p = at.point(m, u)
     after = p.next
+    # Lists are short: `advance` forgets what is over, and all units share the ends of windows, of
+    # which there are about log2 of the length of the outer one.
     while after != 0 and at.point(m, after).time <= when:
         p = at.point(m, after)
         after = p.next
@@ -109,11 +118,14 @@ def _draw_point(m: Memory, u: int, p: Point, q: Point, when: int) -> None:
     after = p.next
     steps = when - p.time
     m.revealed += 1
+    # The last known point: steps are independent of all that is known, so the sum goes on from it.
     if after == 0:
         for c in range(m.columns):
             at.sums(q)[c] = at.sums(p)[c] + steps * at.walk(m, u, c).drift
         _add_noise(m, u, at.sums(q), math.sqrt(steps))
     else:
+        # Between two known points: the bridge, whose law depends on nothing outside of them. It has
+        # no drift, since both ends are given.
         s = at.point(m, after)
         share = steps / (s.time - p.time)
         for c in range(m.columns):
@@ -132,6 +144,7 @@ def insert(m: Memory, u: int, when: int, k: int) -> None:
     while after != 0 and at.point(m, after).time <= when:
         p = at.point(m, after)
         after = p.next
+    # Known already; a point is never written twice, or the walk would have two values there.
     if p.time >= when:
         return
     new = _take_row(m)
@@ -144,12 +157,16 @@ def insert(m: Memory, u: int, when: int, k: int) -> None:
 @bare
 def _take_row(m: Memory) -> int:
     """Return an unused row."""
+    # Rows that were given back come first: the part of memory that is in use stays small and in the
+    # cache.
     row = m.free
     if row != 0:
         m.free = at.point(m, row).next
         return row
     row = m.fresh
     if row == m.point_room:
+        # No kernel can grow the block; the whole run begins again with more room, from the same
+        # seed.
         raise OutOfRoom()
     m.fresh = row + 1
     return row
@@ -160,6 +177,7 @@ def _add_noise(m: Memory, u: int, place: Numbers, size: float) -> None:
     """Add noise of the given size to each column of a unit."""
     columns, noises = m.columns, m.noises
     normals = reserve_noise(m, noises)
+    # A walk of its own: unit numbers run through the dims last, so u % D is its dim.
     if columns == 1:
         place[0] += size * at.factors(m, u % m.D)[0] * normals[0]
         return
@@ -183,10 +201,14 @@ def bracket(m: Memory, u: int, now: int, end: int) -> None:
     """Make a unit known at both ends of a window, and forget what lies before it."""
     head = at.point(m, u)
     row = head.next
+    # Most of the time the unit was last looked at in this window or the one below it, and the two
+    # tests are all that is done.
     if row != 0 and at.point(m, row).time <= now:
         advance(m, u, now)
         row = head.next
     if head.time != now:
+        # Nothing before `now` is ever read again, so the point there may replace the head: no row
+        # is taken.
         _draw_point(m, u, head, head, now)
     if row == 0 or at.point(m, row).time != end:
         _add_point(m, u, head, end)
@@ -202,6 +224,8 @@ def settle(m: Memory, u: int, above: bool, levels: tuple[int, int], total: float
     now, head = m.now, at.point(m, u)
     advance(m, u, now)
     head.time, at.sums(head)[0] = now, total
+    # A point that was drawn on a rung counts as revealed when it enters a list: only there bands
+    # are built on it.
     m.revealed += 1
     for level in range(levels[0], levels[1]):
         m.revealed += 1
@@ -240,6 +264,7 @@ def bounds(m: Memory, u: int, c: int, band: float, first: int, last: int) -> tup
     band divided by the count are monotone in it. A point at `last` or later must be known, and one
     before `first`.
     """
+    # Bounds must not draw: they are asked for in all windows, and most of the time suffice.
     p = at.point(m, u)
     after = p.next
     while after != 0 and at.point(m, after).time < first:
@@ -253,11 +278,16 @@ def bounds(m: Memory, u: int, c: int, band: float, first: int, last: int) -> tup
     while after != 0:
         q = at.point(m, after)
         t1, t2, s1, s2 = p.time, q.time, at.sums(p)[c], at.sums(q)[c]
+        # Strictly between the known points; these themselves are exact and need no band.
         begin, end = max(float(first), t1 + 1.0), min(float(last), t2 - 1.0)
         if begin <= end:
             slope = (s2 - s1) / (t2 - t1)
             base = s1 - slope * t1
+            # Rounding of the chord is made part of the band, so that a bound is never on the wrong
+            # side of a value that the sprint computes.
             room = band * math.sqrt(t2 - t1) + _GUARD * (abs(s1) + abs(s2))
+            # (chord -+ band) / n is slope + constant / n: its extremes lie at the ends, whatever
+            # the sign of the constant.
             low = min(low, slope + (base - room) / begin, slope + (base - room) / end)
             high = max(high, slope + (base + room) / begin, slope + (base + room) / end)
         if t2 <= last:
@@ -266,6 +296,7 @@ def bounds(m: Memory, u: int, c: int, band: float, first: int, last: int) -> tup
             return low, high
         p = q
         after = p.next
+    # No point at `last` or later: nothing is known, and the caller has to reveal one.
     return -np.inf, np.inf
 
 
@@ -285,6 +316,8 @@ def reveal_stretch(m: Memory, u: int, now: int, end: int) -> None:
     if m.columns > 1:
         _stretch_jointly(m, u, now, end)
         return
+    # Step by step along the bridge: with n steps left, the next one goes 1 / n of the way to the
+    # goal on average.
     place = at.means(m, u, 0)
     value, goal = at.sums(head)[0], at.sums(last)[0]
     size, n = at.factors(m, u % m.D)[0], end - now
@@ -295,6 +328,8 @@ def reveal_stretch(m: Memory, u: int, now: int, end: int) -> None:
     if m.logged < m.log_room:
         for k in range(n - 1):
             log_value(m, u, now + k + 1, place[k])
+    # The last value is the known point itself, not what the steps add up to, which rounding would
+    # move.
     place[n - 1] = goal
     for k in range(n):
         place[k] /= now + k + 1

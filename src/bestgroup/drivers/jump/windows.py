@@ -45,11 +45,7 @@ from bestgroup.drivers.jump.walks import OutOfRoom, reset_walks
 from bestgroup.problem.arrays import Bools, Floats, Ints
 
 NEVER = 2**62
-NOT_ALONE, WENT, FOUND = (
-    0,
-    1,
-    2,
-)  # no comparison, or not here; time went on; the next round may fire
+NOT_ALONE, WENT, FOUND = range(3)  # nothing to follow; time went on; the next round may fire
 
 
 class Results(NamedTuple):
@@ -80,10 +76,13 @@ def make_results(runs: int, groups: int, arms: int, dims: int) -> Results:
 @kernel
 def run_many(address: int, rule: Any, state: Any, keys: Ints, out: Results, done: Ints) -> None:
     """Do runs with keys (seed, first run, largest number of pulls, stop); done[0] counts them."""
+    # One address instead of arrays: a call hands on one word.
     m = at.memory(address)
     while done[0] < keys[3]:
         k = done[0]
         begin(m, rule.exists, keys[0], keys[1] + k)
+        # If room runs out in a run, done[0] still counts the whole ones, and the next call goes on
+        # with this one.
         out.finished[k] = run(m, rule, state, keys[2]) == DONE
         keep_result(m, out, k)
         done[0] = k + 1
@@ -103,6 +102,7 @@ def begin(m: Memory, existing: Bools, seed: int, index: int) -> None:
             env.open, env.blocker, env.row = 1, NOBODY, -1
         for j in range(m.K):
             exists = 1 if existing[i, j] else 0
+            # Arms that only pad a smaller group get -1: they are neither pulled nor read.
             at.arm(m, i, j).count = exists - 1
             at.arm(m, i, j).own = 0
             m.width += exists
@@ -126,6 +126,8 @@ def keep_result(m: Memory, out: Results, k: int) -> None:
 @bare
 def outer_length(m: Memory, now: int) -> int:
     """Return the length of the next outer window: after one without items as long as can be."""
+    # Means move little once they rest on many pulls, so the length grows with the round: a run of r
+    # rounds has about pace times log(r) outer windows.
     return max(1, now // m.pace if m.used > 0 else now)
 
 
@@ -142,17 +144,22 @@ def go_through(m: Memory, rule: Any, state: Any) -> None:
     while m.level >= 0 and m.ended == 0:
         live = first_live(m)
         if live >= 0:
+            # Alone: nearly all windows of a run are passed this way, two walks at a time.
             if at.item(m, live).after < 0:
                 code = follow(m, live)
                 if code == FOUND:
                     sprint(m, rule, state)
                 if code != NOT_ALONE:
                     continue
+            # Certificates may draw points, and whoever is cleared leaves the list, so what is left
+            # is what keeps the window open.
             _clear_live(m)
         if first_live(m) < 0:
             leave_window(m)
             end_window(m)
         elif top_end(m) - m.now > SPRINT:
+            # Halving, not stepping: how far an item is from firing is not known, and halves cost
+            # the logarithm of it.
             halve_window(m)
             enter_window(m, rule)
         else:
@@ -165,6 +172,7 @@ def _clear_live(m: Memory) -> None:
     now, end = m.now, top_end(m)
     item = first_live(m)
     while item >= 0:
+        # Taken before the item may move to another list.
         after = at.item(m, item).after
         if is_dead(m, item):
             move(m, item, UNUSED)
@@ -176,6 +184,7 @@ def _clear_live(m: Memory) -> None:
 @bare
 def sprint(m: Memory, rule: Any, state: Any) -> None:
     """Go through a short window round by round; then all items are cleared up to its end."""
+    # A new number makes all rows and stretches of earlier sprints invalid at once.
     m.stretch += 1
     m.start, m.stop = m.now, top_end(m)
     begin_sprint(m, rule)
@@ -183,6 +192,8 @@ def sprint(m: Memory, rule: Any, state: Any) -> None:
     while True:
         item = earliest(m)
         when = at.item(m, item).when if item >= 0 else NEVER
+        # Tests of one round see the sets as they were in the algorithm's order; what waits for the
+        # end of a round (acceptances) must not be seen by tests of the same round.
         if when > m.round:  # all of the last round with events is done
             if end_round(m):
                 continue
@@ -194,6 +205,7 @@ def sprint(m: Memory, rule: Any, state: Any) -> None:
         if when > m.stop:
             break
         judge(m, rule, state, item, when)
+    # What was sprinted is over, and no later window may read it.
     m.stretch += 1
     item = first_live(m)
     while item >= 0:
@@ -207,6 +219,8 @@ def _screen_again(m: Memory, rule: Any, state: Any) -> None:
     """Screen the rest of the outer window anew, within a sprint."""
     m.again = 0
     if m.round < at.window(m, 0).end:
+        # The envelopes change, so who attains an efficiency may, too: rows of the sprint are made
+        # again from the same points.
         forget_sprint(m)
         screen(m, rule, state, m.round, at.window(m, 0).end)
         _find_candidates(m, m.round + 1)

@@ -1,9 +1,25 @@
 """Adaptive identification of the Pareto groups: evidence on pairs of arms, where it decides.
 
-**Scouting.** Every arm is pulled 8 times, then the sampling rule (`adaptive_scores`) goes on until
+**Theory of operation.** `steps` makes plans and has the phases of a run; `scores` says what each
+comparison still lacks and `choice` which one is pulled for; `view` holds what they read, the estimates
+and the bounds on what groups may be worth; `split` shares delta out after the warm-up; `certificates`
+computes the evidence, and `ledger` keeps what was proven, for good. Only `split`, `certificates` and
+`ledger` carry the proof below: whatever the others do, the answer is right.
+
+**Words of the code.** *Scouting* is the warm-up phase. A *duel* is a pairwise comparison of two arms in
+one dim, a *scout* the arm of a group with the largest mean plus bonus, which is pulled in place of the
+leader. The *front* of a group against another one is the arm that is to be shown above it, the *toll*
+what the other group's arms cost in that comparison, and a *price* the square root of a cost.
+
+**Weak points.** What is kept and looked at grows with the number of pairs of groups. Pulls of the
+warm-up count for the estimates but not for the evidence, so they are paid on top. Scores are
+heuristics: a bonus of sqrt(log t / n) makes up only slowly for an arm that was unlucky early. Without a
+known scale variances are estimated, and a run may be longer than foreseen.
+
+**Warm-up (scouting).** Every arm is pulled 8 times, then the sampling rule (`scores`) goes on until
 every comparison that seems to be needed has a tenth of the strength that its proof will need. Then
-the precisions of the mixtures and the shares of delta are fixed (`adaptive_split`), and *evidence
-counts the pulls after that moment only*. Let F be what is known then. The shares depend on F alone:
+the precisions of the mixtures and the shares of delta are fixed (`split`), and *evidence counts the
+pulls after that moment only*. Let F be what is known then. The shares depend on F alone:
 
   r(i) for the groups, sum_i r(i) = 1;
   q(i, d, m) for the arms m of i, sum_m q(i, d, m) = 1;
@@ -11,9 +27,9 @@ counts the pulls after that moment only*. Let F be what is known then. The share
   p(i, j) for the rivals j of i, sum_j p(i, j) = 1.
 
 **Proving.** Write Ev(a, b, d, s) for the evidence (`inference.evalues`) against mu_a^d + s <= mu_b^d,
-in units of the scale of dim d, from the pulls since scouting. At the end of a plan, with m an arm of
+in units of the scale of dim d, from the pulls since the warm-up. At the end of a plan, with m an arm of
 the first group, that of the largest mean in dim d or, where costs differ, of the largest lead for its
-price (`adaptive_scores`):
+price (`scores`):
 
 - `won[i, j, k, d]` is recorded, for good, once Ev((i, m), (j, k), d, epsilon_d) is at least
   log(1 / (delta r(i) y(i, j, d) q(i, d, m))); the pair (i, j) is settled once that is recorded for
@@ -55,13 +71,13 @@ No group is both Pareto optimal and not epsilon-optimal, so all errors together 
 most delta sum_i r(i) = delta, given F and hence without it. QED
 
 **Other noise.** For values in a range, 0/1 values and symmetric noise of unknown variance the evidence
-is that of `pair_wealth`: wealth of bets whose scales scouting fixes, given F. For values in a range it
+is that of `pair_wealth`: wealth of bets whose scales the warm-up fixes, given F. For values in a range it
 is the average of that, with weight .95, and of the evidence above at the scale of half the range: an
 average of supermartingales that start at 1 is one. The proof uses nothing else of Ev than that it is at
 most the log of such a process where the null holds.
 
 **Boxes.** If pulls of different arms may depend on each other (`noise.arms = "arbitrary"`) there is no
-scouting. An arm's box is, in every dim, the intersection of the bounds of
+warm-up. An arm's box is, in every dim, the intersection of the bounds of
 `inference.confidence_sequences` at all times so far; the tests are low + s >= high, with m the arm
 of the largest low. A test refutes a true null only if the lower bound of some arm has exceeded its
 mean (D A bounds for A arms in all) or the upper bound of a best arm l(i, d) has fallen below (D N

@@ -47,7 +47,9 @@ def screen(m: Memory, rule: Any, state: Any, now: int, end: int) -> None:
                     stale = STALE if rule.options.arms else -1
                     screen_envelope(m, i, d, now, end, threshold, stale)
                 else:
+                    # Resolved: a value, which no window can move.
                     env.low = env.high = at.values(m, i)[d]
+    # After all envelopes are set, as each test reads those of other groups.
     _screen_rejections(m, beta)
     for i in range(m.N):
         if at.group(m, i).active:
@@ -84,6 +86,7 @@ def may_reject(m: Memory, i: int, j: int, beta: float) -> bool:
     """Return whether j rejects i somewhere in the envelopes."""
     for d in range(m.D):
         low, high = at.envelope(m, i, d).low, at.envelope(m, j, d).high
+        # The largest margin over the envelopes, with a number below all radii of the window.
         if reject_margin_in(low, high, beta, at.dim(m, d).scale) < 0.0:
             return False
     return True
@@ -95,6 +98,8 @@ def _blocking_dim(m: Memory, i: int, j: int, beta: float) -> int:
     best, least = 0, np.inf
     for d in range(m.D):
         scale = at.dim(m, d).scale
+        # By middles, in units of the noise: a guess at which dim holds out longest. Any dim would
+        # be right.
         margin = reject_margin_in(_middle(m, i, d), _middle(m, j, d), beta, scale) / scale
         if margin < least:
             best, least = d, margin
@@ -121,6 +126,8 @@ def _screen_rejections(m: Memory, beta: float) -> None:
             low, dim = at.envelope(m, i, d).low, at.dim(m, d)
             possible = possible and reject_margin_in(low, dim.top, beta, dim.scale) >= 0.0
         if possible:
+            # Covers cost up to 32 passes over the groups, so they wait until somebody may be
+            # rejected at all.
             if rejectors == 0:
                 _cover_groups(m)
                 rejectors = _list_rejectors(m)
@@ -152,6 +159,7 @@ def _cover_groups(m: Memory) -> None:
     for j in range(m.N):
         at.group(m, j).cover = PLAIN
     for _ in range(_MOST_COVERS if m.N > FEW else 0):
+        # The largest sum of lower ends first: it has the best chance to lie above many others.
         best, most = NOBODY, -np.inf
         for j in range(m.N):
             if at.group(m, j).active and at.group(m, j).cover == PLAIN:
@@ -180,6 +188,7 @@ def block_resolution(m: Memory, i: int, d: int, beta: float, when: int) -> None:
     """Find a group that blocks the resolution of dim d of i over the outer window, or make an item."""
     env = at.envelope(m, i, d)
     j = env.blocker
+    # The watched blocker still blocks: one comparison instead of N.
     if j >= 0 and at.group(m, j).active and not _may_part(m, i, j, d, beta):
         return
     j = nearest_group(m, i, d, beta)
@@ -207,6 +216,7 @@ def nearest_group(m: Memory, i: int, d: int, beta: float) -> int:
             distance = abs(_middle(m, i, d) - _middle(m, j, d))
             if distance < least:
                 best, least = j, distance
+                # Any sure blocker will do; a nearer one would be looked for in vain.
                 if not _may_part(m, i, j, d, beta):
                     break
     return best
@@ -226,6 +236,7 @@ def block_acceptance(m: Memory, i: int, beta: float, when: int) -> None:
     """
     group = at.group(m, i)
     j = group.blocker
+    # The watched blocker first, on the side where it blocked.
     if j >= 0 and at.group(m, j).active:
         one, two = (i, j) if group.side == 0 else (j, i)
         if not _may_stand(m, one, two, beta):
@@ -265,6 +276,7 @@ def beaten_by(m: Memory, i: int, beta: float) -> tuple[int, int, bool]:
                 dim, own, other = at.dim(m, d), _middle(m, one, d), _middle(m, two, d)
                 margin = excess_margin_in(own, other, beta, dim.scale, dim.epsilon)
                 most = max(most, margin / dim.scale)
+            # The side that is farthest from standing blocks longest.
             if most < least:
                 best, side, least = j, turned, most
                 if not _may_stand(m, one, two, beta):

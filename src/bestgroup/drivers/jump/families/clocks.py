@@ -56,6 +56,8 @@ def count_at(m: Memory, i: int, j: int, row: int) -> int:
     """Return how often an arm has been pulled at a clock, with the sets of now."""
     count = at.arm(m, i, j).own
     for d in range(m.D):
+        # An arm is pulled in rounds whose focus is one of its dims until its count is that of the
+        # clock: the fastest of its clocks rules.
         if at.member(m, i, j, d).active:
             count = max(count, at.clock(m, row, d).count)
     return count
@@ -83,6 +85,7 @@ def set_clock(m: Memory, rule: Rule, row: int, when: int, near: int, share: floa
     for d in range(m.D):
         now, far = at.clock(m, PRESENT, d).count, at.clock(m, near, d).count
         at.clock(m, row, d).count = max(1, now + int(share * (far - now)))
+    # The first round pulls every dim once; each later one adds 1 to one clock.
     total = when - 1 + m.D
     _approach(m, rule, row, total)
     _put_right(m, rule, row, total)
@@ -92,6 +95,8 @@ def set_clock(m: Memory, rule: Rule, row: int, when: int, near: int, share: floa
 @bare
 def _approach(m: Memory, rule: Rule, row: int, total: int) -> None:
     """Move a clock close to that with this sum whose effects are alike: beta(n) is about n^(-1/2)."""
+    # Newton's method for one common level of all effects; near enough is enough, as the next
+    # function is exact.
     for _ in range(_TRIES):
         missing, weighted, widths = float(total), 0.0, 0.0
         for d in range(m.D):
@@ -105,6 +110,7 @@ def _approach(m: Memory, rule: Rule, row: int, total: int) -> None:
             clock = at.clock(m, row, d)
             n = clock.count
             step = 2.0 * n * (1.0 - level / clock.radius)
+            # A step far off would leave the region where beta(n) is like n^(-1/2).
             there = max(1, n + round(min(max(step, -0.5 * n), 2.0 * n + 2.0)))
             moved = max(moved, abs(there - n))
             clock.count = there
@@ -115,6 +121,7 @@ def _approach(m: Memory, rule: Rule, row: int, total: int) -> None:
 @bare
 def _put_right(m: Memory, rule: Rule, row: int, total: int) -> None:
     """Move a clock to the one with this sum of which no unused effect comes before a used one."""
+    # Exact, with the comparisons of the algorithm: ties go to the first dim, as its argmax does.
     missing = total
     for d in range(m.D):
         missing -= at.clock(m, row, d).count
@@ -147,6 +154,7 @@ def next_clock(m: Memory, rule: Rule, row: int, before: int) -> None:
     for d in range(m.D):
         n = at.clock(m, before, d).count
         at.clock(m, row, d).count = n
+        # Before the first round, which pulls all dims.
         if n == 0:
             focus = -1
         elif focus >= 0 and effect_of(rule, d, n) > most:
@@ -162,6 +170,7 @@ def set_radii(m: Memory, rule: Rule, row: int) -> None:
     """Set numbers below the radii at a clock and before it, times the scales."""
     for d in range(m.D):
         clock = at.clock(m, row, d)
+        # Below the radius of all counts up to this one: what a window may rely on.
         clock.radius = rule.scale[d] * radius_below(rule.radius, max(1, clock.count))
 
 
@@ -184,6 +193,8 @@ def _bracket(m: Memory, u: int, first: int, last: int) -> None:
     if head.time != first:
         reveal(m, u, first)
         advance(m, u, first)
+    # Other points may lie between the two: the clock of this arm was faster before it was
+    # eliminated from a dim.
     if last > first and (head.next == 0 or at.point(m, head.next).time != last):
         reveal(m, u, last)
 
@@ -195,6 +206,8 @@ def _chords(m: Memory, i: int, j: int, d: int, end: int) -> tuple[float, float, 
     first, last = count_at(m, i, j, PRESENT), count_at(m, i, j, end)
     _bracket(m, u, first, last)
     p = at.point(m, u)
+    # Between known points the mean lies between those at the ends but for its bridge, which counts
+    # with its length.
     low, high, spread, rise = np.inf, -np.inf, 0.0, 0.0
     if first > 0:
         low = high = at.sums(p)[c] / first
@@ -229,6 +242,7 @@ def _upper_chords(
         rival = at.member(m, i, k, d).rival
         if rival in (env.lead, skip):
             continue
+        # Below another arm's chord throughout: the maximum over arms does not need it.
         if arms > 0 and _stays_under_until(m, i, rival, d, high, end):
             continue
         _, most, wide, rising = _chords(m, i, rival, d, end)
@@ -263,6 +277,7 @@ def worth_apart(m: Memory, i: int, j: int, level: float, end: int) -> tuple[floa
 
     The walks of a group depend on each other if dims do; otherwise their variances add up.
     """
+    # Standard deviations add up where walks may depend on each other, variances where they do not.
     joint = m.columns > 1
     total, size, squares, rises, arms = 0.0, 0.0, 0.0, 0.0, 1
     for side in range(2):
@@ -282,6 +297,7 @@ def worth_apart(m: Memory, i: int, j: int, level: float, end: int) -> tuple[floa
             plain += factor * spread
             squares += 0.0 if joint else (factor * spread) ** 2
         squares += plain * plain if joint else 0.0
+    # One certificate for every choice of arms that may attain the efficiencies.
     m.passed += arms
     room = level - total - ROUNDING * (abs(level) + size)
     return room, math.sqrt(squares) + m.lift * rises
@@ -291,7 +307,7 @@ def worth_apart(m: Memory, i: int, j: int, level: float, end: int) -> tuple[floa
 def arm_apart(m: Memory, i: int, j: int, d: int, level: float, end: int) -> tuple[float, float]:
     """Return the room of R_i^d - mean of arm j below a level from now on, and the band it needs."""
     chord, spread, rise, arms = _upper_chords(m, i, d, j, end)
-    if chord == -np.inf:  # the arm is alone
+    if chord == -np.inf:  # the arm is alone, and the last arm is never eliminated
         return np.inf, 0.0
     low, _, wide, rising = _chords(m, i, j, d, end)
     band = math.sqrt(spread * spread + wide * wide) + m.lift * (rise + rising)
@@ -313,6 +329,7 @@ def _sprint_arm(m: Memory, i: int, j: int, d: int) -> int:
     first, last = count_at(m, i, j, PRESENT), count_at(m, i, j, row_of(m, m.stop))
     _bracket(m, u, first, last)
     head = at.point(m, u)
+    # Counts, not rounds: in a sprint an arm may be pulled in some of the rounds only.
     unit.base = first
     for c in range(m.columns):
         at.walk(m, u, c).base_mean = at.sums(head)[c] / max(1, first)
@@ -355,6 +372,8 @@ def keep_points(m: Memory, i: int, j: int) -> None:
         u = at.unit_of(m, i, j, d)
         unit = at.unit(m, u)
         if unit.stamp == m.stretch and (d == 0 or m.columns == 1):
+            # They were drawn for the counts of this sprint. With a slower clock these counts come
+            # later, and the points must not be drawn again.
             for k in range(last - unit.base):
                 insert(m, u, unit.base + k + 1, k)
 

@@ -67,11 +67,15 @@ from bestgroup.inference.radii import radius_at
 def _run(m: Memory, rule: Rule, state: State, limit: int) -> int:
     now = 0
     while m.ended == 0:
+        # A window may not pass the cap: its pulls are known beforehand, as all arms that are left
+        # are pulled once a round.
         end = now + outer_length(m, now)
         if m.width > 0:
             end = min(end, (limit - m.retired) // m.width)
             if end <= now:
                 return close(m, now, CAPPED)
+        # No arm is pulled any more, so nothing moves but the radius; whether that can still decide
+        # is the algorithm's own question.
         elif _write_state(m, state) and is_stuck(state, rule):
             return close(m, now, STUCK)
         start_window(m, now, end)
@@ -109,6 +113,7 @@ def _write_state(m: Memory, state: State) -> bool:
 
 @bare
 def _is_dead(m: Memory, item: int) -> bool:
+    # Sets only shrink, so what is dead stays dead and its item is dropped for good.
     test = at.item(m, item)
     i, d = test.group, test.dim
     if not at.group(m, i).active:
@@ -125,6 +130,8 @@ def _is_dead(m: Memory, item: int) -> bool:
 @bare
 def _has_blocker(m: Memory, item: int) -> bool:
     test = at.item(m, item)
+    # These compare with one fixed group or arm, which `is_dead` looks at; the others are tests
+    # against all of G, and any member that fails them will do.
     if test.kind in (REJECT, STALE):
         return True
     return test.other != NOBODY and at.group(m, test.other).active != 0
@@ -133,6 +140,7 @@ def _has_blocker(m: Memory, item: int) -> bool:
 @bare
 def _find_blocker(m: Memory, item: int, beta: float) -> bool:
     test = at.item(m, item)
+    # The blocker that was kept has left G: the next best by the envelopes, without a draw.
     if test.kind == RESOLVE:
         test.other = nearest_group(m, test.group, test.dim, beta)
     else:
@@ -143,12 +151,15 @@ def _find_blocker(m: Memory, item: int, beta: float) -> bool:
 @bare
 def _is_barred(m: Memory, item: int, beta: float) -> bool:
     test = at.item(m, item)
+    # A rejection needs all dims at once, but has its guard in one dim only: the envelopes of the
+    # others are free to look at.
     return test.kind == REJECT and not may_reject(m, test.group, test.other, beta)
 
 
 @bare
 def _guard_count(m: Memory, item: int) -> int:
     kind = at.item(m, item).kind
+    # Against a blocker a group fails in every dim, so that each dim is a guard.
     if kind == ACCEPT:
         return m.D
     return 2 if kind == RESOLVE else 1
@@ -191,6 +202,8 @@ def is_stale(high: float, low: float, threshold: float) -> bool:
 
 @bare
 def _judge(m: Memory, rule: Rule, state: State, item: int, when: int) -> None:
+    # Guards went by a number below the radius; this is the radius itself, with the algorithm's own
+    # expression, so that both engines round alike.
     if _fires(m, item, when, radius_at(rule.radius, when)):
         m.round = when
         _fire(m, item, when)
@@ -216,6 +229,7 @@ def _fires(m: Memory, item: int, when: int, beta: float) -> bool:
 @bare
 def _rejects(m: Memory, item: int, when: int, beta: float) -> bool:
     test = at.item(m, item)
+    # The dim that blocked last comes first: it most likely does again.
     for step in range(m.D):
         d = (test.dim + step) % m.D
         own, other = (
@@ -238,6 +252,8 @@ def _resolves(m: Memory, item: int, when: int, beta: float) -> bool:
         if not at.group(m, j).active or j == i:
             continue
         env = at.envelope(m, j, d)
+        # With the ends of the envelope exchanged the margin is the least that any value in it
+        # gives: j needs no point.
         if apart_margin(own, own, env.high, env.low, wanted) >= 0.0:
             continue  # apart anywhere in the envelope of j
         other = note_efficiency(m, j, d, when)
@@ -254,6 +270,8 @@ def _accepts(m: Memory, item: int, when: int, beta: float) -> bool:
     for d in range(m.D):
         note_efficiency(m, i, d, when)
     for j in range(m.N):
+        # Most groups are separate by their envelopes; only the few others are made known at this
+        # round.
         if not at.group(m, j).active or j == i or _separate(m, i, j, beta):
             continue
         for d in range(m.D):
@@ -295,6 +313,7 @@ def _fire(m: Memory, item: int, when: int) -> None:
     """Change the sets as the algorithm does when this test fires."""
     test = at.item(m, item)
     kind, i, j, d = test.kind, test.group, test.other, test.dim
+    # Before the sets change: what follows may make new items of the same test.
     move(m, item, UNUSED)
     if kind == REJECT:
         _remove_group(m, i, when, when)
@@ -303,6 +322,8 @@ def _fire(m: Memory, item: int, when: int) -> None:
     elif kind == STALE:
         eliminate_arm(m, i, j, d, when)
     else:
+        # P_2 is taken out of G at the end of the round, all at once, as in line 17: an accepted
+        # group still blocks others in this round.
         at.group(m, i).accepted = m.pending = 1
 
 
@@ -314,6 +335,7 @@ def _end_round(m: Memory) -> bool:
     m.pending = 0
     for i in range(m.N):
         if at.group(m, i).accepted and at.group(m, i).active:
+            # Others see G without it from the next round on.
             _remove_group(m, i, m.round, m.round + 1)
     return True
 
@@ -323,6 +345,7 @@ def retire_arms(m: Memory, i: int, when: int) -> None:
     """Set the counts of the arms of a group that are not pulled after round `when`."""
     for j in range(m.K):
         arm = at.arm(m, i, j)
+        # Counted already, or there is no such arm.
         if arm.count != 0:
             continue
         pulled = False
@@ -343,8 +366,11 @@ def _remove_group(m: Memory, i: int, when: int, look: int) -> None:
     retire_arms(m, i, when)
     wake_blocked(m, i, look)
     beta = at.radii(m, 0).beta
+    # Whom it covered was never looked at as a rejector. A rejected cover has a rejector that takes
+    # over in the same round if envelopes are narrow; an accepted one leaves a hole.
     if at.group(m, i).cover == COVERS and (look > when or has_wide_envelope(m, beta)):
         m.again = 1
+    # Resolutions and acceptances that only this group blocked need another blocker or become items.
     left = 0
     for g in range(m.N):
         if at.group(m, g).active:
@@ -364,6 +390,7 @@ def _resolve_dim(m: Memory, i: int, d: int, when: int) -> None:
     env, row, value = at.envelope(m, i, d), at.row(m, i, d), at.values(m, i)[d]
     env.open = 0
     env.low = env.high = value
+    # Rounds of this sprint that are still to come read the value that it keeps.
     if env.row == m.stretch:
         for k in range(when - m.start, m.stop - m.start):
             row[k] = value
@@ -377,6 +404,7 @@ def eliminate_arm(m: Memory, i: int, j: int, d: int, when: int) -> None:
     at.member(m, i, j, d).active = 0
     retire_arms(m, i, when)
     code = drop_rival(m, i, j, d)
+    # LOST has the whole window screened again, which looks at everything.
     if code != NO_RIVAL and code != LOST:
         at.envelope(m, i, d).row = -1
         reconsider(m, i, d, when)

@@ -61,10 +61,12 @@ def _run(m: Memory, rule: Rule, state: eecb.State, limit: int) -> int:
     for d in range(m.D):
         at.clock(m, PRESENT, d).count = 0
     while code < 0:
+        # Pulls of a window depend on the clocks at its end, so the cap is looked for by halving.
         end = _reachable(m, rule, now, limit)
         if end == now:
             _close(m, PRESENT)
             m.round, code = now, CAPPED
+        # One group from the start: the algorithm stops after its first round.
         elif _active_groups(m) == 1:
             _close(m, 0)
             m.round, code = 1, DONE
@@ -77,6 +79,7 @@ def _run(m: Memory, rule: Rule, state: eecb.State, limit: int) -> int:
             copy_clock(m, 0, PRESENT)
             now = end
     for i in range(m.N):
+        # The answer is what is left of G.
         at.group(m, i).accepted = at.group(m, i).active
         for j in range(m.K):
             at.arm(m, i, j).count = at.arm(m, i, j).own
@@ -88,6 +91,7 @@ def _reachable(m: Memory, rule: Rule, now: int, limit: int) -> int:
     """Return the end of the next outer window, whose pulls stay within the limit; sets its clock."""
     end = now + max(1, now // m.pace)
     while True:
+        # There is no clock yet from which to guess the next.
         if end == 1:
             next_clock(m, rule, 0, PRESENT)
         else:
@@ -124,6 +128,8 @@ def _finish(m: Memory, rule: Rule, state: eecb.State, limit: int) -> int:
     """Pull the last batch of the group that is left, unless it is spared."""
     row, total = row_of(m, m.round), 0
     _close(m, row)
+    # A leader is named without a last batch; otherwise the paper's loop pulls once more before it
+    # looks at |G|.
     if m.ended == LED or rule.options.early:
         return DONE
     _set_state_clock(m, state, row)
@@ -159,6 +165,7 @@ def _set_state_clock(m: Memory, state: eecb.State, row: int) -> None:
 @bare
 def _screen(m: Memory, rule: Rule, state: eecb.State, now: int, end: int) -> None:
     clear_items(m)
+    # The sum of all radii at the end of the window: the least threshold in it.
     threshold, top = _threshold_below(m, 0), -np.inf
     for i in range(m.N):
         if at.group(m, i).active:
@@ -169,11 +176,14 @@ def _screen(m: Memory, rule: Rule, state: eecb.State, now: int, end: int) -> Non
         if not at.group(m, i).active:
             continue
         low = _low_worth(m, i)
+        # Against the best of all groups first: of many groups that excludes most without a look at
+        # pairs.
         if eecb.beaten_margin(low, top, threshold) > 0.0:
             for j in range(m.N):
                 if at.group(m, j).active and j != i:
                     if eecb.beaten_margin(low, _high_worth(m, j), threshold) > 0.0:
                         add_pair(m, BEATEN, i, j, 0)
+        # With epsilon = 0 nobody can be good enough before all others are beaten.
         if at.dim(m, 0).epsilon > 0.0:
             add_blocked(m, LEADER, i, NOBODY, 0, 0)
 
@@ -257,6 +267,7 @@ def _clears(m: Memory, item: int, now: int, end: int) -> bool:
     The envelopes of the outer window are tried first, which costs no draw. A window much longer
     than what the last attempt made likely is not tried.
     """
+    # As in `guards`, with sums over dims in place of one comparison.
     test, length = at.item(m, item), end - now
     if length > 2 * test.reach:
         return False
@@ -275,6 +286,7 @@ def _clears(m: Memory, item: int, now: int, end: int) -> bool:
     if room > band:
         test.reach = 4 * length
         return True
+    # Bands shrink like the root of the length: what share of it would fit.
     share = (room / band) ** 2 if room > 0.0 else 0.0
     test.reach = int(length * max(share, 0.5))
     return False
@@ -301,6 +313,7 @@ def _candidate(m: Memory, item: int, start: int) -> int:
     if _lacks_blocker(m, item):
         return start
     one, two = _pair_of(m, item)
+    # The least level in the sprint: if that is out of reach, no round needs a value.
     level = _level_below(m, item, row_of(m, m.stop))
     if _high_worth(m, one) - _low_worth(m, two) < level - ROUNDING * abs(level):
         return NEVER
@@ -382,6 +395,7 @@ def _fires(m: Memory, rule: Rule, state: eecb.State, item: int, when: int) -> bo
     """Return whether an item fires at a round; if not, what blocks a leader there is its blocker."""
     test, row, R = at.item(m, item), row_of(m, when), state.efficiency
     i, j, d = test.group, test.other, test.dim
+    # The algorithm's own functions decide, on its own state.
     _set_state_clock(m, state, row)
     _note_group(m, state, i, when)
     if test.kind == STALE:
@@ -399,6 +413,7 @@ def _fires(m: Memory, rule: Rule, state: eecb.State, item: int, when: int) -> bo
             _note_group(m, state, g, when)
             own, other = eecb.worth(R, i, rule), eecb.worth(R, g, rule)
             if not eecb.lead_margin(own, other, _slack(m), state.threshold[0]) > 0.0:
+                # It blocks now, so it is watched from here on.
                 test.other = g
                 return False
     return eecb.left(state.groups) > 1 and eecb.has_leader(state, rule)
@@ -437,10 +452,12 @@ def _remove_group(m: Memory, i: int, when: int) -> None:
 @bare
 def _eliminate_arm(m: Memory, i: int, j: int, d: int, when: int) -> None:
     """Take an arm out of A_d; its clock may slow down, so what reads its group is looked at again."""
+    # Before the set changes, as counts are those of the sets of now.
     keep_points(m, i, j)
     at.arm(m, i, j).own = count_at(m, i, j, row_of(m, when))
     at.member(m, i, j, d).active = 0
     drop_rival(m, i, j, d)
+    # The count of the arm changes in all its dims, and with it every row that it is part of.
     for e in range(m.D):
         at.envelope(m, i, e).row = -1
     reconsider(m, i, d, when)

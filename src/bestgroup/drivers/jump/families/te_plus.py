@@ -57,12 +57,15 @@ STALE, ABOVE, NEAR, FAR = range(4)  # kinds of items
 
 @kernel
 def _run(m: Memory, rule: PairRule, state: State, limit: int) -> int:
+    # Signs live in the algorithm's own state: its functions decide the rounds, and only pulls and
+    # envelopes are kept in memory.
     restart(state, rule)
     for i in range(m.N):
         at.group(m, i).undecided, at.group(m, i).changed = 1, 0
     now, code = 0, DONE
     m.ended = 0 if state.groups.any() else 1
     while m.ended == 0 and code == DONE:
+        # Some arm is pulled as long as a group is undecided, so the width is positive here.
         end = min(now + outer_length(m, now), (limit - m.retired) // m.width)
         if end <= now:
             code = close(m, now, CAPPED)
@@ -73,6 +76,7 @@ def _run(m: Memory, rule: PairRule, state: State, limit: int) -> int:
             go_through(m, rule, state)
             now = end
     for i in range(m.N):
+        # Results are read from memory for all families alike.
         at.group(m, i).accepted = 1 if state.accepted[i] else 0
         at.group(m, i).active = 1 if state.groups[i] else 0
     return code
@@ -85,6 +89,8 @@ def _screen(m: Memory, rule: PairRule, state: State, now: int, end: int) -> None
     for i in range(m.N):
         for d in range(m.D):
             if state.dims[i, d]:
+                # Three radii, one for each kind of claim, since each has a share of delta of its
+                # own.
                 threshold = at.radii(m, 0).stale * at.dim(m, d).scale
                 screen_envelope(m, i, d, now, end, threshold, STALE)
     for i in range(m.N):
@@ -101,6 +107,7 @@ def _screen_pair(m: Memory, state: State, i: int, j: int) -> None:
     for d in range(m.D):
         if state.dims[i, d] and state.dims[j, d]:
             own, other, dim = at.envelope(m, i, d), at.envelope(m, j, d), at.dim(m, d)
+            # The most that each sign can have over the envelopes.
             behind, ahead = other.high - own.low, own.high - other.low
             rho = radii.beta * dim.scale
             if not state.above[j, i, d] and above_margin(behind, rho) >= 0.0:
@@ -172,6 +179,8 @@ def _guard(m: Memory, item: int, k: int, radii: Radii) -> tuple[int, int, int, i
 @bare
 def _judge(m: Memory, rule: PairRule, state: State, item: int, when: int) -> None:
     """Judge all items that may fire at a round, and decide the round if any does."""
+    # All items of the round before any is recorded: the algorithm evaluates all its signs against
+    # the sets of the round before.
     fired, item = False, first_live(m)
     while item >= 0:
         test = at.item(m, item)
@@ -193,6 +202,8 @@ def _fires(m: Memory, item: int, when: int) -> bool:
     """Return whether an item fires at a round."""
     test = at.item(m, item)
     i, j, d = test.group, test.other, test.dim
+    # The boundaries were computed by the function that the algorithm uses, cell by cell, so that
+    # the radius is the same to the bit.
     boundary, dim = at.boundary(m, cell_of(when)[0]), at.dim(m, d)
     own = note_efficiency(m, i, d, when)
     if test.kind == STALE:
@@ -218,6 +229,8 @@ def _record(m: Memory, state: State, when: int) -> int:
         after, kind, i, j, d = test.after, test.kind, test.group, test.other, test.dim
         if test.when == when:
             kinds |= 1 << kind
+            # The item stays live until `_carry_over`, which takes the arm out of the envelopes,
+            # too.
             if kind == STALE:
                 state.arms[i, j, d] = False
             else:
@@ -245,6 +258,8 @@ def _undecided(state: State) -> int:
 @bare
 def _decide(m: Memory, state: State, kinds: int) -> None:
     """Do what follows from signs of these kinds: `above` rejects, `near` and rejections accept."""
+    # Each function is asked only if something that it reads has changed; otherwise it would return
+    # the sets as they are.
     before = _undecided(state)
     if kinds & (1 << ABOVE):
         reject(state)
@@ -264,6 +279,7 @@ def _carry_over(m: Memory, state: State, when: int) -> None:
             if not state.dims[i, d]:
                 at.envelope(m, i, d).open = 0
         retire_arms(m, i, when)
+        # Decided in this round: nothing about it will be recorded any more.
         if group.undecided and not state.groups[i]:
             group.undecided, group.changed = 0, 1
             _drop(m, state, group.other_items, False)

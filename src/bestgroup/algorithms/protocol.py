@@ -66,7 +66,8 @@ class Setting:
     @classmethod
     def for_instance(cls, instance: Instance, goal: Goal, delta: float) -> Setting:
         """Return the setting of a known instance."""
-        return cls(instance.shape, goal, instance.noise, delta, None, instance.items)
+        parts = None, instance.items, instance.measure
+        return cls(instance.shape, goal, instance.noise, delta, *parts)
 
 
 class Rule(NamedTuple):

@@ -183,7 +183,7 @@ class Sweep:
     ) -> Sweep:
         """Return the sweep after checking all that is known before the first run."""
         check_instance(instance)
-        goal = check_goal(goal, instance.dims)
+        goal = check_goal(goal, instance.decided)
         delta = probability(delta)
         chosen = resolve(algorithm, Setting.for_instance(instance, goal, delta))
         runs = positive_int(runs, "runs")

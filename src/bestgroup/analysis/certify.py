@@ -8,7 +8,7 @@ good and keeping that part only, or stopping to record an arm's values when they
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -468,6 +468,8 @@ def certify(
     columns: Any = None,
     minimise: Sequence[str] = (),
     watch: Sequence[str] = (),
+    require: Mapping[str, Any] | None = None,
+    worth: Any = "best",
 ) -> Certificate:
     """Return what observations prove, with error probability at most delta.
 
@@ -475,8 +477,9 @@ def certify(
     of dicts, with columns group, arm and one for each dim; `columns` says what they are called and what
     to ignore, for example {"group": "model", "arm": "prompt", "item": "id", "ignore": ["when"]}. With
     the `problem` given, arms that were never measured count as unknown; without it the arms are those
-    in the table, dims are to be maximised but for those in `minimise` and `watch`, and `noise` must be
-    given. Where a dim is missing in some rows, it is judged by those that have it.
+    in the table, dims are to be maximised but for those in `minimise` and `watch`, `noise` must be given,
+    and `require` and `worth` may be, as for `Problem`. Where a dim is missing in some rows, it is judged
+    by those that have it.
 
     Groups and arms must have been fixed before the values were seen. If some were added on the way,
     say `arms_fixed=False`: the arms then share delta in the order in which they first come in the
@@ -503,7 +506,8 @@ def certify(
             )
         table = Table(observations, None, columns, keep=(*minimise, *watch), gaps=True)
         declared = None if isinstance(items, str) else items
-        problem = _problem_of(table, noise, declared, directions(table, minimise, watch))
+        found_dims = directions(table, minimise, watch)
+        problem = _problem_of(table, noise, declared, found_dims, require=require, worth=worth)
         notes = (
             *table.notes,
             "the arms are those in the table; arms that nobody measured are not considered",
@@ -514,6 +518,8 @@ def certify(
         raise InvalidInput("give the items with the problem, not twice")
     elif minimise or watch:
         raise InvalidInput("the problem says which dims to minimise or watch; do not say it twice")
+    elif require is not None or worth != "best":
+        raise InvalidInput("give require and worth with the problem, not twice")
     else:
         table = Table(observations, [dim.name for dim in problem.dims], columns, gaps=True)
         notes = table.notes
@@ -724,7 +730,7 @@ def tally_of(
 
 
 def _problem_of(
-    table: Table, noise: Noise, items: Items | int | None, dims: dict[str, str]
+    table: Table, noise: Noise, items: Items | int | None, dims: dict[str, str], **counts: Any
 ) -> Problem:
     groups: dict[str, dict[str, None]] = {}
     for portion in table.portions():
@@ -737,6 +743,7 @@ def _problem_of(
         dims,
         noise,
         items=items,
+        **counts,
     )
 
 

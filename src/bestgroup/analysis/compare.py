@@ -114,11 +114,12 @@ def compare(
     as algorithms that need a scale where none is known: `left_out` says which and why. `limit` False
     spares computing T*.
     """
-    goal = check_goal(goal, check_instance(instance).dims)
+    goal = check_goal(goal, check_instance(instance).decided)
     setting = Setting.for_instance(instance, goal, probability(delta))
     chosen, left_out = _choose(setting, algorithms)
     time = None
-    if limit and instance.items is None:  # T* is that of arms that share nothing
+    # T* is that of arms that share nothing, all of which count, and of groups worth their best arm.
+    if limit and instance.items is None and instance.measure is None:
         with narrowing("limit T*") as watch:
             time = characteristic_time(instance, goal, progress=watch)
     simulations = tuple(

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from bestgroup.inference.certificate.explain import Explainer
+from bestgroup.inference.worths import COUNTS
 from bestgroup.problem.arrays import Floats, Ints
 from bestgroup.problem.status import Status
 
@@ -197,6 +198,10 @@ def _words(
         parts.append(f"its best single arm falls short of the group's worth by about {behind:.4g}")
     if explainer.goal.worth_weights(len(explainer.names)) is None:
         parts += _front(names, status)
+    known = explainer.verdict.standing
+    if problem.limits and known is not None:
+        kept = [name for j, name in enumerate(names) if known[i, j] == COUNTS]
+        parts.append(f"proven to keep the limits: {_some(kept) if kept else 'none yet'}")
     return "; ".join(parts)
 
 

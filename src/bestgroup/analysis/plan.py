@@ -120,7 +120,7 @@ def plan(
         if goal is None or not isinstance(problem, Instance):
             raise InvalidInput("plan needs a problem file (load_spec), or an Instance and a goal")
         instance, question = problem, goal
-    question = check_goal(question, instance.dims)
+    question = check_goal(question, instance.decided)
     slacks = _epsilons(instance, question, epsilons)
     levels = sorted({probability(delta) for delta in deltas}, reverse=True)
     if number(seconds, "seconds") <= 0:
@@ -136,7 +136,7 @@ def plan(
                 left = (len(slacks) - k) * len(levels) - j
                 rows.append(planner.row(asked, epsilon, delta, hardness, left))
                 bar.advance(1)
-    dims = instance.dims if any(isinstance(epsilon, tuple) for epsilon in slacks) else ()
+    dims = instance.decided if any(isinstance(epsilon, tuple) for epsilon in slacks) else ()
     return Plan(planner.name, runs, tuple(rows), budget, tuple(dims), planner.notes())
 
 
@@ -285,10 +285,11 @@ def _epsilons(instance: Instance, goal: Goal, given: Sequence[Any] | None) -> li
     if given is not None:
         if not len(given):
             raise InvalidInput("epsilons must hold at least one number; got none")
-        slacks = {check_goal(goal.with_epsilon(v), instance.dims).epsilon for v in given}
+        slacks = {check_goal(goal.with_epsilon(v), instance.decided).epsilon for v in given}
         return sorted(slacks, key=np.max, reverse=True)
     own: Slack = goal.epsilon
-    spread = instance.efficiency.max(axis=0) - instance.efficiency.min(axis=0)
+    worths = instance.efficiency[np.isfinite(instance.efficiency).all(axis=1)]
+    spread = np.ptp(worths, axis=0) if len(worths) else np.ones(len(instance.decided))
     if np.max(own) == 0:
         wide = np.maximum(spread, 1e-3) / 10
         own = tuple(wide.tolist()) if goal.slack_by_dim else float(wide.max())

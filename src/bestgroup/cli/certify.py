@@ -79,6 +79,21 @@ def command(
         list[str] | None,
         typer.Option(help="Without a problem file: this dim decides nothing.", metavar="DIM"),
     ] = None,
+    require: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Without a problem file: a limit that arms must keep, as in 'seconds<=2', or "
+            "'seconds<=2:0.1' with a tolerance.",
+            metavar="LIMIT",
+        ),
+    ] = None,
+    worth: Annotated[
+        str,
+        typer.Option(
+            help="Without a problem file: what a group is worth: best, mean, worst, kth:K, quantile:Q.",
+            metavar="WORTH",
+        ),
+    ] = "best",
     as_study: Annotated[
         bool,
         typer.Option(
@@ -124,7 +139,7 @@ def command(
     level, goal, rest = _asked(problem, noise, weights, delta, epsilon)
     rest["columns"] = columns_of(group, arm, item, ignore, rest.get("columns"))
     if as_study:
-        if problem is None or minimise or watch or not arms_fixed:
+        if problem is None or minimise or watch or require or worth != "best" or not arms_fixed:
             raise InvalidInput("--as-study takes all but the rows and columns from --problem")
         rest["algorithm"] = _algorithm_of(problem, algorithm, option)
         found = bg.certify_as_study(observations, goal, delta=level, seed=seed, **rest)
@@ -132,6 +147,7 @@ def command(
         raise InvalidInput("--algorithm, --option and --seed are for use with --as-study")
     else:
         rest |= {"minimise": minimise or (), "watch": watch or (), "arms_fixed": arms_fixed}
+        rest |= {"require": read_limits(require), "worth": read_worth(worth)}
         found = bg.certify(observations, goal, delta=level, **rest)
     if plot is not None:
         write_plot(found.plot(*(dims.split(",") if dims else ())), plot)
@@ -180,6 +196,41 @@ def _asked(
     goal = spec.goal if epsilon is None else spec.goal.with_epsilon(epsilon)
     level = spec.delta if delta is None else delta
     return level, goal, {"problem": spec.problem, "columns": spec.columns}
+
+
+def read_limits(given: Sequence[str] | None) -> dict[str, Any] | None:
+    """Return the limits that texts such as 'seconds<=2:0.1' name.
+
+    >>> read_limits(["seconds<=2:0.1", "right>=0.5"])
+    {'seconds': [['<=', 2.0, 0.1]], 'right': [['>=', 0.5]]}
+    """
+    if not given:
+        return None
+    found: dict[str, Any] = {}
+    for text in given:
+        dim, sense, rest = next(
+            (text.partition(sense) for sense in ("<=", ">=") if sense in text), (text, "", "")
+        )
+        values = [read_numbers(part, "--require") for part in rest.split(":", 1)] if rest else []
+        if not dim.strip() or not sense or [len(part) for part in values] not in ([1], [1, 1]):
+            raise InvalidInput(
+                f"--require must be like 'seconds<=2' or 'seconds<=2:0.1'; got {text!r}"
+            )
+        found.setdefault(dim.strip(), []).append([sense, *(part[0] for part in values)])
+    return found
+
+
+def read_worth(text: str) -> Any:
+    """Return the worth that a text such as 'kth:2' names.
+
+    >>> read_worth("kth:2"), read_worth("quantile:0.9"), read_worth("mean")
+    (['kth', 2], ['quantile', 0.9], 'mean')
+    """
+    kind, _, rest = text.partition(":")
+    if not rest:
+        return kind
+    value = read_numbers(rest, "--worth")[0]
+    return [kind, int(value) if kind == "kth" and value.is_integer() else value]
 
 
 def read_noise(text: str) -> Noise:

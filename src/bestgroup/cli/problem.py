@@ -133,7 +133,7 @@ def read_options(pairs: Sequence[str]) -> dict[str, Any]:
 
 def goal_words(case: Case) -> str:
     """Return the question in words, with the names of the dims."""
-    return case.goal.words(case.instance.dims)
+    return case.goal.words(case.instance.decided)
 
 
 def case_record(case: Case) -> dict[str, Any]:

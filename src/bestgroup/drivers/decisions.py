@@ -28,7 +28,8 @@ def decided(
         outside = left & ~accepted
     found = np.full(N, Status.UNDECIDED, np.int64)
     if answer is not None:
-        found[:] = Status.NOT_NEEDED if goal.spares_groups else Status.OUT
+        # No answer at all: no group has an arm that counts.
+        found[:] = Status.NOT_NEEDED if goal.spares_groups and answer else Status.OUT
         found[sorted(answer)] = Status.IN
     else:
         found[np.asarray(outside, np.bool_)] = Status.OUT

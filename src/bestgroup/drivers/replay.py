@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -28,6 +28,7 @@ from bestgroup.problem.goals import Goal, check_goal
 from bestgroup.problem.guarantee import Guarantee
 from bestgroup.problem.instance import Instance
 from bestgroup.problem.items import Items, check_items
+from bestgroup.problem.measure import Asked, measure_of
 from bestgroup.problem.noise import Noise, SubGaussian, check_noise
 from bestgroup.problem.shape import Shape
 
@@ -132,12 +133,16 @@ def replay(
     noise: Noise | None = None,
     items: Items | int | None = None,
     compiled: bool | None = None,
+    require: Mapping[str, Any] | None = None,
+    worth: Any = "best",
+    watch: Sequence[str] = (),
 ) -> Trace:
     """Return what the algorithm does on the tape, deterministically.
 
     `tape` is a `Tape`, an array [R, N, K, D], or a list of N arrays [R, K_i, D]. `compiled` chooses
     the compiled or the plain Python bodies, which agree to the bit; by default long tapes are
-    compiled. With `items` entry k of the tape is item k of the order, the same for all arms.
+    compiled. With `items` entry k of the tape is item k of the order, the same for all arms. `require`,
+    `worth` and `watch` are those of `Instance`, with the dims "dim 0", "dim 1", ...
 
     >>> from bestgroup.problem.goals import ParetoGroups
     >>> tape = np.broadcast_to([[[1.0]], [[0.0]]], (200, 2, 1, 1))
@@ -146,7 +151,10 @@ def replay(
     (frozenset({0}), 222, 111)
     """
     reel = tape if isinstance(tape, Tape) else Tape(tape)
-    check_goal(goal, reel.shape.dims)
+    names = [f"dim {d}" for d in range(reel.shape.dims)]
+    groups = [f"group {i}" for i in range(reel.shape.groups)]
+    decided, measure = measure_of(names, groups, reel.shape, Asked(require, worth, watch))
+    check_goal(goal, len(decided))
     noise = check_noise(SubGaussian(1.0) if noise is None else noise)
     noise.check_dims(reel.shape.dims)
     own, shared = check_items(items), None
@@ -157,7 +165,7 @@ def replay(
             range(len(own.clusters or ()))
         ):
             raise InvalidInput("items of a cluster must follow each other on the tape")
-    setting = Setting(reel.shape, goal, noise, probability(delta), None, shared)
+    setting = Setting(reel.shape, goal, noise, probability(delta), None, shared, measure)
     chosen = resolve(algorithm, setting)
     bulk = reel.sums.size > 50_000 if compiled is None else compiled
     return with_radius(chosen, setting, lambda rule: _replay(reel, setting, chosen, bulk, rule))

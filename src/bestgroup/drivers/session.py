@@ -337,6 +337,9 @@ class LiveSession:
         """
         i, j = self._planned[0]
         pivot = self._stacks[i][j].pivot
+        measure = self.setting.measure
+        if measure is not None and measure.bounds:
+            return  # limits are about 0, too
         if pivot is not None and isinstance(self.setting.noise, SubGaussian):
             self._origin = pivot.copy()
 

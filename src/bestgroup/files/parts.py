@@ -6,6 +6,7 @@ Every refusal is one sentence that begins with the key; `spec` puts the file's n
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -30,6 +31,7 @@ from bestgroup.problem.noise import (
     noise_by_dim,
 )
 from bestgroup.problem.problem import Dim, arm_costs, check_dims, check_groups
+from bestgroup.problem.require import Limit, check_require
 
 T = TypeVar("T")
 
@@ -66,6 +68,22 @@ def _placed(key: str, what: str, given: dict[str, Any], check: Callable[[Any], T
                 sentence = sentence.removeprefix(f"{what} {name!r} ")
                 raise InvalidInput(f"{key_of([key, name])}: {sentence}") from None
         raise InvalidInput(f"{key}: {sentence.removeprefix(f'{key} ')}") from None
+
+
+def measured_dims(
+    tables: Tables, dims: Sequence[Dim]
+) -> tuple[tuple[Limit, ...], tuple[Dim, ...], tuple[Dim, ...]]:
+    """Return the limits, the dims that are measured, and all dims with those first.
+
+    A dim that is only watched but has a limit is measured as one that decides is.
+    """
+    limits = named("require", lambda: check_require(tables.require, [dim.name for dim in dims]))
+    limited = {limit.dim for limit in limits}
+    decided = [dim for dim in dims if dim.direction != "watch"]
+    watched = [dim for dim in dims if dim.direction == "watch"]
+    more = [replace(dim, direction="max") for dim in watched if dim.name in limited]
+    rest = [dim for dim in watched if dim.name not in limited]
+    return limits, (*decided, *more), (*decided, *more, *rest)
 
 
 def values_by_dim(given: Any, dims: Sequence[Dim], key: str) -> float | list[float]:
@@ -331,7 +349,8 @@ def read_means(
             raise InvalidInput(
                 f"{key_of(['means', group])}: the group {group!r} is not in [groups]"
             )
-    keep = [dim.direction != "watch" for dim in dims]
+    names = [dim.name for dim in dims]
+    keep = [names.index(dim.name) for dim in decided]
     result: list[Floats] = []
     for group, arms in tables.groups.items():
         key = key_of(["means", group])

@@ -192,6 +192,8 @@ class Tables(_Table):
     options: dict[str, Any] = {}
     goal: GoalTable
     dims: dict[str, Any]
+    worth: Any = "best"
+    require: dict[str, Any] = {}
     noise: Annotated[NoiseTable | dict[str, NoiseTable], PlainValidator(_noise)] | None = None
     groups: dict[str, Any]
     cost: dict[str, Any] = {}

@@ -25,6 +25,7 @@ from bestgroup.files.problem_file import Spec, load_spec
 from bestgroup.files.replacing import check_writable, replacing
 from bestgroup.problem.goals import Goal
 from bestgroup.problem.problem import Dim, Problem, dim_dict
+from bestgroup.problem.require import plain_require
 
 # Tables that go with the groups and dims: those of another problem would not fit.
 WIDTH = 96  # of a comment
@@ -107,10 +108,12 @@ def _problem_tables(problem: Problem, goal: Goal) -> dict[str, Any]:
     tables: dict[str, Any] = {
         "goal": _goal(goal, problem),
         "dims": {dim.name: _dim(dim) for dim in problem.dims},
+        **({"require": plain_require(problem.limits)} if problem.limits else {}),
+        **({} if problem.worth.is_best else {"worth": problem.worth.plain()}),
         "noise": noise,
         "groups": {g: list(arms) for g, arms in zip(problem.groups, problem.arms, strict=True)},
     }
-    ranges = [dim.range for dim in problem.decided]
+    ranges = [dim.range for dim in problem.measured]
     if "low" in noise and None not in ranges:
         model: Any = problem.noise
         low, high = model.ends(len(ranges))
@@ -155,9 +158,11 @@ ORDER = (
     "delta",
     "algorithm",
     "reserve",
+    "worth",
     "options",
     "goal",
     "dims",
+    "require",
     "noise",
     "groups",
     "items",

@@ -11,6 +11,7 @@ from bestgroup.errors import InvalidInput
 from bestgroup.problem.arrays import Floats, is_list, numbers, read_only
 from bestgroup.problem.items import Items, SharedItems
 from bestgroup.problem.laws import Bernoulli, Beta, ByItem, Law, Normal
+from bestgroup.problem.measure import Asked, measure_of
 from bestgroup.problem.noise import Noise, SubGaussian, check_noise, in_range
 from bestgroup.problem.shape import Shape
 
@@ -20,6 +21,8 @@ class Instance:
 
     `means` is an array [N, K, D], or a list of N arrays [K_i, D] for groups of unequal size. Larger
     is better in every dim. `law` draws the rewards; `noise` is what the algorithms may assume.
+    `require` and `worth` are those of `Problem`; dims in `watch`, which must come last, have a limit and
+    are not judged by a goal.
 
     >>> instance = Instance([[[0.2, 0.9], [0.4, 0.1]], [[0.3, 0.3], [0.1, 0.2]]])
     >>> instance.efficiency
@@ -36,6 +39,9 @@ class Instance:
         groups: Sequence[str] | None = None,
         arms: Sequence[Sequence[str]] | None = None,
         dims: Sequence[str] | None = None,
+        require: Mapping[str, Any] | None = None,
+        worth: Any = "best",
+        watch: Sequence[str] = (),
     ) -> None:
         self.means: tuple[Floats, ...] = _read_means(means)
         self.shape = Shape(tuple(len(rows) for rows in self.means), self.means[0].shape[1])
@@ -50,7 +56,11 @@ class Instance:
         self.scale: Floats = read_only(known.scales(self.shape.dims))  # type: ignore[union-attr]
         self.groups = _names(groups, self.shape.groups, "group", "groups")
         self.arms = _arm_names(arms, self.shape.sizes)
+        asked = Asked(require, worth, watch)
+        self.decided, self.measure = measure_of(self.dims, self.groups, self.shape, asked)
         self.efficiency: Floats = read_only(np.array([rows.max(axis=0) for rows in self.means]))
+        if self.measure is not None:  # of arms that keep the limits; -inf without any
+            self.efficiency = read_only(next(self.measure.true_worths(self.means)))
         self.items: SharedItems | None = None
         self.table: Floats | None = None  # [items, A, D], arms in the order of their groups
 

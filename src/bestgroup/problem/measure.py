@@ -16,15 +16,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, combinations
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from bestgroup.errors import InvalidInput
 from bestgroup.problem.arrays import Bools, Floats
-from bestgroup.problem.require import Limit
+from bestgroup.problem.require import Limit, check_require
 from bestgroup.problem.shape import Shape
-from bestgroup.problem.worth import BEST, Worth
+from bestgroup.problem.worth import BEST, Worth, check_worth
 
 MOST_BETWEEN = 12  # arms of an instance between a limit and its tolerance
 
@@ -125,6 +125,38 @@ def check_measure(worth: Worth, limits: Sequence[Limit]) -> None:
             f"require goes with worth 'best' or ('kth', k); with {worth.plain()!r} the worth would "
             "change with the number of arms that keep the limits"
         )
+
+
+class Asked(NamedTuple):
+    """What a user says of limits and worths where larger is better in every dim."""
+
+    require: Any = None
+    worth: Any = "best"
+    watch: Sequence[str] = ()  # dims that have a limit and are not judged
+
+
+def measure_of(
+    dims: Sequence[str], groups: Sequence[str], shape: Shape, asked: Asked
+) -> tuple[tuple[str, ...], Measure | None]:
+    """Return the dims that goals judge, and which arms count and what groups are worth."""
+    limits, worth = check_require(asked.require, dims), check_worth(asked.worth)
+    check_measure(worth, limits)
+    worth.check_sizes(shape.sizes, groups)
+    limited = {limit.dim for limit in limits}
+    for name in asked.watch:
+        if name not in limited:
+            raise InvalidInput(f"watch names {name!r}, which has no limit in require")
+    decided = tuple(name for name in dims if name not in asked.watch)
+    if not decided or tuple(dims[: len(decided)]) != decided:
+        raise InvalidInput("dims in watch must come last, after at least one that is judged")
+    if worth.is_best and not limits:
+        return decided, None
+    signs = {"<=": 1.0, ">=": -1.0}
+    bounds = tuple(
+        Bound(dims.index(limit.dim), signs[limit.sense], limit.at, limit.tolerance)
+        for limit in limits
+    )
+    return decided, Measure(len(decided), worth, bounds, limits)
 
 
 def words_of(measure: Measure | None) -> str:

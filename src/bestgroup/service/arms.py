@@ -96,7 +96,7 @@ def _row(proof: Proof, status: GroupStatus, i: int, j: int) -> ArmRow:
     user, verdict, explainer = problem.to_user, found.verdict, found.explainer
     ends = np.stack([user(verdict.low[i, j]), user(verdict.high[i, j])])
     low, high, middle = ends.min(axis=0), ends.max(axis=0), user(explainer.means[i, j])
-    dims = [dim.name for dim in problem.decided]
+    dims = [dim.name for dim in problem.measured]
     pulled = bool(found.tally.counts[i, j])
     return ArmRow(
         group=problem.groups[i],

@@ -51,6 +51,12 @@ class ProblemBody(_Body):
     items: dict[str, Any] | None = Field(
         None, description="where arms are scored on the same items: count, target, names, floor"
     )
+    require: dict[Name, list[Any]] | None = Field(
+        None, description='limits by dim that the mean of an arm must keep: ["<=", 2.0, tolerance]'
+    )
+    worth: str | list[Any] | None = Field(
+        None, description='of a group: "best", "mean", "worst", ["kth", k] or ["quantile", q]'
+    )
 
 
 class CreateBody(_Body):

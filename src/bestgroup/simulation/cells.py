@@ -255,7 +255,7 @@ def _question(
     wanted: Wanted, name: str, goal_name: str, delta: float, one: str | Algorithm
 ) -> Question:
     instance = wanted.instances[name]
-    goal = check_goal(wanted.goals[goal_name], instance.dims)
+    goal = check_goal(wanted.goals[goal_name], instance.decided)
     setting = Setting.for_instance(instance, goal, delta)
     chosen = resolve(one, setting)
     known = _known_pulls(chosen, setting, instance) if wanted.engine == "auto" else None

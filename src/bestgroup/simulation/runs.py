@@ -93,6 +93,8 @@ class Job:
             "engine": self.engine,
             "kept": ["status"],
         }
+        if self.instance.measure is not None:
+            parts["measure"] = repr(self.instance.measure)
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:32]
 
 

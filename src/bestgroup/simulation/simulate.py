@@ -191,7 +191,7 @@ def prepare(
     max_pulls: int | None,
 ) -> Job:
     """Return what every run needs, checked; a run that would never end is refused."""
-    goal = check_goal(goal, instance.dims)
+    goal = check_goal(goal, instance.decided)
     setting = Setting.for_instance(instance, goal, probability(delta))
     chosen = resolve(algorithm, setting)
     limit = NO_LIMIT if max_pulls is None else positive_int(max_pulls, "max_pulls")

@@ -273,7 +273,7 @@ def _comparison(spec: StudySpec, entry: Comparison) -> dict[str, Any]:
 def _arms(found: Certificate, active: Any, group: int) -> list[dict[str, Any]]:
     """Return name, pulls and means of a group's arms, and the dims in which each still matters."""
     problem, tally = found.problem, found.tally
-    dims = [dim.name for dim in problem.decided]
+    dims = [dim.name for dim in problem.measured]
     arms: list[dict[str, Any]] = []
     for j, name in enumerate(problem.arms[group]):
         count = int(tally.counts[group, j])

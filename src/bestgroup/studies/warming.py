@@ -32,6 +32,7 @@ from bestgroup.drivers.session import LiveSession
 from bestgroup.inference.confidence_sequences.boxes import take_values
 from bestgroup.problem.items import Items
 from bestgroup.problem.problem import Problem, value_ends
+from bestgroup.problem.require import plain_require
 from bestgroup.studies.spec import StudySpec
 
 _MOST = 3  # groups, and arms of a group, of the problem that is run to compile
@@ -128,8 +129,11 @@ def cut(spec: StudySpec) -> StudySpec:
     if items is not None:
         pairs = None if items.clusters is None else tuple(str(k // 2) for k in range(_ITEMS))
         items = Items(None if items.count is None else _ITEMS, items.target, clusters=pairs)
-    dims = {dim.name: dim for dim in problem.decided}
-    small = Problem(groups, dims, problem.noise, costs, items)
+    dims = {dim.name: dim for dim in problem.measured}
+    # Kernels see no rank but as a number, and a small group may not have an arm of that rank.
+    worth = problem.worth.kind if problem.worth.kind in ("best", "mean") else "worst"
+    kept = {"require": plain_require(problem.limits), "worth": "best" if problem.limits else worth}
+    small = Problem(groups, dims, problem.noise, costs, items, **kept)
     return replace(spec, name="", problem=small, horizon=0, seed=0, guarantee=None)
 
 

@@ -17,6 +17,7 @@ from bestgroup.problem.goals import Goal, ParetoGroups, check_goal
 from bestgroup.problem.goals.pareto import undominated
 from bestgroup.problem.instance import Instance, check_instance
 from bestgroup.problem.status import Status
+from bestgroup.theory.truths import Truth, truths
 
 
 def weakly_dominated(loser: ArrayLike, winner: ArrayLike) -> bool:
@@ -100,7 +101,12 @@ def optimal_groups(instance: Instance, goal: Goal) -> frozenset[int]:
     >>> optimal_groups(Instance([[[1.0, 0.0]], [[0.0, 1.0]]]), ParetoGroups())
     frozenset({0, 1})
     """
-    goal = check_goal(goal, check_instance(instance).dims)
+    goal = check_goal(goal, check_instance(instance).decided)
+    if instance.measure is not None:
+        truth = next(truths(instance))  # of the arms that keep all limits
+        if truth.instance is None:
+            return frozenset()
+        return frozenset(truth.groups[i] for i in optimal_groups(truth.instance, goal))
     return frozenset(np.flatnonzero(goal.optimal(instance.efficiency)).tolist())
 
 
@@ -114,7 +120,7 @@ def is_correct(answer: Iterable[int], instance: Instance, goal: Goal) -> bool:
     >>> is_correct({0, 1}, instance, ParetoGroups(0.1)), is_correct({0}, instance, ParetoGroups())
     (True, False)
     """
-    goal = check_goal(goal, check_instance(instance).dims)
+    goal = check_goal(goal, check_instance(instance).decided)
     try:
         chosen = frozenset(answer)
         whole = all(is_integer(i) for i in chosen)
@@ -125,8 +131,25 @@ def is_correct(answer: Iterable[int], instance: Instance, goal: Goal) -> bool:
             f"an answer must hold group indices from 0 to {instance.shape.groups - 1}; "
             f"got {set(chosen)}"
         )
+    if instance.measure is not None:
+        return any(_is_right(chosen, truth, goal) for truth in truths(instance))
     mask = np.isin(np.arange(instance.shape.groups), sorted(chosen))
     return goal.is_right(mask, instance.efficiency, _rounding(instance))
+
+
+def _is_right(chosen: frozenset[int], truth: Truth, goal: Goal) -> bool:
+    """Return whether an answer is right for one set of arms that count."""
+    if truth.instance is None or not chosen <= frozenset(truth.groups):
+        return truth.instance is None and not chosen
+    return is_correct({truth.groups.index(i) for i in chosen}, truth.instance, goal)
+
+
+def _wrong_for(given: Any, truth: Truth, goal: Goal) -> Bools:
+    """Return which statuses [..., N] are false for one set of arms that count."""
+    wrong = given == Status.IN
+    if truth.instance is not None:
+        wrong[..., truth.groups] = wrong_decisions(given[..., truth.groups], truth.instance, goal)
+    return wrong
 
 
 def wrong_decisions(status: Any, instance: Instance, goal: Goal) -> Bools:
@@ -140,7 +163,11 @@ def wrong_decisions(status: Any, instance: Instance, goal: Goal) -> Bools:
     >>> wrong_decisions([[Status.OUT, Status.UNDECIDED]], instance, BestGroup([1.0]))
     array([[ True, False]])
     """
-    goal, given = check_goal(goal, check_instance(instance).dims), np.asarray(status)
+    goal, given = check_goal(goal, check_instance(instance).decided), np.asarray(status)
+    if instance.measure is not None:
+        found = np.stack([_wrong_for(given, truth, goal) for truth in truths(instance)])
+        least = found.any(axis=-1).argmin(axis=0)  # one set for all groups of a run
+        return np.take_along_axis(found, least[None, ..., None], axis=0)[0]
     needed = goal.needed(instance.efficiency)
     good = goal.good(instance.efficiency, _rounding(instance))
     return ((given == Status.OUT) & needed) | ((given == Status.IN) & ~good)
@@ -161,4 +188,8 @@ def endless(instance: Instance, goal: Goal) -> str | None:
     >>> endless(Instance([[[1.0]], [[1.0]]]), BestGroup([1.0]))
     "groups 'group 0' and 'group 1' tie for the best weighted efficiency"
     """
+    if instance.measure is not None:
+        found = [t.instance and endless(t.instance, goal) for t in truths(instance)]
+        why = [words for words in found if words]
+        return why[0] if len(why) == len(found) else None
     return goal.endless(instance.efficiency, instance.groups)

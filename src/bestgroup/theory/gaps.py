@@ -17,6 +17,7 @@ from bestgroup.errors import InvalidInput
 from bestgroup.problem.arrays import Bools, Floats, numbers, read_only
 from bestgroup.problem.goals import BestGroup, Goal, ParetoGroups, check_goal, for_goal
 from bestgroup.problem.instance import Instance, check_instance
+from bestgroup.theory.truths import check_plain
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +53,7 @@ def gaps(instance: Instance, goal: Goal) -> Gaps:
     >>> gaps(instance, BestGroup([1, 1])).lift
     [array([0., 0.]), array([0.5])]
     """
-    goal = check_goal(goal, check_instance(instance).dims)
+    goal = check_goal(goal, check_plain(check_instance(instance), "gaps").dims)
     return for_goal(goal, _GAPS, "gap")(instance, goal)
 
 

@@ -18,6 +18,7 @@ from bestgroup.problem.instance import Instance, check_instance
 from bestgroup.problem.laws import FullyDependent, Normal
 from bestgroup.theory.dominance import optimal_groups
 from bestgroup.theory.gaps import arm_gaps, arm_lifts, group_gaps, weighted_gaps
+from bestgroup.theory.truths import check_plain
 from bestgroup.theory.upper_bounds import UpperBound, scaled, upper_bound
 
 __all__ = ["LowerBound", "UpperBound", "lower_bound", "upper_bound"]
@@ -65,7 +66,7 @@ def lower_bound(instance: Instance, goal: Goal, delta: float) -> LowerBound:
     >>> bound.applies, bound.by_group.round(1)
     (True, array([67.8, 67.8]))
     """
-    goal = check_goal(goal, check_instance(instance).dims)
+    goal = check_goal(goal, check_plain(check_instance(instance), "lower bounds").dims)
     need = max(-math.log(2.4 * probability(delta)), 0.0)
     dependent = _dependent_scales(instance)
     scale = instance.scale if dependent is None else dependent

@@ -24,6 +24,7 @@ from bestgroup.problem.goals import BestGroup, Goal, ParetoGroups, check_goal, f
 from bestgroup.problem.instance import Instance, check_instance
 from bestgroup.theory.dominance import optimal_groups
 from bestgroup.theory.gaps import arm_gaps, group_gaps, tolerant_group_gaps, weighted_gaps
+from bestgroup.theory.truths import check_plain
 
 _MOST_PULLS = 2**53  # beyond it floats skip integers
 
@@ -72,7 +73,7 @@ def upper_bound(
     >>> upper_bound(instance, BestGroup([1, 1]), 0.05).by_group
     array([374., 245.])
     """
-    goal = check_goal(goal, check_instance(instance).dims)
+    goal = check_goal(goal, check_plain(check_instance(instance), "upper bounds").dims)
     level = probability(delta)
     known, caps_of = for_goal(goal, _BOUNDS, "upper bound")
     name = next(iter(known)) if algorithm is None else algorithm

@@ -1,8 +1,9 @@
 """`Adaptive`: evidence gathered where it decides, for both goals.
 
 A half for each goal, `pareto` and `best`, has its proof, its tests and its sampling rule; on shared
-items those of `shared_items` take their place. A half is an `Algorithm` of its own with the same
-options; the goal, and later the kind of the rule, says which one works.
+items those of `shared_items` take their place, and that of `worths` with limits or where a group is worth
+something else than its best arm. A half is an `Algorithm` of its own with the same options; the goal, and
+later the kind of the rule, says which one works.
 
 **Theory of operation.** What is proven and what is pulled are kept apart. A proof is an e-process:
 a product of factors of mean at most 1 given the past, whatever rule chose the pull. When it reaches
@@ -53,6 +54,7 @@ class Adaptive(Algorithm):
     fixed_bets: ClassVar[bool] = False  # on shared items
     reads_values: ClassVar[bool] = True
     takes_items: ClassVar[bool] = True
+    takes_measure: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "batch", check_batch(self.batch))
@@ -119,6 +121,8 @@ class Adaptive(Algorithm):
             from bestgroup.algorithms.shared_items.algorithm import for_setting
 
             return for_setting(setting, self.batch, older=self.fixed_bets)
+        if setting.measure is not None:
+            return self._worths()
         if isinstance(setting.goal, WeightMap | TopGroups):
             return self._directions()
         return self._half(setting.goal.worth_weights(setting.shape.dims) is None)
@@ -126,9 +130,16 @@ class Adaptive(Algorithm):
     def _for_rule(self, rule: Any) -> Algorithm:
         from bestgroup.algorithms.shared_items.algorithm import for_rule
 
+        if is_worth_rule(rule):
+            return self._worths()
         if is_directions_rule(rule):
             return self._directions()
         return for_rule(rule, self.batch) or self._half(is_pareto_rule(rule))
+
+    def _worths(self) -> Algorithm:
+        from bestgroup.algorithms.adaptive.worths.algorithm import AdaptiveWorths
+
+        return AdaptiveWorths(self.batch)
 
     def _directions(self) -> Algorithm:
         from bestgroup.algorithms.adaptive.directions.algorithm import AdaptiveDirections
@@ -160,6 +171,13 @@ class AdaptiveByBoxes(AdaptiveByFixedBets):
 
     version: ClassVar[int] = 1
     by_boxes: ClassVar[bool] = True
+
+
+def is_worth_rule(rule: Any) -> bool:
+    """Return whether a rule is that of the part for limits and other worths."""
+    from bestgroup.algorithms.adaptive.worths.state import WorthRule
+
+    return isinstance(rule, WorthRule)
 
 
 def is_pareto_rule(rule: Any) -> bool:

@@ -26,6 +26,8 @@ def pulls_needed(explainer: Explainer) -> Floats:
     """
     status = explainer.verdict.status
     needs = np.zeros(len(status))
+    if explainer.problem.measure is not None:  # nobody can say
+        return np.where(status == Status.UNDECIDED, math.inf, 0.0)
     for i in np.flatnonzero(status == Status.UNDECIDED):
         needs[i] = group_needs(explainer, int(i))
     return needs

@@ -119,7 +119,7 @@ def _figure(facts: Facts) -> Markup:
         f"groups together with probability at least {1 - spec.delta:.10g}; one that meets the edge may "
         "go beyond it."
     )
-    if worth is None and spec.problem.shape.dims > 1:
+    if worth is None and len(spec.problem.decided) > 1:
         groups = [
             figures.Group(names[i], facts.statuses[i], _range(ends[:, i, 0]), _range(ends[:, i, 1]))
             for i in _ranked(facts)
@@ -204,6 +204,8 @@ def _pinned(facts: Facts) -> Markup:
         "Seed": str(spec.seed),
         "Made by": f"bestgroup {spec.library}",
     }
+    if spec.problem.measure is not None:
+        terms["What counts"] = spec.problem.measure.in_words()
     cells = [part for term, text in terms.items() for part in (tag("dt", term), tag("dd", text))]
     return joined([tag("h2", "What the study is pinned to"), tag("dl", *cells)])
 

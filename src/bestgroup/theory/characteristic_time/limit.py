@@ -27,6 +27,7 @@ from bestgroup.theory.characteristic_time.answers import Best, ParetoAnswers, be
 from bestgroup.theory.characteristic_time.arms import Arms
 from bestgroup.theory.characteristic_time.game import Watch
 from bestgroup.theory.characteristic_time.pareto import Question
+from bestgroup.theory.truths import check_plain
 
 if TYPE_CHECKING:
     from bestgroup.problem.instance import Instance
@@ -107,7 +108,7 @@ def characteristic_time(
     >>> sorted(time.answer), round(time.value, 1)
     ([0, 1], 9.3)
     """
-    asked = check_goal(goal, instance.dims)
+    asked = check_goal(goal, check_plain(instance, "the limit").dims)
     return limit_of(instance.means, instance.scale, asked, dependence, tolerance, progress)
 
 

@@ -1,0 +1,1 @@
+"""The part of `adaptive` that knows limits and every worth of a group."""

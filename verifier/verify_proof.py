@@ -29,6 +29,9 @@ ONE_ARM = {"mixture": (KNOWN, [WIDE, [256, 4096, 65536]]), "union": (KNOWN, [Non
 TWO_ARMS = {"normal": (["subgaussian"], [[32, 256, 2048, 16384, 131072]]),
             "difference": (KNOWN, [WIDE]), "bets": (RANGE, [[0.25, 1, 0.0625, 0.015625, 4]]),
             "symmetric": (["gaussian"], [[0.125, 0.5, 0.03125, 0.0078125, 2]])}
+SEVERAL = ([w / 12 for w in (1, 3, 3, 3, 1, 1)],
+           [w / 300 for w in (40, 60, 60, 60, 40, 20, 10, 5, 3, 2)])  # normal parts, bets
+REAL = {"boxes": [5], "pairs": [9], "selections": [4, 5, 6]}  # numbers of a claim, not whole
 ITEMS = {"largest": 32, "ratio": 2, "main": 12, "cap": 0.98, "plug": 0.7, "fixed_at": 0}
 BETS = [(1 / 15, 2.0**k) for k in (-8, -7, -6, -5, -4, -3, -2, -1, -0.5, 0, 0.5, 1, 1.5, 2, 3)]
 HALF_NORMAL = [math.exp(-(((k + 0.5) / 4) ** 2) / 2) for k in range(12)]
@@ -84,7 +87,9 @@ class Proof:
         self.dims, ways = zip(*document["problem"]["dims"])
         goal, models = document["goal"], document["noise"]["dims"]
         self.noise = [Noise(given, way) for given, way in zip(models, ways)]
-        self.independent = document["noise"]["arms"] == "independent"
+        noise = document["noise"]
+        self.independent = noise["arms"] == "independent"
+        self.independent_dims = noise["dependence"] == "independent"
         self.method, self.claims = document["method"], document["claims"]
         self.pareto = {"pareto": True, "best": False}[goal["kind"]]
         self.delta = F(document["delta"])
@@ -150,10 +155,11 @@ class Proof:
         return log(1 / (self.delta * F(share))) + ROOM
 
     def check_claims(self, proves, bar):
-        """Refuse the first claim that does not hold; all its numbers but a last one are whole."""
+        """Refuse the first claim that does not hold; its numbers are whole but for a few."""
+        real = REAL.get(self.method["kind"], ())
         for c, claim in enumerate(self.claims):
             try:
-                whole = claim[:-1] if len(claim) in (6, 10) else claim
+                whole = [x for k, x in enumerate(claim) if k not in real]
                 need(all(type(x) is int and x >= 0 for x in whole), "claims", "no whole numbers")
                 need(proves(*claim), "claims", "it has not reached its level")
             except (Wrong, LookupError, TypeError, ValueError) as error:
@@ -203,12 +209,15 @@ class Side:
         laws, s = [(w, (c * scale) ** -2) for w, c in SYMMETRIC], self.away(m)
         return log_sum([log(CASH), mixture(s, self.spread + s * s / self.n, laws)])
 
+    def logs(self, v, bets):
+        """Return log w prod (1 + l (u - v)) of bets (w, l); of one that is too large -inf."""
+        return [log(w) + math.fsum(k * log1p(bet * (u - v)) for u, k in self.kept.items())
+                if bet * v < 0.99 else -INF for w, bet in bets]
+
     def bets(self, m, bets, cash=()):
-        """Return the log of the cash plus sum w prod (1 + l (u - v)) over bets (w, l)."""
-        v = float(self.share(m))
-        logs = [log(w) + math.fsum(k * log1p(bet * (u - v)) for u, k in self.kept.items())
-                for w, bet in bets if bet * v < 0.99]
-        return log_sum([*logs, *map(log, cash)]) if logs or cash else -INF
+        """Return the log of the cash plus their sum."""
+        logs = [*self.logs(float(self.share(m)), bets), *map(log, cash)]
+        return log_sum(logs) if max(logs) > -INF else -INF
 
     def jeffreys(self, m):
         p, ones, zeros = self.share(m), self.kept[1.0], self.kept[0.0]
@@ -354,12 +363,14 @@ def refutes_pair(noise, pair, shift, level, q, scales, most=(INF, INF)):
         left = outwards(a, tuned[0], a.mean, -1)
         right = outwards(b, tuned[1], -b.mean - shift, 1)
         return max(abs(left), abs(right)) < INF and everywhere([(1, *tuned)], left, right, level)
-    sizes = [[min(scale * (k + 0.5) / 4, top) for k in range(12)] + [2.0**-k for k in range(1, 9)]
-             for scale, top in zip(scales, most)]
-    bets = [list(zip(WEIGHTS, size)) for size in sizes]
+    bets = [twenty_bets(scale, top) for scale, top in zip(scales, most)]
     wealth = lambda x: a.bets(x, bets[0], [CASH]), lambda x: b.bets(-x - shift, bets[1], [CASH])
     parts = [(0.95, *wealth), (0.05, *known)] if q else [(1, *wealth)]
     return everywhere(parts, a.least, a.least + a.width - shift, level)
+
+def twenty_bets(scale, most):
+    tuned = [min(scale * (k + 0.5) / 4, most) for k in range(12)]
+    return list(zip(WEIGHTS, tuned + [2.0**-k for k in range(1, 9)]))
 
 def unit_of(column):
     """Return how many first values give an arm's unit, and that: their standard deviation."""
@@ -437,6 +448,166 @@ def pairs(proof, bar):
     beats, holds = (lambda i, j, d, own=own: all((i, j, d, k) in own for k in left[j, d])
                     for own in covered[:2])
     return settle_pareto(proof, beats, holds)
+
+
+def conjugate(t):
+    """Return psi*(t), the largest t x - psi(x), by halving where that concave function is."""
+    low, high = -1 / t, t
+    for _ in range(120):
+        a, b = (2 * low + high) / 3, (low + 2 * high) / 3
+        low, high = (a, high) if t * a - psi(a) < t * b - psi(b) else (low, b)
+    return t * low - psi(low) + 1e-12
+
+def corners(side, bets):
+    """Return points (v, value) of a chain below log K, K the wealth at v in [0, 1].
+
+    On a cell the log of a product is above its chord, the log of a sum of exponentials of chords is
+    convex, and so above its tangents at both ends, which cross once.
+    """
+    mean, found = float(side.share(side.mean)), []
+    error = sqrt(sum(k * (u - mean) ** 2 for u, k in side.kept.items()) + 0.01) / side.n
+    ends = sorted({0.0, 1.0, *(min(max(mean + k * error / 4, 0.0), 1.0) for k in range(-40, 9))})
+    logs = [[log(CASH), *side.logs(v, bets)] for v in ends]
+    for x, y, left, right in zip(ends, ends[1:], logs, logs[1:]):
+        chords = [(a, b) for a, b in zip(left, right) if min(a, b) > -INF]
+        (v0, s0), (v1, s1) = ((top, sum(math.exp(pair[end] - top) * (pair[1] - pair[0])
+                              for pair in chords) / (y - x)) for end in (0, 1)
+                              for top in [log_sum([pair[end] for pair in chords])])
+        t = min(max((v0 - v1 + s1 * (y - x)) / (s1 - s0), 0.0), y - x) if s1 > s0 else 0.0
+        found += [(x, v0), (x + t, min(v0 + s0 * t, v1 - s1 * (y - x - t))), (y, v1)]
+    return found
+
+def largest_bet(noise, column):
+    """Return the largest tuned bet on an arm of a leader, from its values before it was named."""
+    shares, n = [(F(y) - noise.least) / noise.width for y in column], len(column)
+    p = (sum(shares) + 1) / (n + 2)
+    error = p * (1 - p) / n if noise.kind == "bernoulli" else (squares(shares) + F(1, 100)) / n**2
+    return 0.95 / (float(sum(shares) / n) + sqrt(error))
+
+def against(proof, leader, moment, kind, fine):
+    """Return the evidence of a leader at a moment, by part, tilt, slack and box of selections."""
+    (_, k, own, other), (i, arms, *rest), dims = moment, leader, range(proof.D)
+    before = rest[0][i] if rest else [0] * proof.sizes[i]
+    need(i != k and len(own) == proof.D and len(other) == proof.sizes[k], "claims", "no moment")
+    spans = {(k, j): (0, n) for j, n in enumerate(other)}
+    spans.update({(i, j): (before[j], n) for j, n in zip(arms, own)})
+    need(all(spans[i, j][1] == n for j, n in zip(arms, own)), "claims", "two counts of an arm")
+    need(all(a < b for a, b in spans.values()), "claims", "no value counts")
+    hefts = [w * (n.width if kind else n.scale) for w, n in zip(proof.weights, proof.noise)]
+    mean = {(arm, d): total(proof.column(arm, d, b)[a:]) / (b - a) * proof.weights[d]
+            for arm, (a, b) in spans.items() for d in dims}
+    ranked = [sorted(range(proof.sizes[k]), key=lambda j: (-mean[(k, j), d], j)) for d in dims]
+
+    @cache
+    def chain(part, arm, d):
+        (a, b), noise, turn = spans[arm], proof.noise[d], 1 if arm[0] == i else -1
+        most = largest_bet(noise, proof.column(arm, d, a)) if a else INF
+        values = Side(noise, proof.column(arm, d, b)[a:], turn)
+        return corners(values, twenty_bets(4 * 2 ** (-1.5 * part), most))
+
+    def term(part, y, arm, served):
+        turn, (a, b), q = 1 if arm[0] == k else -1, spans[arm], 8 ** (part + 1) * fine[arm]
+        whole = sum(hefts[d] for d in served)
+        if kind == 0:
+            size = sqrt(sum(hefts[d] ** 2 for d in served)) if proof.independent_dims else whole
+            ahead = sum(mean[arm, d] - mean[(i, arms[d]), d] for d in served)
+            steep = y * float(size) * sqrt(b - a + q) / (b - a)
+            return turn * y * float(ahead) + conjugate(steep) + log1p((b - a) / q) / 2
+        found = 0.0
+        for d in served:
+            t = y * float(hefts[d] if proof.independent_dims else whole)
+            worst = max(-t * v - value for v, value in chain(part, arm, d))
+            found += (worst + t * (turn > 0)) * y * float(hefts[d]) / t
+        return found
+
+    def evidence(part, y, slack, box):
+        best = cache(lambda served: max((term(part, y, (k, j), served) for j, _ in enumerate(other)
+                     if all(j in ranked[d][slice(*box[d])] for d in served)), default=-INF))
+
+        @cache
+        def worst(left):
+            """Return the largest sum over splits of dims into sets, each with its worst arm."""
+            sets = [(left[0], *(d for n, d in enumerate(left[1:]) if mask >> n & 1))
+                    for mask in range(1 << len(left) >> 1)]
+            sums = (best(s) + worst(tuple(d for d in left if d not in s)) for s in sets)
+            return max(sums) if left else 0.0
+
+        lead = sum(term(part, y, (i, j), tuple(d for d in dims if arms[d] == j)) for j in set(arms))
+        return y * float(slack) - lead - worst(tuple(dims))
+    return cache(evidence)
+
+def check_leaders(proof, behind):
+    """Refuse a leader that did not lead by the values up to the counts when it was named."""
+    last = [[1] * size for size in proof.sizes]
+    for l, (i, arms, *counts) in enumerate(proof.method["leaders"]):
+        good = len(arms) == proof.D and 0 <= min(arms) <= max(arms) < proof.sizes[i]
+        need(good, "parameters", "a leader has an arm for each dim")
+        if proof.method["budget"] == "union":
+            continue
+        need(all(type(n) is int and n >= m for own, least in zip(counts[0], last)
+                 for n, m in zip(own, least)), "parameters", "leaders are not one after the other")
+        means = [[[w * total(proof.column((k, j), d, counts[0][k][j])) / counts[0][k][j]
+                   for j in range(size)] for d, w in enumerate(proof.weights)]
+                 for k, size in enumerate(proof.sizes)]
+        worth, last = [sum(map(max, own)) for own in means], counts[0]
+        gone = {k for m, k in behind if m < l} - {i}
+        left = [w for k, w in enumerate(worth) if k not in gone]
+        best = all(own[j] >= max(own) - abs(max(own)) / 10**9 for own, j in zip(means[i], arms))
+        good = worth[i] >= max(left) - abs(max(left)) / 10**9 and (best or "costs" in proof.method)
+        need(good, "parameters", f"leader {l} is not the one that led")
+
+def selections(proof, bar):
+    """Return the statuses that evidence of leaders against all selections of groups gives."""
+    method, weights, found, shared = proof.method, proof.weights, {}, {}
+    ranges, union = all(n.kind in RANGE for n in proof.noise), method["budget"] == "union"
+    kinds = {n.kind for n in proof.noise}
+    good = not proof.pareto and proof.independent and (union or method["budget"] == "leaders")
+    good = good and "gaussian" not in kinds and (union or ranges or kinds == {"subgaussian"})
+    need(good, "format", "no proof for this problem")
+    name = ("normal and bets" if union else "bets") if ranges else "normal"
+    need(method["process"] == {"name": name, "fixed_at": 0}, "parameters", "another process")
+    costs = {(i, j): method["costs"][i][j] if "costs" in method else 1 for i, j in proof.every_arm}
+    mean = math.exp(sum(map(log, costs.values())) / proof.A)
+    fine = {arm: mean / cost for arm, cost in costs.items()}
+    everyone = sum(size**proof.D for size in proof.sizes) * (2 if ranges else 1)
+
+    def proves(e, slack, kind, g, *rest):
+        moment, ranks = method["moments"][e], rest[3:]
+        l, k, size = moment[0], moment[1], proof.sizes[moment[1]]
+        good = ("normal", "bets")[kind] in name and type(l) is int and l >= 0 and slack < 2
+        need(good and len(ranks) in (0, 2 * proof.D), "claims", "no such claim")
+        box = tuple(zip(ranks[::2], ranks[1::2])) or ((0, size),) * proof.D
+        need(all(a < b <= size for a, b in box), "claims", "an empty box")
+        found.setdefault((l, k, slack, e), []).append(box)
+        if (e, kind) not in shared:
+            shared.clear()
+            shared[e, kind] = against(proof, method["leaders"][l], moment, kind, fine)
+        level = proof.level(F(1, everyone if union else (l + 1) * (l + 2)))
+        room = proof.epsilon[0] * sum(weights) * slack
+        tilts = [(g - 1 + n, y) for n, y in enumerate(rest[:3]) if y != 0]
+        good = all(part >= 0 and 0 < y < INF for part, y in tilts)
+        need(good and g < 10, "claims", "no such part of the process, or no tilt")
+        return log_sum([log(SEVERAL[kind][part]) + shared[e, kind](part, y, room, box)
+                        for part, y in tilts]) >= level
+
+    proof.check_claims(proves, bar)
+    whole = set()
+    for (l, k, slack, _), boxes in found.items():
+        volume = sum(math.prod(b - a for a, b in box) for box in boxes)
+        apart = all(any(b <= c or d <= a for (a, b), (c, d) in zip(one, two))
+                    for n, one in enumerate(boxes) for two in boxes[:n])
+        if apart and volume == proof.sizes[k] ** proof.D:
+            whole.add((l, k, slack))
+    check_leaders(proof, {(l, k) for l, k, _ in whole})
+    behind = {k for _, k, slack in whole if slack == 0}
+    lead = [i for i, *_ in method["leaders"]]
+    near = {i: {k for l, k, _ in whole if lead[l] == i} for i in lead}
+    if proof.epsilon[0] == 0:  # a group that is behind anyone is not the only best one
+        lead, near = [i for i in lead if i not in behind], dict.fromkeys(lead, behind)
+    good = [i for i in lead if len(near[i] - {i}) == proof.N - 1]
+    rest = [k for k in range(proof.N) if k not in good[-1:]]
+    out = [k for k in rest if k in behind]
+    return {"in": good[-1:], "out": out, "not_needed": [k for k in rest if good and k not in out]}
 
 
 def part(weights, k):
@@ -598,7 +769,8 @@ def verify(document, table, bar=lambda done, of: None):
     """Return None, or what failed in words."""
     try:
         proof = Proof(document, table)
-        kinds = {"boxes": boxes, "pairs": pairs, "items": pairs, "pool": pool}
+        kinds = {"boxes": boxes, "pairs": pairs, "items": pairs, "pool": pool,
+                 "selections": selections}
         found = kinds[proof.method["kind"]](proof, bar)
         same = all(sorted(document["answer"][key]) == found[key] for key in found)
         need(same, "answer", "the claims give another answer")

@@ -81,7 +81,23 @@ def test_mutants_of_pairs(kind, tmp_path):
     survivors(document, rows, kind, 30, 6, tmp_path, 4)
 
 
-def warmed_up(kind, folder):
+@pytest.mark.parametrize("kind", ["subgaussian", "bernoulli", "bounded"])
+def test_mutants_of_selections(kind, tmp_path):
+    rows = rows_of(kind, {"subgaussian": 60, "bounded": 120, "bernoulli": 250}[kind])
+    noise = noise_of(kind, "independent")
+    document = proof_of(bg.certify(rows, GOALS["best"], noise=noise), tmp_path)
+    assert document["method"]["kind"] == "selections" and document["claims"]
+    survivors(document, rows, kind, 30, 7, tmp_path, 4)
+
+
+@pytest.mark.parametrize("kind", ["subgaussian", "bernoulli"])
+def test_mutants_of_leaders(kind, tmp_path):
+    document, rows = warmed_up(kind, tmp_path, GOALS["best"])
+    assert document["method"]["budget"] == "leaders"
+    survivors(document, rows, kind, 30, 9, tmp_path, 4)
+
+
+def warmed_up(kind, folder, goal):
     """Return the proof of a run of `adaptive` on the means of the cases, and its rows."""
     rng = np.random.default_rng(1)
     problem = bg.Problem(
@@ -93,14 +109,14 @@ def warmed_up(kind, folder):
     def evaluate(group, arm):
         return [draw(rng, kind, mean - 0.3 * (arm == "y")) for mean in MEANS[group]]
 
-    found = bg.solve(problem, bg.ParetoGroups(0.5), evaluate, delta=0.05, algorithm="adaptive")
+    found = bg.solve(problem, goal, evaluate, delta=0.05, algorithm="adaptive")
     rows = found.to_frame().to_dict("records")
     return proof_of(found, folder), rows
 
 
 @pytest.mark.parametrize("kind", ["subgaussian", "bernoulli"])
 def test_mutants_of_a_run_with_a_warm_up(kind, tmp_path):
-    document, rows = warmed_up(kind, tmp_path)
+    document, rows = warmed_up(kind, tmp_path, bg.ParetoGroups(0.5))
     assert document["method"]["budget"] == "scouted"
     survivors(document, rows, kind, 30, 8, tmp_path, 4)
 

@@ -21,6 +21,7 @@ from bestgroup.proof.build import Asked, document
 from bestgroup.proof.pairs import OVER, WON
 
 _GRID = math.log(5.0)
+_MANY = 20  # groups from which a compilation pays
 
 
 def pairs_document(asked: Asked, verdict: Verdict, tally: Tally) -> dict[str, Any]:
@@ -98,7 +99,8 @@ def strongest(
         gap = (tally.sums[above][d] / n_a + shift - tally.sums[below][d] / n_b) / scale
         values = [pair_evidence(gap, n_a, n_b, q, q) - _GRID for q in PRECISIONS]
         best = int(np.argmax(values))
-        return best, values[best] if values[best] - 1e-3 > level else level
+        # With some room: a value that is only just reached takes long to check.
+        return best, max(level, math.floor(10.0 * values[best]) / 10.0)
     sums, room = np.zeros((2, STATISTICS)), np.zeros((ROOM, BETS))
     unit_a = set_sums(rule, tally, *above, d, sums[0])
     unit_b = set_sums(rule, tally, *below, d, sums[1])
@@ -106,9 +108,10 @@ def strongest(
         sums[1, CENTRE] -= sums[0, CENTRE]
         sums[0, CENTRE] = 0.0
     errors = error_of(kind, sums[0]), error_of(kind, sums[1])
+    lack = pair_lack.compiled if len(tally.counts) > _MANY else pair_lack
     for g, size in enumerate(EFFECTS if kind == GAUSSIAN else SCALES):
         bets = (size / unit_a, math.inf), (size / unit_b, math.inf)
         given = kind, sums[0], sums[1], bets, errors, shift / scale, level + _GRID, room
-        if pair_lack(*given) <= 0.0:
+        if lack(*given) <= 0.0:
             return g, level
     return 0, level

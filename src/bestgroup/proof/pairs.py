@@ -29,10 +29,10 @@ from bestgroup.proof.format import (
     number,
 )
 from bestgroup.proof.intervals import Interval, interval, log, sqrt
-from bestgroup.proof.normal_pairs import difference_value, pair_value
+from bestgroup.proof.normal_pairs import difference_value
 from bestgroup.proof.observations import Observations, exact_sum
-from bestgroup.proof.scouted import Scouting, largest_bet, level_left
-from bestgroup.proof.wealth_pairs import Bets, Pair, Values, shares_of
+from bestgroup.proof.pair_evidence import Pair, pair_reaches, pays
+from bestgroup.proof.scouted import Scouting, largest_bet
 
 OVER, WON, STALE = 0, 1, 2
 Shares = tuple[list[Fraction], list[Fraction], list[Fraction]]  # of over, won, stale, by group
@@ -77,15 +77,16 @@ def check(proof: Proof, rows: Observations, tick: Tick) -> Status:
     else:
         shares = shares_of_groups(proof)
         check_processes(proof, SERVES, _check_process)
+    fast = pays(len(proof.claims), rows.rows // max(len(rows.values), 1))
     covered: tuple[set[tuple[int, ...]], ...] = (set(), set(), set())
     for number_, row in enumerate(proof.claims):
         try:
             claim = read_claim(proof, row)
             if scouting is not None:
-                good = _reaches_after(proof, rows, claim, scouting)
+                good = _reaches_after(proof, rows, claim, scouting, fast)
             else:
                 part = shares[claim.kind][claim.i if claim.kind == WON else claim.j]
-                good = part > 0 and _reaches(proof, rows, claim, proof.delta * part)
+                good = part > 0 and _reaches(proof, rows, claim, proof.delta * part, fast)
         except (ValueError, ZeroDivisionError) as error:
             raise Refused("claims", str(error), number_) from None
         if not good:
@@ -173,7 +174,9 @@ def _scouting(proof: Proof, rows: Observations) -> Scouting:
     return found
 
 
-def _reaches_after(proof: Proof, rows: Observations, claim: Claim, scouting: Scouting) -> bool:
+def _reaches_after(
+    proof: Proof, rows: Observations, claim: Claim, scouting: Scouting, fast: bool
+) -> bool:
     """Return whether evidence from the values after the warm-up has reached its level."""
     if claim.kind == STALE:
         raise ValueError("the warm-up has no share for stale arms")
@@ -189,33 +192,19 @@ def _reaches_after(proof: Proof, rows: Observations, claim: Claim, scouting: Sco
     level = max(log(interval(1 / alpha)).high, claim.value)
     exact = Fraction(proof.epsilon[d]) if claim.kind == WON else Fraction(0)
     shift = interval(exact / scouting.unit(d))
-    counts = len(columns[0]), len(columns[1])
+    q = scales = most = None
     if noise.kind != "gaussian":
-        means = [exact_sum(column) / len(column) for column in columns]
-        gap = interval((proof.signs[d] * (means[0] - means[1]) + exact) / scouting.unit(d))
         scale = 1.0 if noise.kind == "subgaussian" else 0.5
         q = scouting.precision(seen[0], seen[1], shift, scale)
-        known = pair_value(gap / scale, counts, (q, q))
-        if noise.kind == "subgaussian":
-            return known >= level
-        level = level_left(level, known)
-        if level <= 0.0:
-            return True
-    arms = []
-    for side, column in enumerate(columns):
-        sign = proof.signs[d] * (-1 if side else 1)
-        turned = shift if side == 0 else -shift
-        scale = scouting.bet(seen[side], seen[1 - side], turned)
-        if noise.kind == "gaussian":
-            arms.append(Values("gaussian", [sign * x for x in column], Bets(scale)))
-        else:
-            most = largest_bet(seen[side], side == 1)
-            values = shares_of(noise.low, noise.high, sign, column)
-            arms.append(Values(noise.kind, values, Bets(scale, most)))
-    return Pair(arms[0], arms[1], shift).reaches(level)
+    if noise.kind != "subgaussian":
+        scales = scouting.bet(seen[0], seen[1], shift), scouting.bet(seen[1], seen[0], -shift)
+    if noise.kind in ("bounded", "bernoulli"):
+        most = largest_bet(seen[0], False), largest_bet(seen[1], True)
+    pair = Pair((columns[0], columns[1]), exact, q, scales, most)
+    return pair_reaches(noise, proof.signs[d], pair, level, fast)
 
 
-def _reaches(proof: Proof, rows: Observations, claim: Claim, alpha: Fraction) -> bool:
+def _reaches(proof: Proof, rows: Observations, claim: Claim, alpha: Fraction, fast: bool) -> bool:
     """Return whether the e-process of a claim has reached 1 / alpha and what the claim says."""
     arms = [
         (proof.groups[g], proof.arms[g][a]) for g, a in ((claim.i, claim.m), (claim.j, claim.k))
@@ -233,22 +222,19 @@ def _reaches(proof: Proof, rows: Observations, claim: Claim, alpha: Fraction) ->
         raise ValueError("there is no such part of the process")
     level = (level + log(interval(float(len(parts))))).high
     part = interval(float(parts[claim.g]))
-    if process["name"] == "normal":
-        gap = _gap(proof, rows, claim, arms, shift) / proof.noise[claim.d].scale
-        return pair_value(gap, (claim.n_a, claim.n_b), (part, part)) >= level
-    values = [
-        _values(proof, rows.values[arm][claim.d][:n], claim.d, side, part, process["name"])
-        for side, (arm, n) in enumerate(zip(arms, (claim.n_a, claim.n_b), strict=True))
-    ]
-    return Pair(values[0], values[1], scaled(proof, shift, claim.d)).reaches(level)
-
-
-def scaled(proof: Proof, shift: Fraction, d: int) -> Interval:
-    """Return a shift in units of the range of a dim, if it has one."""
-    noise = proof.noise[d]
-    return interval(shift) if noise.kind == "gaussian" else interval(shift) / (
-        interval(noise.high) - noise.low
-    )  # fmt: skip
+    noise, columns = proof.noise[claim.d], []
+    for arm, n in zip(arms, (claim.n_a, claim.n_b), strict=True):
+        columns.append(rows.values[arm][claim.d][:n])
+    scales = part, part
+    if noise.kind == "gaussian":
+        (before_a, unit_a), (before_b, unit_b) = map(unit_of, columns)
+        columns = [columns[0][before_a:], columns[1][before_b:]]
+        scales = part / unit_a, part / unit_b
+        if not (columns[0] and columns[1]):
+            raise ValueError("no value counts yet")
+    q = part if noise.kind == "subgaussian" else None
+    pair = Pair((columns[0], columns[1]), shift, q, None if q is not None else scales)
+    return pair_reaches(noise, proof.signs[claim.d], pair, level, fast)
 
 
 def _gap(
@@ -278,21 +264,6 @@ def _difference(
         scale = (interval(noise.high) - noise.low) / 2.0
     total = claim.n_a * _gap(proof, rows, claim, arms, shift) / scale
     return difference_value(total, 2 * claim.n_a, [float(q) for q in process["parts"]])
-
-
-def _values(
-    proof: Proof, column: list[float], d: int, side: int, part: Interval, name: str
-) -> Values:
-    """Return the values of an arm that count; the lower arm's are mirrored."""
-    sign = proof.signs[d] * (-1 if side else 1)
-    noise = proof.noise[d]
-    if name == "symmetric":
-        before, unit = unit_of(column)
-        kept = [sign * x for x in column[before:]]
-        if not kept:
-            raise ValueError("no value counts yet")
-        return Values("gaussian", kept, Bets(part / unit))
-    return Values(noise.kind, shares_of(noise.low, noise.high, sign, column), Bets(part))
 
 
 def unit_of(column: list[float]) -> tuple[int, Interval]:

@@ -11,8 +11,9 @@ JOBS ?= $(shell n=$$(nproc 2>/dev/null || echo 2); [ $$n -gt 4 ] && n=4; echo $$
 demo: $(VENV)/.demo
 	@$(BIN)/bestgroup demo
 
+# A file at a time, in their order: the last ones are small, so that no process waits long for another.
 test: $(VENV)/.test $(VENV)/.browser
-	@$(BIN)/python -m pytest -q -n $(JOBS) --dist loadfile
+	@$(BIN)/python -m pytest -q -n $(JOBS) --dist loadfile --no-loadscope-reorder
 
 # Heavy statistical runs: error rates, laws, long property tests. docs/verification.md keeps what they print.
 verify: $(VENV)/.test $(VENV)/.browser docs

@@ -53,11 +53,15 @@ def description(name="demo", groups=GROUPS, dims=("profit", "speed"), **rest):
     }
 
 
+START = "from bestgroup.cli.main import run; run()"
+
+
 class Served:
     """`bestgroup serve` on a file; it can be killed and started again on the same port."""
 
-    def __init__(self, folder, storage=None):
+    def __init__(self, folder, storage=None, before=""):
         self.folder = folder
+        self._before = before  # a line of Python that runs first
         self._storage = storage or f"sqlite:///{folder}/served.db"
         self.port = 0
         self.log = folder / "serve.log"
@@ -70,9 +74,10 @@ class Served:
             "BESTGROUP_TOKEN": WRITER,
             "BESTGROUP_READER_TOKEN": READER,
         }
+        program = ["-c", f"{self._before}\n{START}"] if self._before else ["-m", "bestgroup"]
         with self.log.open("a") as log:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "bestgroup", *words],
+                [sys.executable, *program, *words],
                 stdout=subprocess.PIPE,
                 stderr=log,
                 text=True,

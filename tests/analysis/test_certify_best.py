@@ -51,10 +51,11 @@ def _evidence(tally, weights, size, i, lead, k, rival, slack):
 
 
 @pytest.mark.parametrize("dependence", ["arbitrary", "independent"])
-def test_nothing_is_proven_that_enumeration_does_not_prove(dependence):
+@pytest.mark.parametrize("cases", [8, pytest.param(100, marks=pytest.mark.verify)])
+def test_nothing_is_proven_that_enumeration_does_not_prove(dependence, cases):
     rng = np.random.default_rng(11)
     seen = {True: 0, False: 0}
-    for _ in range(16):
+    for _ in range(cases):
         K, D = int(rng.integers(1, 4)), int(rng.integers(1, 4))
         noise = bg.SubGaussian(1.0, dependence=dependence)
         counts = rng.integers(30, 400, (2, K))
@@ -76,7 +77,7 @@ def test_nothing_is_proven_that_enumeration_does_not_prove(dependence):
             assert least >= level - 1e-6
         else:
             assert least < level + 1.2  # three of six precisions are pooled
-    assert min(seen.values()) >= 3
+    assert min(seen.values()) >= 2
 
 
 def test_joint_evidence_takes_fewer_pulls_than_boxes():

@@ -51,7 +51,7 @@ if "lame" in sys.argv:
     sys.exit()
 import bestgroup as bg
 instance = bg.Instance([[[0.0, 0.5], [1.0, 0.0]], [[2.0, 1.0]], [[0.5, 2.5]]])
-sim = bg.simulate(instance, bg.ParetoGroups(0.3), "te", 0.1, 3, engine="exact")
+sim = bg.simulate(instance, bg.ParetoGroups(0.3), "unis", 0.1, 3, engine="exact")
 print(json.dumps({
     "backend": backend().__name__.rpartition(".")[2],
     "warnings": [str(entry.message) for entry in caught],

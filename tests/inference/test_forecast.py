@@ -35,7 +35,7 @@ def _feed(study, rng, most=None):
         (bg.ParetoGroups(0.1), "te"),
         (bg.ParetoGroups(0.1), "te-plus"),
         (bg.BestGroup([1, 1]), "adaptive"),
-        (bg.BestGroup([1, 1]), "eecb"),
+        (bg.BestGroup([1, 1], 0.2), "eecb"),
     ],
 )
 def test_forecasts_are_near_what_is_left(goal, algorithm):

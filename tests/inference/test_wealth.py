@@ -98,8 +98,19 @@ def test_points_and_cells_lie_below_the_exact_wealth(seed, kind):
 
 
 @given(st.integers(0, 10**6), st.sampled_from(KINDS))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=16, deadline=None)
 def test_what_is_proven_is_true_on_a_fine_grid(seed, kind):
+    check_on_a_grid(seed, kind)
+
+
+@pytest.mark.verify
+@given(st.integers(0, 10**6), st.sampled_from(KINDS))
+@settings(max_examples=500, deadline=None)
+def test_what_is_proven_is_true_on_a_fine_grid_of_many(seed, kind):
+    check_on_a_grid(seed, kind)
+
+
+def check_on_a_grid(seed, kind):
     """The largest level that is proven is at most the infimum, and close to it for small gaps."""
     rng = np.random.default_rng(seed)
     n_a, n_b = (int(n) for n in rng.integers(20, 120, 2))

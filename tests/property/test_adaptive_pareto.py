@@ -15,7 +15,7 @@ from bestgroup.inference.tally import empty_tally
 from bestgroup.testing import check_algorithm
 from reference.adaptive_pareto_naive import Naive
 
-SOME = settings(max_examples=50, deadline=None, suppress_health_check=list(HealthCheck))
+SOME = settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
 MANY = settings(max_examples=1500, deadline=None, suppress_health_check=list(HealthCheck))
 STATUS = ["open", "accepted", "rejected"]
 PLANS = 200
@@ -171,15 +171,23 @@ def test_plain_equals_naive(case):
 
 
 @given(cases_without_scale())
-@settings(SOME, max_examples=30)
+@settings(SOME, max_examples=12)
 def test_compiled_equals_naive_without_a_scale(case):
     check(case, compiled=True)
 
 
 @given(cases_without_scale())
-@settings(SOME, max_examples=8)
+@settings(SOME, max_examples=4)
 def test_plain_equals_naive_without_a_scale(case):
     check(case, compiled=False)
+
+
+@pytest.mark.verify
+@pytest.mark.parametrize("compiled", [True, False])
+@given(case=cases_without_scale())
+@settings(MANY, max_examples=100)
+def test_equals_naive_without_a_scale_on_many(case, compiled):
+    check(case, compiled)
 
 
 @pytest.mark.verify

@@ -39,6 +39,9 @@ WEIGHTS = [0.95 * w / sum(HALF_NORMAL) for w in HALF_NORMAL] + [0.005] * 8
 CASH, SYMMETRIC = 0.01, [(0.9, 1), (0.04, 0.25), (0.03, 4), (0.02, 1 / 64)]
 
 
+MISSING = ("", "None", "<NA>", "NA", "N/A", "n/a", "null", "NULL", "-")  # and all sorts of nan
+
+
 class Wrong(Exception): ...
 
 def need(holds, check, why):
@@ -84,7 +87,8 @@ class Proof:
         need((document["format"], document["version"]) == ("bestgroup-proof", 1), "format", "?")
         need(document["digest"] == digest(document), "digest", "the file was changed")
         self.groups, self.arms = zip(*document["problem"]["groups"])
-        self.dims, ways = zip(*document["problem"]["dims"])
+        self.dims, ways = zip(*(entry[:2] for entry in document["problem"]["dims"]))
+        self.treatments = [(*entry, {})[2] for entry in document["problem"]["dims"]]
         goal, models = document["goal"], document["noise"]["dims"]
         self.noise = [Noise(given, way) for given, way in zip(models, ways)]
         noise = document["noise"]
@@ -116,10 +120,12 @@ class Proof:
             at = [header.index(name) for name in columns]
             keys = [header.index(names[k]) for k in ("group", "arm", "item") if names.get(k)]
             for row in filter(None, reader):
-                text, values = [unguarded(row[k]) for k in keys], [float(row[k]) for k in at]
+                cells = ["nan" if data.get("gaps") and row[k] in MISSING else row[k] for k in at]
+                text, values = [unguarded(row[k]) for k in keys], [float(x) for x in cells]
                 packed = "\x1f".join(text).encode() + b"\x1e" + struct.pack(f">{len(at)}d", *values)
                 link = hashlib.sha256(link + packed).digest()
-                good = all(map(math.isfinite, values)) and (text[0], text[1]) in place
+                good = all(map(math.isfinite, values)) or data.get("gaps") is True
+                good = good and INF not in map(abs, values) and (text[0], text[1]) in place
                 need(good, "data", f"row {count}: an unknown arm, or no finite number")
                 rows.setdefault(place[text[0], text[1]], []).append((values, text[-1]))
                 count += 1
@@ -129,17 +135,26 @@ class Proof:
             own.sort(key=lambda row: row[0][-1])
             need([row[0][-1] for row in own] == list(range(len(own))), "data", "rows were left out")
         self.items = {arm: [item for _, item in own] for arm, own in rows.items()}
-        self.values = {arm: list(zip(*(values for values, _ in own))) for arm, own in rows.items()}
+        self.values = {arm: [self.treated(d, [row[0][d] for row in own]) for d in range(self.D)]
+                       for arm, own in rows.items()}
+        need("gaps" not in data or self.method["kind"] == "boxes", "format", "values are missing")
         for noise, columns in zip(self.noise, zip(*self.values.values())):
-            for column in columns if noise.kind in RANGE else ():
+            for column in filter(None, columns) if noise.kind in RANGE else ():
                 good = noise.low <= min(column) and max(column) <= noise.high
                 good = good and (noise.kind == "bounded" or set(column) <= {0, 1})
                 need(good, "data", "a value outside of its range")
 
+    def treated(self, d, column):
+        """Return the values of a dim that are there, as they are judged: clipped, then logs."""
+        low, high = self.treatments[d].get("clip", (-INF, INF))
+        found = [min(max(x, low), high) for x in column if x == x]
+        return [log(x) for x in found] if self.treatments[d].get("log") else found
+
     def column(self, arm, d, n):
         """Return y of the first n values of an arm: larger is better."""
-        need(1 <= n <= len(self.values.get(arm, [[]])[0]), "claims", "an arm has fewer rows")
-        return [self.noise[d].sign * x for x in self.values[arm][d][:n]]
+        own = self.values.get(arm, [[]] * self.D)[d]
+        need(1 <= n <= len(own), "claims", "an arm has fewer rows")
+        return [self.noise[d].sign * x for x in own[:n]]
 
     def check_processes(self, table):
         """Refuse a process that is no proof for the noise, or whose parameters were not fixed."""

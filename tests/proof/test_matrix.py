@@ -146,3 +146,50 @@ def test_independent_dims(kind, tmp_path):
 def test_costs(kind, goal, tmp_path):
     found = solved(kind, GOALS[goal], "adaptive", costs={g: {"x": 3.0} for g in GROUPS})
     written(found, tmp_path)
+
+
+def skewed(count=150, seed=0):
+    """Return rows of two groups: u is positive, v to be minimised."""
+    rng = np.random.default_rng(seed)
+    return [
+        {
+            "group": g,
+            "arm": a,
+            "u": float(np.exp(rng.normal(m, 0.5))),
+            "v": float(rng.normal(-m, 1)),
+        }
+        for _ in range(count)
+        for g, m in (("A", 1.0), ("B", -0.3))
+        for a in "xy"
+    ]
+
+
+@pytest.mark.parametrize("goal", GOALS)
+def test_dims_that_are_clipped_or_judged_by_their_logarithm(goal, tmp_path):
+    dims = {
+        "u": {"direction": "max", "clip": [0.05, 20], "transform": "log"},
+        "v": {"direction": "min", "clip": [-4, 4]},
+    }
+    noise = bg.Bounded([float(np.log(0.05)), -4], [float(np.log(20)), 4])
+    problem = bg.Problem({g: ["x", "y"] for g in "AB"}, dims, noise=noise)
+    table = write(skewed(), tmp_path / "rows.csv")
+    found = bg.certify(table, GOALS[goal], problem)
+    assert found.accepted == ("A",)
+    document = proof_of(found, tmp_path)
+    accepted(document, table)
+    assert document["problem"]["dims"][0] == ["u", "max", {"clip": [0.05, 20.0], "log": True}]
+    assert any("natural logarithm" in words for words in document["assumptions"])
+
+
+@pytest.mark.parametrize("goal", GOALS)
+def test_values_that_are_missing(goal, tmp_path):
+    rows = skewed()
+    for k, row in enumerate(rows):
+        row["u"], row["v"] = "" if k % 7 == 0 else row["u"], "NA" if k % 11 == 3 else row["v"]
+    problem = bg.Problem({g: ["x", "y"] for g in "AB"}, DIMS, noise=bg.SubGaussian(1.5))
+    table = write(rows, tmp_path / "rows.csv")
+    found = bg.certify(table, GOALS[goal], problem)
+    assert found.accepted == ("A",)
+    document = proof_of(found, tmp_path)
+    accepted(document, table)
+    assert any("is missing" in words for words in document["assumptions"])

@@ -548,6 +548,7 @@ def certify(
         tally, verdict, more = judge_gaps(table, problem, goal, delta, checker_of(problem))
         guarantee = data_guarantee(problem, goal, delta, verdict).resting_on(MISSING)
         made = Certificate(problem, goal, delta, tally, verdict, guarantee, (*notes, *more[0]))
+        made = replace(made, proof_of=partial(data_proof, table=table, gaps=True))
         return made.with_doubts(more[1])
     came = None if arms_fixed else found.order
     made = certificate_from(found.tally, problem, goal, delta, notes, found.pivots, came)

@@ -37,13 +37,16 @@ def save_proof(found: Certificate, path: Any, key: Any = None) -> str:
 
 
 def data_proof(
-    found: Certificate, *, table: Table, came: list[tuple[int, int]] | None = None
+    found: Certificate,
+    *,
+    table: Table,
+    came: list[tuple[int, int]] | None = None,
+    gaps: bool = False,
 ) -> dict[str, Any]:
     """Return the proof document of a table that `certify` has judged."""
     columns = {"group": table.roles.group, "arm": table.roles.arm, "item": None, "index": None}
-    asked = ask(
-        found.problem, found.goal, found.delta, table, columns, found.verdict.status.tolist()
-    )
+    status = found.verdict.status.tolist()
+    asked = ask(found.problem, found.goal, found.delta, table, columns, status, gaps)
     if found.verdict.pairs:
         if found.goal.worth_weights(found.problem.shape.dims) is not None:
             return data_selections(asked, found.verdict)

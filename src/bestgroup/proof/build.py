@@ -13,11 +13,11 @@ from bestgroup._version import __version__
 from bestgroup.errors import InvalidInput
 from bestgroup.problem.goals import Goal
 from bestgroup.problem.noise import Bernoulli, Bounded, Gaussian, Noise, NoiseByDim, SubGaussian
-from bestgroup.problem.problem import Problem
+from bestgroup.problem.problem import Dim, Problem
 from bestgroup.problem.status import Status as Word
 from bestgroup.proof.boxes import Status
-from bestgroup.proof.format import FORMAT, VERSION, Proof, Refused, parse
-from bestgroup.proof.observations import Observations, read_observations
+from bestgroup.proof.format import FORMAT, VERSION, Proof, Refused, Treatment, parse
+from bestgroup.proof.observations import Observations, read_observations, treated
 from bestgroup.proof.verify import METHODS
 from bestgroup.proof.words import assumptions_of, statement_of
 
@@ -32,6 +32,7 @@ class Asked:
     rows: Observations
     columns: dict[str, str | None]
     status: Sequence[int]  # that each group has, by the answer that is to be proven
+    gaps: bool = False
 
     def columns_of(self, i: int, j: int) -> list[list[float]] | None:
         """Return the values of an arm, a list for each dim; None if it has none."""
@@ -45,19 +46,26 @@ def ask(
     source: Any,
     columns: dict[str, str | None],
     status: Sequence[int],
+    gaps: bool = False,
 ) -> Asked:
-    """Return the question with the rows of a table; refuses what no proof file can say yet."""
-    for dim in problem.decided:
-        if dim.in_words():
-            raise InvalidInput(
-                f"a proof file speaks of the values in the table: {dim.in_words()}, so write them to "
-                "the table as they are judged, and ask again"
-            )
+    """Return the question with the rows of a table, in which values may be missing with `gaps`."""
     if isinstance(source, Observations):
         rows = source
     else:
-        rows = read_observations(source, [dim.name for dim in problem.decided], columns)
-    return Asked(problem, goal, delta, rows, columns, status)
+        rows = read_observations(source, [dim.name for dim in problem.decided], columns, gaps)
+    treated(rows, [treatment_of(dim).of for dim in problem.decided])
+    return Asked(problem, goal, delta, rows, columns, status, gaps)
+
+
+def treatment_of(dim: Dim) -> Treatment:
+    """Return what is done to the values of a dim."""
+    return Treatment(dim.clip, dim.transform == "log")
+
+
+def _dim_entry(dim: Dim) -> list[Any]:
+    entry = {"clip": dim.clip and list(dim.clip), "log": dim.transform == "log"}
+    treatment = {key: value for key, value in entry.items() if value}
+    return [dim.name, dim.direction, *([treatment] if treatment else [])]
 
 
 def document(asked: Asked, method: dict[str, Any], claims: list[list[Any]]) -> dict[str, Any]:
@@ -70,14 +78,19 @@ def document(asked: Asked, method: dict[str, Any], claims: list[list[Any]]) -> d
         "made_by": f"bestgroup {__version__}",
         "problem": {
             "groups": [[g, list(a)] for g, a in zip(problem.groups, problem.arms, strict=True)],
-            "dims": [[dim.name, dim.direction] for dim in problem.decided],
+            "dims": [_dim_entry(dim) for dim in problem.decided],
         },
         "noise": noise_entry(problem.noise, D),
         "goal": goal.spelled_out(D).to_dict(),
         "delta": asked.delta,
         "assumptions": [],
         "statement": "",
-        "data": {"rows": rows.rows, "columns": dict(asked.columns), "digest": rows.digest},
+        "data": {
+            "rows": rows.rows,
+            "columns": dict(asked.columns),
+            "digest": rows.digest,
+            **({"gaps": True} if asked.gaps else {}),
+        },
         "method": method,
         "claims": claims,
         "answer": {"in": [], "out": [], "not_needed": []},

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
+import math
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -43,6 +44,21 @@ class DimNoise:
 
 
 @dataclass(frozen=True)
+class Treatment:
+    """What is done to the values of a dim before they are judged."""
+
+    clip: tuple[float, float] | None = None  # they are moved into this range
+    log: bool = False  # then their natural logarithm is taken
+
+    def of(self, values: list[float]) -> list[float]:
+        """Return values as they are judged; raises ValueError where there is no logarithm."""
+        if self.clip is not None:
+            low, high = self.clip
+            values = [min(max(x, low), high) for x in values]
+        return [math.log(x) for x in values] if self.log else values
+
+
+@dataclass(frozen=True)
 class Proof:
     """A proof file as it was read, every entry of the expected kind."""
 
@@ -61,6 +77,8 @@ class Proof:
     method: dict[str, Any]
     claims: list[list[Any]] = field(repr=False)
     answer: dict[str, list[int]]
+    treatments: tuple[Treatment, ...] = ()  # of the values of each dim, before anything else
+    gaps: bool = False  # a value may be missing in a row
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -166,8 +184,9 @@ def _parse(document: dict[str, Any]) -> Proof:
     problem, goal, noise = document["problem"], document["goal"], document["noise"]
     groups = tuple(_text(name) for name, _ in problem["groups"])
     arms = tuple(tuple(map(_text, members)) for _, members in problem["groups"])
-    dims = tuple(_text(name) for name, _ in problem["dims"])
-    directions = [direction for _, direction in problem["dims"]]
+    dims = tuple(_text(entry[0]) for entry in problem["dims"])
+    directions = [entry[1] for entry in problem["dims"]]
+    treatments = tuple(_treatment(entry) for entry in problem["dims"])
     _need(bool(groups) and bool(dims) and all(arms), "there are no groups, arms or dims")
     _need(len(set(groups)) == len(groups) and len(set(dims)) == len(dims), "a name stands twice")
     _need(all(len(set(a)) == len(a) for a in arms), "an arm stands twice in a group")
@@ -194,8 +213,26 @@ def _parse(document: dict[str, Any]) -> Proof:
     return Proof(
         document, groups, arms, dims, signs, models, noise["arms"] == "independent",
         noise["dependence"] == "independent", pareto, epsilon, weights, delta,
-        document["method"], claims, answer,
+        document["method"], claims, answer, treatments, _flag(document["data"].get("gaps", False)),
     )  # fmt: skip
+
+
+def _treatment(entry: list[Any]) -> Treatment:
+    """Return the treatment of a dim: [name, direction] or [name, direction, {"clip", "log"}]."""
+    _need(len(entry) in (2, 3), "a dim is a name, a direction and, maybe, a treatment")
+    given = entry[2] if len(entry) == 3 else {}
+    _need(set(given) <= {"clip", "log"}, "a treatment is to clip or to take the logarithm")
+    clip = None
+    if "clip" in given:
+        low, high = given["clip"]
+        clip = _number(low), _number(high)
+        _need(clip[0] < clip[1], "a range must not be empty")
+    return Treatment(clip, _flag(given.get("log", False)))
+
+
+def _flag(value: Any) -> bool:
+    _need(isinstance(value, bool), f"{value!r} is neither true nor false")
+    return bool(value)
 
 
 def _noise(given: dict[str, Any]) -> DimNoise:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import math
 import struct
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -75,10 +75,12 @@ def exact_sum(values: list[float]) -> Fraction:
     return result
 
 
-def read_observations(source: Any, dims: Sequence[str], columns: dict[str, Any]) -> Observations:
+def read_observations(
+    source: Any, dims: Sequence[str], columns: dict[str, Any], gaps: bool = False
+) -> Observations:
     """Return the rows of a table; `columns` are those of a proof: group, arm, item, index.
 
-    A `Table` must have been read with its dims.
+    A `Table` must have been read with its dims. With `gaps` a value may be missing; it is NaN then.
     """
     index = columns.get("index")
     names = (*dims, *([index] if index else []))
@@ -86,7 +88,7 @@ def read_observations(source: Any, dims: Sequence[str], columns: dict[str, Any])
         table = source
     else:
         roles = {key: columns[key] for key in ("group", "arm", "item") if columns.get(key)}
-        table = Table(source, names, roles)
+        table = Table(source, names, roles, gaps=tuple(dims) if gaps else False)
     places = [table.dims.index(name) for name in names]
     with_items = columns.get("item") is not None
     found = Observations(tuple(dims), link=first_link(dims))
@@ -117,6 +119,13 @@ def add_row(found: Observations, keys: tuple[str, ...], row: list[float]) -> Non
         found.items.setdefault(arm, []).append(keys[2])
     if len(row) > len(found.dims):
         found.index.setdefault(arm, []).append(int(row[-1]) if row[-1] == int(row[-1]) else -1)
+
+
+def treated(found: Observations, treat: Sequence[Callable[[list[float]], list[float]]]) -> None:
+    """Leave out the values that are missing, and put others as they are judged, in place."""
+    for arm, columns in found.values.items():
+        there = [[x for x in column if not math.isnan(x)] for column in columns]
+        found.values[arm] = [of(column) for of, column in zip(treat, there, strict=True)]
 
 
 def _sort(found: Observations) -> None:

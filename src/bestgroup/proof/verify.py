@@ -17,7 +17,7 @@ from bestgroup.proof import boxes, items, pairs, selections
 from bestgroup.proof.boxes import Status, Tick
 from bestgroup.proof.chain import check_chain
 from bestgroup.proof.format import Proof, Refused, digest_of, parse, read_document, signature_of
-from bestgroup.proof.observations import Observations, read_observations
+from bestgroup.proof.observations import Observations, read_observations, treated
 from bestgroup.proof.words import assumptions_of, statement_of
 
 Checker = Callable[[Proof, Observations, Tick], Status]
@@ -152,7 +152,7 @@ def _identity(document: dict[str, Any], digest: str, key: bytes | None) -> list[
 def _rows(proof: Proof, observations: Any) -> Observations:
     data = proof.document["data"]
     try:
-        rows = read_observations(observations, proof.dims, dict(data["columns"]))
+        rows = read_observations(observations, proof.dims, dict(data["columns"]), proof.gaps)
     except InvalidInput as error:
         raise Refused("data", str(error)) from None
     except (KeyError, TypeError) as error:
@@ -163,6 +163,12 @@ def _rows(proof: Proof, observations: Any) -> Observations:
         )
     if rows.digest != data.get("digest"):
         raise Refused("data", "the rows, or their order, are not those that the proof is about")
+    if proof.gaps and proof.method.get("kind") != "boxes":
+        raise Refused("format", "values may be missing where bounds of single arms prove only")
+    try:
+        treated(rows, [treatment.of for treatment in proof.treatments])
+    except ValueError:
+        raise Refused("data", "a value that is not positive has no logarithm") from None
     known = {(g, a) for g, arms in zip(proof.groups, proof.arms, strict=True) for a in arms}
     for arm, columns in rows.values.items():
         if arm not in known:
@@ -175,7 +181,8 @@ def _rows(proof: Proof, observations: Any) -> Observations:
 
 def _in_range(proof: Proof, arm: tuple[str, str], columns: list[list[float]]) -> None:
     for noise, column in zip(proof.noise, columns, strict=True):
-        if noise.kind == "bounded" and not noise.low <= min(column) <= max(column) <= noise.high:
+        least, most = min(column, default=noise.low), max(column, default=noise.high)
+        if noise.kind == "bounded" and not noise.low <= least <= most <= noise.high:
             raise Refused("data", f"a value of {arm[0]}, {arm[1]} lies outside of its range")
         if noise.kind == "bernoulli" and not set(column) <= {0.0, 1.0}:
             raise Refused("data", f"a value of {arm[0]}, {arm[1]} is neither 0 nor 1")

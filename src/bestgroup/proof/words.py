@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from bestgroup.proof.format import DimNoise, Proof
+from bestgroup.proof.format import DimNoise, Proof, Treatment
 
 ROWS = (
     "no observation was left out or picked because of its value",
     "how long an evaluation takes, and whether it fails, says nothing about its value",
 )
+MISSING = "whether a value is missing has nothing to do with what it is"
 FIXED = "groups, arms, dims, weights, epsilon and delta were fixed before the values were seen"
 AS_THEY_CAME = (
     "groups and arms may have been added because of what was seen; the table has them in the order in "
@@ -53,6 +54,8 @@ def assumptions_of(proof: Proof) -> list[str]:
         f"{name}: {_noise_words(noise)}"
         for name, noise in zip(proof.dims, proof.noise, strict=True)
     ]
+    words += [_treatment_words(*pair) for pair in zip(proof.dims, proof.treatments, strict=True)]
+    words = [word for word in words if word] + ([MISSING] if proof.gaps else [])
     words.append(
         "dims of one pull are independent"
         if proof.independent_dims
@@ -81,6 +84,16 @@ def _items_words(proof: Proof) -> list[str]:
     if proof.method["ordered_by"] == "digest":
         order = "their order is that of a digest of their names, which no value chose"
     return [words, order, "arms may depend on each other in any way"]
+
+
+def _treatment_words(name: str, treatment: Treatment) -> str:
+    """Return what is done to the values of a dim, in words; none if nothing is."""
+    parts: list[str] = []
+    if treatment.clip is not None:
+        parts.append(f"clipped to {treatment.clip[0]!r} .. {treatment.clip[1]!r}")
+    if treatment.log:
+        parts.append("judged by its natural logarithm, in which all its numbers here are")
+    return f"{name} is {' and '.join(parts)}" if parts else ""
 
 
 def _noise_words(noise: DimNoise) -> str:

@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 import bestgroup as bg
 from bestgroup.cli.main import app as command
 from bestgroup.errors import TicketError
+from bestgroup.studies.catalog import audit_trail
 from bestgroup.studies.storage.memory import MemoryStore
 
 MEANS = {
@@ -181,3 +182,49 @@ def test_the_command_line(tmp_path):
     work(bg.load_study("late", storage), 2)
     assert run("course", "late", "--json").exit_code == 0
     assert run("check", "late").exit_code == 0
+
+
+def test_the_service():
+    import warnings
+
+    from bestgroup.service.app import create_app
+    from bestgroup.service.auth import Tokens
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        from fastapi.testclient import TestClient
+    store = MemoryStore()
+    study = bg.create_study("late", PROBLEM, GOAL, 0.1, store)
+    work(study, 3)
+    headers = {"Authorization": f"Bearer {'w' * 40}"}
+    app = create_app(store, Tokens("w" * 40, "r" * 40))
+    client = TestClient(app, base_url="http://localhost", headers=headers)
+
+    def call(method, path, body=None):
+        return client.request(method, f"/api/v1/{path}", params={"study": "late"}, json=body)
+
+    assert call("GET", "arms").json()["left"] == 4
+    joined = call("POST", "join", {"group": "C", "arms": ["c1"], "new": True})
+    assert joined.status_code == 200, joined.text
+    assert joined.json()["left"] == 3 and joined.json()["groups"]["C"] == ["c1"]
+    for path in ("view", "arms", "course", "status", "answer", "decisions", "changes", "study"):
+        found = call("GET", path)
+        assert found.status_code == 200, (path, found.text)
+    assert call("GET", "view").json()["groups"] == 3
+    work(study)
+    answer = call("GET", "answer").json()
+    assert answer["final"] and answer["in"] == ["A", "C"]
+    assert [row["group"] for row in answer["deploy"]] == ["A", "C"]
+    left = call("POST", "withdraw", {"group": "A"})
+    assert left.status_code == 200 and list(left.json()["groups"]) == ["B", "C"]
+    assert call("GET", "view").json()["groups"] == 2
+    assert call("GET", "answer").json()["in"] == ["C"]
+    assert call("POST", "withdraw", {"group": "Z"}).status_code in (400, 422)
+    assert call("POST", "join", {"group": "C", "arms": ["x", "y"]}).status_code in (400, 422)
+    trail = audit_trail(store)
+    assert [row["what"] for row in trail if row["what"] != "create"] == ["withdraw", "join"]
+    read = TestClient(
+        app, base_url="http://localhost", headers={"Authorization": f"Bearer {'r' * 40}"}
+    )
+    refused = read.post("/api/v1/withdraw", params={"study": "late"}, json={"group": "C"})
+    assert refused.status_code == 403

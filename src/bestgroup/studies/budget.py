@@ -9,7 +9,7 @@ Stopping so is a stopping time, at which everything that is proven, and the leve
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,14 +23,16 @@ from bestgroup.studies.storage.records import Block
 class Budget:
     """The limits of a run, and what is spent so far; what earlier runs spent counts."""
 
-    def __init__(self, problem: Problem, pulls: Any = None, cost: Any = None) -> None:
+    def __init__(
+        self,
+        problem: Problem,
+        pulls: Any = None,
+        cost: Any = None,
+        everyone: Callable[[], Problem] | None = None,
+    ) -> None:
+        """Check the limits; `everyone` gives the problem with all arms that ever took part."""
         self.pulls = None if pulls is None else positive_int(pulls, "budget")
-        self._costs = problem.costs
-        self._arms = {
-            (group, arm): (i, j)
-            for i, group in enumerate(problem.groups)
-            for j, arm in enumerate(problem.arms[i])
-        }
+        self._everyone = everyone or (lambda: problem)
         dims = [dim.name for dim in problem.dims]
         self._limits: dict[int, float] = {}  # by dim; -1: the problem's costs
         if isinstance(cost, Mapping):
@@ -52,15 +54,17 @@ class Budget:
 
     def add(self, group: str, arm: str, rows: Any) -> None:
         """Take up rows of values that were told, all dims in their order."""
-        self._add(*self._arms[group, arm], np.atleast_2d(np.asarray(rows, float)))
+        place = self._everyone().index(group, arm)
+        self._add(*place, np.atleast_2d(np.asarray(rows, float)))
 
     def _add(self, i: int, j: int, values: Any) -> None:
+        costs = self._everyone().costs
         self.told += len(values)
         for d in self._limits:
             if d >= 0:
                 self.spent[d] += float(np.sum(values[:, d]))
-            elif self._costs is not None:
-                self.spent[d] += len(values) * self._costs[i][j]
+            elif costs is not None:
+                self.spent[d] += len(values) * costs[i][j]
 
     def left(self, under_way: Sequence[tuple[str, str]]) -> float:
         """Return how many more pulls may be begun while others of these arms are under way."""
@@ -69,9 +73,10 @@ class Budget:
             most = self.pulls - self.told - len(under_way)
         for d, limit in self._limits.items():
             rest = limit - self.spent[d]
-            if d < 0 and self._costs is not None:
-                rest -= sum(self._costs[i][j] for i, j in map(self._arms.__getitem__, under_way))
-                most = min(most, math.floor(rest / max(map(max, self._costs)) + 1e-9))
+            now = self._everyone()
+            if d < 0 and now.costs is not None:
+                rest -= sum(now.costs[i][j] for i, j in (now.index(*arm) for arm in under_way))
+                most = min(most, math.floor(rest / max(map(max, now.costs)) + 1e-9))
             elif rest <= 0:
                 most = 0
             else:

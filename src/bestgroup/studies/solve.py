@@ -238,7 +238,7 @@ def solve(
             study.import_observations(known)
         _Solving(study, evaluator, settings).solve()
         seconds = time.monotonic() - begun
-        why = {group: study.explain(group) for group in problem.groups}
+        why = {group: study.explain(group) for group in study.problem.groups}
         found = Solution(study.answer(), why, study.certificate(), study, seconds)
         log.info("%s", found)
         return found
@@ -313,7 +313,7 @@ def _open(
     spec = study.spec
     goal = check_goal(goal, [dim.name for dim in problem.decided])
     for what, ours, theirs in (
-        ("problem", problem, spec.problem),
+        ("problem", problem, spec.problem if spec.roster is None else spec.roster.base),
         ("goal", goal, spec.goal),
         ("delta", float(delta), spec.delta),
     ):
@@ -379,7 +379,8 @@ class _Solving(Loop):
             retries=settings.retries,
             per_arm=settings.per_arm,
         )
-        self._budget = Budget(study.problem, settings.budget, settings.budget_cost)
+        limits = settings.budget, settings.budget_cost
+        self._budget = Budget(study.problem, *limits, everyone=lambda: study.spec.everyone)
         self._budget.before(study.blocks())
         self._size = settings.together if evaluator.many else 1
         self._here = _Here(study, self._size, self._budget)

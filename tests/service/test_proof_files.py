@@ -1,6 +1,7 @@
 """Proof files over HTTP: made of one moment, and called verified by the verifier alone."""
 
 import json
+import subprocess
 
 import pytest
 from test_service import client_of, finish, get, make
@@ -10,7 +11,7 @@ from bestgroup.service import proof_files
 from bestgroup.service.app import create_app
 from bestgroup.service.auth import Tokens
 from bestgroup.studies.storage.memory import MemoryStore
-from serving import READER, WRITER
+from serving import READER, WRITER, description
 
 
 @pytest.fixture(scope="module")
@@ -72,3 +73,17 @@ def test_a_study_without_a_proof_says_why(client):
         response = client.get(f"/api/v1/{route}", params={"study": "tel"})
         assert response.status_code == 422
         assert "nothing is proven, so there is no proof file" in response.json()["detail"]
+
+
+def test_before_the_first_tell_there_is_a_proof_of_nothing(client):
+    body = description(name="untouched")
+    assert client.post("/api/v1/studies", json=body).status_code == 201
+    found = get(client, "verified", study="untouched")
+    assert found["verified"] and found["failed"] is None
+
+
+def test_a_verifier_that_breaks_is_said_and_is_no_5xx(client, monkeypatch):
+    broken = subprocess.CompletedProcess([], 1, stdout=b"", stderr=b"ValueError: no such thing")
+    monkeypatch.setattr(proof_files.subprocess, "run", lambda *_, **__: broken)
+    response = client.get("/api/v1/verified", params={"study": "demo"})
+    assert response.status_code == 422 and "no such thing" in response.json()["detail"]

@@ -201,7 +201,8 @@ def _arms(proof: Proof, chain: Chain, observations: Any) -> dict[tuple[int, int]
             raise Refused("chain", f"row {k} ({where}) does not stand where the export had it")
     found: dict[tuple[int, int], _Arm] = {}
     starts = [k for k in range(len(order)) if k == 0 or order[k][:2] != order[k - 1][:2]]
-    for start, stop in zip(starts, [*starts[1:], len(order)], strict=True):
+    stops = [*starts[1:], len(order)] if starts else []  # before the first tell there is no row
+    for start, stop in zip(starts, stops, strict=True):
         i, j, _ = order[start]
         found[i, j] = _Arm(whole[start:stop, :-1], whole[start:stop, -1])
     return found

@@ -94,11 +94,11 @@ def verified(watched: AStudy) -> schemas.Verified:
             raise Busy(
                 f"the verifier took longer than {PATIENCE:g} s; run `bestgroup verify` yourself"
             ) from None
-        if done.returncode not in (0, 1):
-            raise InvalidInput(
-                f"the verifier could not be run: {done.stderr.decode(errors='replace').strip()[-300:]}"
-            )
-        found = json.loads(done.stdout)
+        try:
+            found = json.loads(done.stdout)
+        except ValueError:  # it ended before it came to a verdict
+            said = done.stderr.decode(errors="replace").strip()[-300:]
+            raise InvalidInput(f"the verifier could not be run: {said}") from None
         return schemas.Verified(
             verified=bool(found["verified"]) and done.returncode == 0,
             digest=found["digest"],

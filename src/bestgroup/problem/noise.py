@@ -75,6 +75,11 @@ class _Model:
         """Return a model of one dim for each dim."""
         return [self] * dims
 
+    def at_dim(self, d: int, dims: int) -> dict[str, Any]:
+        """Return what is assumed of dim d alone, as plain JSON without what goes without saying."""
+        ends = {name: _spread(getattr(self, name), dims, name)[d] for name in self.needed}
+        return {"kind": self.kind, **{name: float(value) for name, value in ends.items()}}
+
     def law(self, dims: int) -> Law:
         """Return the law that simulated values have unless it is said."""
         return Normal(self.law_scale)
@@ -247,6 +252,11 @@ class Bounded(_Model):
         """Return a model of one dim for each dim."""
         low, high = self.ends(dims)
         return [Bounded(a, b) for a, b in zip(low.tolist(), high.tolist(), strict=True)]
+
+    def at_dim(self, d: int, dims: int) -> dict[str, Any]:
+        """Return what is assumed of dim d alone, with the difference on one item if it was said."""
+        most = {} if self.difference is None else {"difference": float(self.reaches(dims)[d])}
+        return {**super().at_dim(d, dims), **most}
 
     def law(self, dims: int) -> Law:
         """Return a beta law whose standard deviation is a sixth of the range."""
@@ -437,6 +447,10 @@ class NoiseByDim(_Model):
     def each(self, dims: int) -> list[Any]:
         """Return a model of one dim for each dim."""
         return list(self.models)
+
+    def at_dim(self, d: int, dims: int) -> dict[str, Any]:
+        """Return what is assumed of dim d alone."""
+        return self.models[d].at_dim(0, 1)
 
     def law(self, dims: int) -> Law:
         """Return the laws that simulated values have unless they are said."""

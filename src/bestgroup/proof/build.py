@@ -12,7 +12,7 @@ from typing import Any
 from bestgroup._version import __version__
 from bestgroup.errors import InvalidInput
 from bestgroup.problem.goals import Goal
-from bestgroup.problem.noise import Bernoulli, Bounded, Gaussian, Noise, NoiseByDim, SubGaussian
+from bestgroup.problem.noise import Noise
 from bestgroup.problem.problem import Dim, Problem
 from bestgroup.problem.status import Status as Word
 from bestgroup.proof.boxes import Status
@@ -131,21 +131,5 @@ def missing(asked: Asked, found: Status) -> str | None:
 
 def noise_entry(noise: Noise, dims: int) -> dict[str, Any]:
     """Return the noise of a proof document, a model for each dim."""
-    models = noise.models if isinstance(noise, NoiseByDim) else (noise,) * dims
-    entries: list[dict[str, Any]] = []
-    for d, model in enumerate(models):
-        k, size = (0, 1) if isinstance(noise, NoiseByDim) else (d, dims)
-        if isinstance(model, SubGaussian):
-            entries.append({"kind": "subgaussian", "scale": float(model.scales(size)[k])})
-        elif isinstance(model, Bounded):
-            low, high = model.ends(size)
-            entry = {"kind": "bounded", "low": float(low[k]), "high": float(high[k])}
-            if model.difference is not None:
-                entry["difference"] = float(model.reaches(size)[k])
-            entries.append(entry)
-        elif isinstance(model, Bernoulli):
-            entries.append({"kind": "bernoulli"})
-        else:
-            assert isinstance(model, Gaussian)
-            entries.append({"kind": "gaussian"})
+    entries = [noise.at_dim(d, dims) for d in range(dims)]
     return {"dims": entries, "arms": str(noise.arms), "dependence": str(noise.dependence)}

@@ -12,16 +12,15 @@ from bestgroup.compile.kernel import kernel
 from bestgroup.errors import InvalidInput
 from bestgroup.inference.confidence_sequences.boxes import BoxRule, absorb, box
 from bestgroup.inference.evalues.normal import mixture_edge
-from bestgroup.inference.kinds import BERNOULLI, BOUNDED, SUBGAUSSIAN
+from bestgroup.inference.kinds import BY_BETS, IN_RANGE, SUBGAUSSIAN
 from bestgroup.inference.radii import Radius, radius_at
 from bestgroup.problem.arrays import Floats
 from bestgroup.problem.status import Status
 from bestgroup.proof.build import Asked, document
+from bestgroup.proof.noise import BOX_PROCESS
 from bestgroup.proof.sequences import BETS, WIDE
 
 _ROOM = 1e-9  # of a bound's distance from the mean: what rounding may have done is far less
-_RANGES = (BOUNDED, BERNOULLI)
-_NAMES = {"bounded": "betting", "bernoulli": "jeffreys", "gaussian": "t-mixture"}
 
 Bound = tuple[int, float]  # the count, and the bound in units in which larger is better
 
@@ -68,9 +67,8 @@ def _process(asked: Asked, method: BoxMethod, d: int) -> dict[str, Any]:
     rule = asked.problem.noise.boxes(asked.problem.shape, asked.delta)
     if rule.kind[d] == SUBGAUSSIAN or method.scaled:
         return {"name": "mixture", "precisions": list(WIDE), "fixed_at": 0}
-    noise: Any = asked.problem.noise
-    model = noise.models[d] if hasattr(noise, "models") else noise
-    return {"name": _NAMES[model.kind], "fixed_at": 0}
+    model = asked.problem.noise.each(asked.problem.shape.dims)[d]
+    return {"name": BOX_PROCESS[model.kind], "fixed_at": 0}
 
 
 def all_bounds(asked: Asked, method: BoxMethod) -> dict[tuple[int, int, int, int], Bound]:
@@ -128,10 +126,10 @@ def _bounds(
         part = rule._replace(alpha=float(asked.delta * shares[side]))
         best = best_box.compiled if len(values) > 50 else best_box
         n, m = best(part, values, d, first, side)
-        if n and rule.kind[d] == BOUNDED:
+        if n and rule.kind[d] in BY_BETS:
             m = _tightened(part, values[:n], d, side, float(m))
         mean = float(values[:n].mean()) if n else 0.0
-        least = 1e-12 * float(rule.scale[d]) if rule.kind[d] in _RANGES else 0.0
+        least = 1e-12 * float(rule.scale[d]) if rule.kind[d] in IN_RANGE else 0.0
         # Bounds are strict, so that the end of a range is one only if it is passed.
         room = _ROOM * abs(mean - m) + 1e-15 * abs(m) + least
         room = room if side else -room

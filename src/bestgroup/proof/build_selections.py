@@ -34,6 +34,7 @@ from bestgroup.problem.arrays import Floats
 from bestgroup.problem.status import Status
 from bestgroup.proof.build import Asked, document, noise_entry
 from bestgroup.proof.build_scouted import fed_session
+from bestgroup.proof.noise import RANGED
 from bestgroup.proof.selection_evidence import BY_BETS, NORMAL
 
 _ROOM = 1e-3  # that a tilt aims at beyond its level
@@ -110,7 +111,7 @@ def _document(
 ) -> dict[str, Any]:
     D = asked.problem.shape.dims
     kinds = {entry["kind"] for entry in noise_entry(asked.problem.noise, D)["dims"]}
-    ranges = kinds <= {"bounded", "bernoulli"}
+    ranges = kinds <= RANGED
     names = {
         (False, "union"): "normal",
         (True, "union"): "normal and bets",

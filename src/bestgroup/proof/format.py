@@ -18,6 +18,7 @@ from typing import Any
 
 from bestgroup.errors import InvalidInput
 from bestgroup.files.replacing import check_writable, replacing
+from bestgroup.proof.noise import DimNoise, number, read_noise
 
 FORMAT, VERSION = "bestgroup-proof", 1
 MOST_CLAIM = 64  # bytes of a claim in the file
@@ -30,17 +31,6 @@ class Refused(Exception):
     def __init__(self, check: str, why: str, claim: int | None = None) -> None:
         super().__init__(why)
         self.check, self.why, self.claim = check, why, claim
-
-
-@dataclass(frozen=True)
-class DimNoise:
-    """What is assumed of the values of a dim."""
-
-    kind: str  # subgaussian, bounded, bernoulli, gaussian
-    scale: float = 0.0  # of subgaussian noise
-    low: float = 0.0  # of values in a range, as they are in the table
-    high: float = 1.0
-    difference: float | None = None  # of two arms on one item, at most
 
 
 @dataclass(frozen=True)
@@ -191,17 +181,17 @@ def _parse(document: dict[str, Any]) -> Proof:
     _need(len(set(groups)) == len(groups) and len(set(dims)) == len(dims), "a name stands twice")
     _need(all(len(set(a)) == len(a) for a in arms), "an arm stands twice in a group")
     _need(set(directions) <= {"max", "min"}, "a dim is neither maximised nor minimised")
-    models = tuple(_noise(given) for given in noise["dims"])
+    models = tuple(read_noise(given) for given in noise["dims"])
     _need(len(models) == len(dims), "there must be one noise model for each dim")
     _need(noise["arms"] in ("independent", "arbitrary"), "arms must be independent or arbitrary")
     _need(noise["dependence"] in ("independent", "arbitrary"), "dims likewise")
     pareto = goal["kind"] == "pareto"
     _need(pareto or goal["kind"] == "best", "the goal must be pareto or best")
-    epsilon = tuple(map(_number, goal["epsilon"] if pareto else [goal["epsilon"]]))
-    weights = () if pareto else tuple(map(_number, goal["weights"]))
+    epsilon = tuple(map(number, goal["epsilon"] if pareto else [goal["epsilon"]]))
+    weights = () if pareto else tuple(map(number, goal["weights"]))
     _need(len(epsilon if pareto else weights) == len(dims), "one number for each dim is needed")
     _need(min(epsilon) >= 0.0 and min(weights, default=1.0) > 0.0, "epsilon and weights: signs")
-    delta = Fraction(_number(document["delta"]))
+    delta = Fraction(number(document["delta"]))
     _need(0 < delta < 1, "delta must lie between 0 and 1")
     claims, answer = document["claims"], document["answer"]
     _need(isinstance(claims, list) and all(isinstance(c, list) for c in claims), "claims are lists")
@@ -225,7 +215,7 @@ def _treatment(entry: list[Any]) -> Treatment:
     clip = None
     if "clip" in given:
         low, high = given["clip"]
-        clip = _number(low), _number(high)
+        clip = number(low), number(high)
         _need(clip[0] < clip[1], "a range must not be empty")
     return Treatment(clip, _flag(given.get("log", False)))
 
@@ -233,22 +223,6 @@ def _treatment(entry: list[Any]) -> Treatment:
 def _flag(value: Any) -> bool:
     _need(isinstance(value, bool), f"{value!r} is neither true nor false")
     return bool(value)
-
-
-def _noise(given: dict[str, Any]) -> DimNoise:
-    kind = given["kind"]
-    if kind == "subgaussian":
-        model = DimNoise(kind, scale=_number(given["scale"]))
-        _need(model.scale > 0.0, "a scale must be positive")
-        return model
-    if kind == "bounded":
-        most = None if given.get("difference") is None else _number(given["difference"])
-        model = DimNoise(kind, 0.0, _number(given["low"]), _number(given["high"]), most)
-        _need(model.low < model.high, "a range must not be empty")
-        _need(most is None or most > 0.0, "a difference must be positive")
-        return model
-    _need(kind in ("bernoulli", "gaussian"), f"there is no noise model {kind!r}")
-    return DimNoise(kind)
 
 
 def _need(holds: bool, why: str) -> None:
@@ -259,11 +233,6 @@ def _need(holds: bool, why: str) -> None:
 def _text(value: Any) -> str:
     _need(isinstance(value, str), f"{value!r} is no name")
     return str(value)
-
-
-def _number(value: Any) -> float:
-    _need(isinstance(value, int | float) and not isinstance(value, bool), f"{value!r} is no number")
-    return float(value)
 
 
 def _index(value: Any, size: int) -> int:
@@ -285,11 +254,6 @@ def integers(row: list[Any], limits: tuple[int, ...]) -> list[int]:
     """Return the first entries of a claim, each an index below its limit."""
     _need(len(row) >= len(limits), "a claim is too short")
     return [_index(value, limit) for value, limit in zip(row, limits, strict=False)]
-
-
-def number(value: Any) -> float:
-    """Return a number of a claim."""
-    return _number(value)
 
 
 def check_processes(

@@ -16,8 +16,9 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from bestgroup.proof.boxes import Status, Tick, settle_best
-from bestgroup.proof.format import Proof, Refused, integers, number
+from bestgroup.proof.format import Proof, Refused, integers
 from bestgroup.proof.intervals import Interval, down, interval, up
+from bestgroup.proof.noise import RANGED, number
 from bestgroup.proof.observations import Observations
 from bestgroup.proof.pairs import STALE, WON, conclude, shares_of_groups
 
@@ -88,7 +89,7 @@ def _claim(proof: Proof, row: list[Any]) -> list[int]:
 def reach_of(proof: Proof, d: int) -> Fraction:
     """Return by how much two values on one item can differ."""
     noise = proof.noise[d]
-    if noise.kind not in ("bounded", "bernoulli"):
+    if noise.kind not in RANGED:
         raise Refused("format", "shared items need a range of the values")
     width = Fraction(noise.high) - Fraction(noise.low)
     return width if noise.difference is None else min(width, Fraction(noise.difference))

@@ -29,6 +29,7 @@ from bestgroup.proof.format import (
     number,
 )
 from bestgroup.proof.intervals import Interval, interval, log, sqrt
+from bestgroup.proof.noise import RANGED, SCALED, SUB_GAUSSIAN, SYMMETRIC
 from bestgroup.proof.normal_pairs import difference_value
 from bestgroup.proof.observations import Observations, exact_sum
 from bestgroup.proof.pair_evidence import Pair, pair_reaches, pays
@@ -37,10 +38,10 @@ from bestgroup.proof.scouted import Scouting, largest_bet
 OVER, WON, STALE = 0, 1, 2
 Shares = tuple[list[Fraction], list[Fraction], list[Fraction]]  # of over, won, stale, by group
 SERVES = {
-    "normal": {"subgaussian"},
-    "difference": {"subgaussian", "bounded", "bernoulli"},
-    "bets": {"bounded", "bernoulli"},
-    "symmetric": {"gaussian"},
+    "normal": SCALED,
+    "difference": SUB_GAUSSIAN,
+    "bets": RANGED,
+    "symmetric": SYMMETRIC,
 }
 
 
@@ -198,7 +199,7 @@ def _reaches_after(
         q = scouting.precision(seen[0], seen[1], shift, scale)
     if noise.kind != "subgaussian":
         scales = scouting.bet(seen[0], seen[1], shift), scouting.bet(seen[1], seen[0], -shift)
-    if noise.kind in ("bounded", "bernoulli"):
+    if noise.kind in RANGED:
         most = largest_bet(seen[0], False), largest_bet(seen[1], True)
     pair = Pair((columns[0], columns[1]), exact, q, scales, most)
     return pair_reaches(noise, proof.signs[d], pair, level, fast)

@@ -20,6 +20,7 @@ from typing import NamedTuple
 
 from bestgroup.proof.format import Proof, Refused
 from bestgroup.proof.intervals import Interval, exp, interval, log, sqrt
+from bestgroup.proof.noise import RANGED, SCALED, SYMMETRIC, TWO_VALUED
 from bestgroup.proof.observations import Observations, exact_sum
 from bestgroup.proof.special import point
 
@@ -67,10 +68,10 @@ class Scouting:
     def unit(self, d: int) -> Fraction:
         """Return what one is in a dim: the scale, the range, or the unit of the values."""
         noise = self.proof.noise[d]
-        if noise.kind == "subgaussian":
+        if noise.kind in SCALED:
             return Fraction(noise.scale)
         return (
-            Fraction(1) if noise.kind == "gaussian" else Fraction(noise.high) - Fraction(noise.low)
+            Fraction(1) if noise.kind in SYMMETRIC else Fraction(noise.high) - Fraction(noise.low)
         )
 
     def _mean(self, i: int, j: int, d: int, n: int) -> Fraction:
@@ -86,7 +87,7 @@ class Scouting:
         )
 
     def _pooled(self, d: int) -> Fraction:
-        if self.proof.noise[d].kind not in ("bounded", "gaussian"):
+        if self.proof.noise[d].kind in SCALED | TWO_VALUED:
             return Fraction(0)
         arms = [(i, j) for i, size in enumerate(self.proof.sizes) for j in range(size)]
         means = [self._mean(i, j, d, FIRST) for i, j in arms]
@@ -97,16 +98,16 @@ class Scouting:
     def _seen(self, i: int, j: int, d: int, n: int) -> Seen:
         kind, mean = self.proof.noise[d].kind, self._mean(i, j, d, n)
         low = 0
-        if kind in ("bounded", "bernoulli"):
+        if kind in RANGED:
             noise = self.proof.noise[d]
             low = Fraction(noise.low if self.proof.signs[d] > 0 else -noise.high) / self.unit(d)
-        if kind == "subgaussian":
+        if kind in SCALED:
             variance = Fraction(1)
-        elif kind == "bernoulli":
+        elif kind in TWO_VALUED:
             p = ((mean - low) * n + 1) / (n + 2)
             variance = p * (1 - p)
         else:
-            rare = Fraction(1, 100) if kind == "bounded" else 0
+            rare = Fraction(1, 100) if kind in RANGED else 0
             variance = (self._squares(i, j, d, n) + 2 * self.pooled[d] + rare) / (n + 1)
         return Seen(n, interval(mean), interval(variance), interval(mean - low))
 

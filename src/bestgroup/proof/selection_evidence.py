@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 from bestgroup.proof.format import Proof, number
 from bestgroup.proof.intervals import Interval, exp, interval, log, sqrt
+from bestgroup.proof.noise import SCALED, TWO_VALUED
 from bestgroup.proof.normal_pairs import conjugate
 from bestgroup.proof.observations import Observations
 from bestgroup.proof.wealth_pairs import Bets, Values, conjugate_of, hull_of, shares_of
@@ -122,7 +123,7 @@ class View:
     def _size(self, d: int) -> Fraction:
         """Return the scale of a dim, or its range where bets are made; half the range is a scale."""
         noise = self.proof.noise[d]
-        if noise.kind == "subgaussian":
+        if noise.kind in SCALED:
             return Fraction(noise.scale)
         width = Fraction(noise.high) - Fraction(noise.low)
         return width if self.kind == BY_BETS else width / 2
@@ -194,7 +195,7 @@ class View:
 def largest_bet(kind: str, values: list[float]) -> Interval:
     """Return the largest tuned bet on an arm of the leader, from the values before it was named."""
     n, mean = len(values), sum(map(Fraction, values)) / len(values)
-    if kind == "bernoulli":
+    if kind in TWO_VALUED:
         p = (mean * n + 1) / (n + 2)
         error = sqrt(interval(p * (1 - p) / n))
     else:

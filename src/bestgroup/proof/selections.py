@@ -22,6 +22,7 @@ from typing import Any
 from bestgroup.proof.boxes import Status, Tick, settle_best
 from bestgroup.proof.format import Proof, Refused, integers, number
 from bestgroup.proof.intervals import Interval, interval, log
+from bestgroup.proof.noise import RANGED, SCALED, SYMMETRIC
 from bestgroup.proof.observations import Observations
 from bestgroup.proof.selection_evidence import (
     NORMAL,
@@ -73,17 +74,17 @@ def check(proof: Proof, rows: Observations, tick: Tick) -> Status:
 
 def has_ranges(proof: Proof) -> bool:
     """Return whether all dims have a range."""
-    return all(noise.kind in ("bounded", "bernoulli") for noise in proof.noise)
+    return all(noise.kind in RANGED for noise in proof.noise)
 
 
 def process_of(proof: Proof) -> dict[str, Any]:
     """Return the process that the noise and the budget ask for."""
-    if any(noise.kind == "gaussian" for noise in proof.noise):
+    if any(noise.kind in SYMMETRIC for noise in proof.noise):
         raise ValueError("there is no such process for normal noise of unknown variance")
     name = "normal"
     if has_ranges(proof):
         name = "normal and bets" if proof.method["budget"] == "union" else "bets"
-    elif proof.method["budget"] != "union" and any(n.kind != "subgaussian" for n in proof.noise):
+    elif proof.method["budget"] != "union" and any(n.kind not in SCALED for n in proof.noise):
         raise ValueError("leaders need one kind of noise")
     return {"name": name, "fixed_at": 0}
 

@@ -12,7 +12,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from bestgroup.proof.format import DimNoise, Proof
+from bestgroup.proof.format import Proof
 from bestgroup.proof.intervals import (
     INF,
     LOG_2,
@@ -26,6 +26,7 @@ from bestgroup.proof.intervals import (
     sqrt,
     up,
 )
+from bestgroup.proof.noise import RANGED, SCALED, SUB_GAUSSIAN, SYMMETRIC, TWO_VALUED, DimNoise
 from bestgroup.proof.special import incomplete_beta, log_beta, psi_of, student
 
 BETS = tuple(2.0**k for k in (-8, -7, -6, -5, -4, -3, -2, -1, -0.5, 0, 0.5, 1, 1.5, 2, 3))
@@ -57,7 +58,7 @@ class Side(NamedTuple):
 
     def scale(self) -> Interval:
         """Return the scale of the noise: half of the range of values in a range (Hoeffding)."""
-        if self.noise.kind == "subgaussian":
+        if self.noise.kind in SCALED:
             return interval(self.noise.scale)
         return (interval(self.noise.high) - self.noise.low) / 2.0
 
@@ -177,13 +178,13 @@ PROCESSES: dict[str, Process] = {
 }  # fmt: skip
 # Which noise each process is a proof for.
 SERVES = {
-    "mixture": {"subgaussian", "bounded", "bernoulli"},
-    "union": {"subgaussian", "bounded", "bernoulli"},
-    "stitched": {"subgaussian", "bounded", "bernoulli"},
-    "fixed": {"subgaussian", "bounded", "bernoulli"},
-    "betting": {"bounded", "bernoulli"},
-    "jeffreys": {"bernoulli"},
-    "t-mixture": {"gaussian"},
+    "mixture": SUB_GAUSSIAN,
+    "union": SUB_GAUSSIAN,
+    "stitched": SUB_GAUSSIAN,
+    "fixed": SUB_GAUSSIAN,
+    "betting": RANGED,
+    "jeffreys": TWO_VALUED,
+    "t-mixture": SYMMETRIC,
 }
 
 

@@ -181,11 +181,9 @@ def _rows(proof: Proof, observations: Any) -> Observations:
 
 def _in_range(proof: Proof, arm: tuple[str, str], columns: list[list[float]]) -> None:
     for noise, column in zip(proof.noise, columns, strict=True):
-        least, most = min(column, default=noise.low), max(column, default=noise.high)
-        if noise.kind == "bounded" and not noise.low <= least <= most <= noise.high:
-            raise Refused("data", f"a value of {arm[0]}, {arm[1]} lies outside of its range")
-        if noise.kind == "bernoulli" and not set(column) <= {0.0, 1.0}:
-            raise Refused("data", f"a value of {arm[0]}, {arm[1]} is neither 0 nor 1")
+        wrong = noise.against(column)
+        if wrong is not None:
+            raise Refused("data", f"a value of {arm[0]}, {arm[1]} {wrong}")
 
 
 def _answer(proof: Proof, found: Status) -> None:

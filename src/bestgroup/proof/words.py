@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bestgroup.proof.format import DimNoise, Proof, Treatment
+from bestgroup.proof.format import Proof, Treatment
 
 ROWS = (
     "no observation was left out or picked because of its value",
@@ -51,8 +51,7 @@ def statement_of(proof: Proof) -> str:
 def assumptions_of(proof: Proof) -> list[str]:
     """Return all that a proof rests on."""
     words = [
-        f"{name}: {_noise_words(noise)}"
-        for name, noise in zip(proof.dims, proof.noise, strict=True)
+        f"{name}: {noise.words()}" for name, noise in zip(proof.dims, proof.noise, strict=True)
     ]
     words += [_treatment_words(*pair) for pair in zip(proof.dims, proof.treatments, strict=True)]
     words = [word for word in words if word] + ([MISSING] if proof.gaps else [])
@@ -94,15 +93,3 @@ def _treatment_words(name: str, treatment: Treatment) -> str:
     if treatment.log:
         parts.append("judged by its natural logarithm, in which all its numbers here are")
     return f"{name} is {' and '.join(parts)}" if parts else ""
-
-
-def _noise_words(noise: DimNoise) -> str:
-    if noise.kind == "subgaussian":
-        return f"the noise is sub-Gaussian with scale {noise.scale!r}"
-    if noise.kind == "bounded":
-        most = noise.difference
-        more = "" if most is None else f", those of two arms on one item at most {most!r} apart"
-        return f"all values lie between {noise.low!r} and {noise.high!r}{more}"
-    if noise.kind == "bernoulli":
-        return "all values are 0 or 1"
-    return "the values of an arm are independent and normal with one mean and one variance"

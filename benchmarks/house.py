@@ -123,7 +123,9 @@ def is_goal_test(node: ast.AST) -> bool:
     if isinstance(node, ast.Compare):
         sides = [node.left, *node.comparators]
         kinds = any(isinstance(side, ast.Constant) and side.value in KINDS for side in sides)
-        return kinds or any(isinstance(side, ast.Name) and side.id in GOALS for side in sides)
+        return (kinds and "goal" in ast.unparse(node)) or any(
+            isinstance(side, ast.Name) and side.id in GOALS for side in sides
+        )
     keys = node.keys if isinstance(node, ast.Dict) else []
     classes = node.cls if isinstance(node, ast.MatchClass) else None
     named = {key.id for key in [*keys, classes] if isinstance(key, ast.Name)}

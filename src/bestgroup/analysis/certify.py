@@ -53,7 +53,7 @@ from bestgroup.inference.worths import BARRED, COUNTS, OPEN
 from bestgroup.plots.certificate import pareto_view
 from bestgroup.problem.arrays import Floats, Ints, positive_int, probability
 from bestgroup.problem.frames import data_frame
-from bestgroup.problem.goals import Goal, WeightMap, check_goal
+from bestgroup.problem.goals import Goal, check_goal
 from bestgroup.problem.guarantee import (
     SEVERAL_ARMS,
     SINGLE_ARMS,
@@ -318,14 +318,15 @@ class Certificate:
 
         Of a study, what its algorithm has proven; else what the observations prove.
         """
-        if not isinstance(self.goal, WeightMap):
+        goal: Any = self.goal
+        if not goal.maps:
             raise InvalidInput(f"a map of weights needs the goal WeightMap; it is {self.goal!r}")
         known = self.verdict.regions
         if known is None and self.data is not None:
             known = self.data.regions
         dims = tuple(dim.name for dim in self.problem.decided)
         if known is None:
-            known = WeightRegions.blank(self.goal.grid(len(dims)), len(self.problem.groups))
+            known = WeightRegions.blank(goal.grid(len(dims)), len(self.problem.groups))
         return MappedWeights(self.problem.groups, dims, known)
 
     def forecast(self) -> float | None:
@@ -348,7 +349,7 @@ class Certificate:
             "contradictions": list(self.contradictions),
             "notes": list(self.notes),
             "deploy": [choice.to_dict() for choice in self.deploy()],
-            **({"map": self.map.to_dict()} if isinstance(self.goal, WeightMap) else {}),
+            **({"map": self.map.to_dict()} if self.goal.maps else {}),
             "guess": self.guess().to_dict() if self.undecided else None,
             "limits": self.limits_kept() if self.problem.limits else None,
             "groups": [
@@ -420,7 +421,7 @@ class Certificate:
         kind = self.goal.inside_words()
         how = "Proven" if self.guarantee.level == "proven" else "Decided without proof,"
         spare = f" Not needed: {len(self.not_needed)}." if self.not_needed else ""
-        if isinstance(self.goal, WeightMap):
+        if self.goal.maps:
             spare = f"{spare} Weights: {self.map.words()}."
         return (
             f"{self.pulls:,} observations. {how} {kind}: {', '.join(self.accepted) or 'none yet'}. "

@@ -123,7 +123,7 @@ class Adaptive(Algorithm):
             return for_setting(setting, self.batch, older=self.fixed_bets)
         if setting.measure is not None:
             return self._worths()
-        if isinstance(setting.goal, WeightMap | TopGroups):
+        if setting.goal.by_directions:
             return self._directions()
         return self._half(setting.goal.worth_weights(setting.shape.dims) is None)
 

@@ -12,7 +12,7 @@ best groups can make an answer wrong (docs/theory.md, 10): m (N - m) of them, ea
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,11 +23,11 @@ from bestgroup.inference.confidence_sequences.boxes import BoxRule
 from bestgroup.inference.evalues.directions import Directions, make_directions, raise_bounds
 from bestgroup.inference.tally import Tally
 from bestgroup.problem.arrays import Floats, Ints
-from bestgroup.problem.goals import Goal, TopGroups, WeightMap
+from bestgroup.problem.goals import TopGroups, WeightMap
 from bestgroup.problem.noise import Noise, SubGaussian
 from bestgroup.problem.shape import Shape
 from bestgroup.problem.status import Status
-from bestgroup.problem.weight_grid import WeightGrid, weight_grid
+from bestgroup.problem.weight_grid import WeightGrid
 
 _ALL_AHEAD = 12  # groups, beyond which only those that may lead somewhere are shown ahead
 _FRONT = 3  # by the estimates at each grid weight; for the m best groups as many more
@@ -47,18 +47,18 @@ class Asked(NamedTuple):
     front: int  # how many groups at a weight are to be shown ahead
 
 
-def asked_directions(shape: Shape, goal: Goal, noise: Noise, delta: float) -> Asked:
+def asked_directions(shape: Shape, goal: Any, noise: Noise, delta: float) -> Asked:
     """Return the directions of a goal with their levels, and the grid of its weights."""
     N, D = shape.groups, shape.dims
     linear = noise.arms == "independent" and noise.has_scale and D <= MOST_DIMS
     boxed = not linear or not isinstance(noise, SubGaussian)
     part = 2.0 if linear and boxed else 1.0
     grid = asked_grid(goal, D)
-    if isinstance(goal, TopGroups):
+    if goal.maps:
+        level = np.log(part * N * max(N - 1, 1) / (delta * corner_shares(grid)))
+    else:
         check_top(goal, N)
         level = np.log([part * goal.m * max(N - goal.m, 1) / delta])
-    else:
-        level = np.log(part * N * max(N - 1, 1) / (delta * corner_shares(grid)))
     levels = np.repeat(level, N * N).reshape(len(level), N, N)
     scale = noise.scales(D) if noise.has_scale else np.ones(D)
     sizes = np.array(shape.sizes, np.int64)
@@ -70,9 +70,7 @@ def asked_directions(shape: Shape, goal: Goal, noise: Noise, delta: float) -> As
         made = make_directions(grid.corners, scale, independent, levels, sizes)
     box = noise.boxes(shape, delta)
     box = box._replace(alpha=box.alpha / part)
-    front = _FRONT + (goal.m if isinstance(goal, TopGroups) else 0)
-    assert isinstance(goal.epsilon, float)
-    return Asked(grid, made, goal.epsilon, scale, linear, boxed, box, front)
+    return Asked(grid, made, goal.epsilon, scale, linear, boxed, box, _FRONT + goal.m)
 
 
 def check_top(goal: TopGroups, groups: int) -> None:
@@ -106,12 +104,10 @@ def _with_vertices(grid: WeightGrid) -> WeightGrid:
     )
 
 
-def asked_grid(goal: Goal, dims: int) -> WeightGrid:
+def asked_grid(goal: Any, dims: int) -> WeightGrid:
     """Return the weights that a goal asks about."""
-    if isinstance(goal, WeightMap):
-        return _with_vertices(goal.grid(dims)) if goal.share == 1 else goal.grid(dims)
-    weights = goal.weight_vector(dims) / goal.weight_vector(dims).sum()
-    return weight_grid((tuple(weights.tolist()),))
+    grid = goal.grid(dims)
+    return _with_vertices(grid) if goal.maps and goal.share == 1 else grid
 
 
 def bounds_by_boxes(lower: Floats, upper: Floats, corners: Floats) -> Floats:
@@ -126,11 +122,10 @@ def bounds_by_boxes(lower: Floats, upper: Floats, corners: Floats) -> Floats:
     return bound
 
 
-def judge_bounds(bound: Floats, grid: WeightGrid, goal: Goal) -> tuple[Ints, WeightRegions | None]:
+def judge_bounds(bound: Floats, grid: WeightGrid, goal: Any) -> tuple[Ints, WeightRegions | None]:
     """Return what bounds prove: the statuses [N], and for a map its regions."""
-    if isinstance(goal, WeightMap):
+    if goal.maps:
         return judge_map(bound, grid, goal)
-    assert isinstance(goal, TopGroups)
     check_top(goal, bound.shape[1])
     return judge_top(bound, goal), None
 

@@ -27,7 +27,7 @@ import numpy as np
 from bestgroup.inference.certificate.judge import Verdict, judge_about
 from bestgroup.inference.certificate.within import Basis
 from bestgroup.problem.arrays import Ints
-from bestgroup.problem.goals import Goal, TopGroups, WeightMap
+from bestgroup.problem.goals import Goal
 from bestgroup.problem.noise import SubGaussian
 from bestgroup.problem.problem import Problem
 from bestgroup.problem.status import Status
@@ -44,7 +44,7 @@ def least_level(basis: Basis, problem: Problem, goal: Goal) -> tuple[float, Ints
     """
     if basis.items is not None or problem.measure is not None:
         return None
-    if isinstance(goal, WeightMap | TopGroups):
+    if goal.by_directions:
         # Boxes, whose delta is fixed, may decide there, too, unless noise is sub-Gaussian.
         if not isinstance(problem.noise, SubGaussian) or problem.shape.groups > _MOST_MAPPED:
             return None

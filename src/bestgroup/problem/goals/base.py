@@ -29,6 +29,8 @@ class Goal(ABC):
     accepts_each: ClassVar[bool]  # a group is in or out by itself, before a run ends
     answers_one: ClassVar[bool]  # the answer is one group
     slack_by_dim: ClassVar[bool]  # epsilon may differ between dims
+    by_directions: ClassVar[bool] = False  # judged by differences of worths for several weights
+    maps: ClassVar[bool] = False  # the answer says, too, for which weights a group is best
     question: ClassVar[str]
     certain: ClassVar[str]  # the groups that are in, if everything is known
 

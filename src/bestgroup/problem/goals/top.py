@@ -13,6 +13,7 @@ from bestgroup.problem.arrays import Bools, Floats, positive_int
 from bestgroup.problem.goals.base import Goal
 from bestgroup.problem.goals.best import BestGroup
 from bestgroup.problem.goals.by_dim import entered, plain
+from bestgroup.problem.weight_grid import WeightGrid, weight_grid
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,8 @@ class TopGroups(Goal):
     accepts_each: ClassVar[bool] = True
     answers_one: ClassVar[bool] = False
     slack_by_dim: ClassVar[bool] = False
+    by_directions: ClassVar[bool] = True
+    share: ClassVar[float] = 1.0  # of the weights asked about
     question: ClassVar[str] = "Which groups are the best ones?"
     certain: ClassVar[str] = "the best ones"
     m: int
@@ -61,6 +64,11 @@ class TopGroups(Goal):
         best = BestGroup(self.weights, self.epsilon)
         object.__setattr__(best, "names", self.names)
         return best
+
+    def grid(self, dims: int) -> WeightGrid:
+        """Return the grid of the one weight that is asked about."""
+        weights = self.weight_vector(dims) / self.weight_vector(dims).sum()
+        return weight_grid((tuple(weights.tolist()),))
 
     def weight_vector(self, dims: int) -> Floats:
         """Return the weights, [D]."""

@@ -41,6 +41,9 @@ class WeightMap(Goal):
     accepts_each: ClassVar[bool] = True  # a group is in once a weight is mapped to it
     answers_one: ClassVar[bool] = False
     slack_by_dim: ClassVar[bool] = False
+    by_directions: ClassVar[bool] = True
+    maps: ClassVar[bool] = True
+    m: ClassVar[int] = 0  # no number of groups is asked for
     question: ClassVar[str] = "Which group is best for which weights?"
     certain: ClassVar[str] = "those that are best for some weights"
     weights: tuple[tuple[float, ...], ...] | None = None

@@ -168,8 +168,8 @@ class AdaptiveDirections(Algorithm):
     def rule(self, setting: Setting) -> DirectionsRule:
         """Return the rule for the kernels."""
         asked = asked_directions(setting.shape, setting.goal, setting.noise, setting.delta)
-        goal, shape, grid = setting.goal, setting.shape, asked.grid
-        assert isinstance(goal, WeightMap | TopGroups)
+        shape, grid = setting.shape, asked.grid
+        goal: Any = setting.goal
         level = asked.directions.level
         return DirectionsRule(
             exists=shape.exists,
@@ -185,8 +185,8 @@ class AdaptiveDirections(Algorithm):
             mix=grid.mix,
             volume=grid.volume,
             epsilon=asked.slack,
-            share=goal.share if isinstance(goal, WeightMap) else 1.0,
-            top=goal.m if isinstance(goal, TopGroups) else 0,
+            share=goal.share,
+            top=goal.m,
             level=float(level[np.isfinite(level)].mean()) + 3.0 if shape.groups > 1 else 1.0,
             budget=setting.delta / (2.0 if asked.boxed else 1.0),
             batch=self.batch if isinstance(self.batch, int) else 1,

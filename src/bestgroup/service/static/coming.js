@@ -14,6 +14,7 @@ export function startComing(refresh) {
 const change = (refresh, what) => attempt("coming-said", async () => {
   const group = $("coming-group").value.trim(), arm = $("coming-arm").value.trim();
   if (what === "join" && !arm) throw new Error("Name the arm that joins.");
+  if (what === "withdraw" && !arm && !window.confirm(`Withdraw ${group} with all of its arms?`)) return "Nothing has changed.";
   const body = what === "join" ? { group, arms: [arm], new: !groups.includes(group) } : { group, arm: arm || null };
   const found = await post(what, body);
   $("coming-arm").value = "";

@@ -20,7 +20,7 @@ from bestgroup.drivers.session import LiveSession
 from bestgroup.errors import BestGroupError, TapeTooShort
 from bestgroup.inference.tally import empty_tally
 from bestgroup.problem.arrays import Floats, positive_int, seed_of
-from bestgroup.problem.goals import BestGroup, Goal, ParetoGroups
+from bestgroup.problem.goals import KINDS, Goal
 from bestgroup.problem.guarantee import Guarantee
 from bestgroup.problem.instance import Instance
 from bestgroup.problem.noise import SubGaussian
@@ -62,12 +62,12 @@ def check_algorithm(
     positive_int(cases, "cases")
     rng = np.random.default_rng(seed_of(seed))
     for number in range(cases):
-        for kind in (ParetoGroups, BestGroup):
-            if kind in chosen.goals:
+        for kind in KINDS.values():
+            if kind in chosen.goals and kind.example(1) is not None:
                 _check_case(chosen, _random_case(number, kind, rng), rng)
 
 
-def _random_case(number: int, kind: type, rng: np.random.Generator) -> _Case:
+def _random_case(number: int, kind: type[Goal], rng: np.random.Generator) -> _Case:
     """Return a tape of dyadic rewards, so that sums are exact, whose groups lie well apart."""
     groups = int(rng.integers(1, 5)) if number else 1
     dims = int(rng.integers(1, 4))
@@ -77,10 +77,9 @@ def _random_case(number: int, kind: type, rng: np.random.Generator) -> _Case:
         means = rng.integers(0, 5, size=(size, dims)) + rng.integers(0, 64, size=(size, dims)) / 256
         noise = np.round(rng.standard_normal((_ROUNDS, size, dims)) * 64) / 256
         rewards.append(means + noise)
-    if kind is ParetoGroups:
-        return _Case(number, rewards, ParetoGroups(0.5), 0.1)
-    weights = 2.0 ** -np.arange(dims) + np.arange(dims) / 16
-    return _Case(number, rewards, BestGroup(weights.tolist(), epsilon=0.5), 0.1)
+    goal = kind.example(dims)
+    assert goal is not None
+    return _Case(number, rewards, goal, 0.1)
 
 
 def _check_case(algorithm: Algorithm, case: _Case, rng: np.random.Generator) -> None:

@@ -134,6 +134,11 @@ class Goal(ABC):
     def read(cls, given: Mapping[str, Any], dims: Sequence[str] | None) -> Goal:
         """Return the goal of a table whose entries are known; a refusal begins with the entry."""
 
+    @classmethod
+    def example(cls, dims: int) -> Goal | None:
+        """Return a goal that groups which lie well apart decide soon; None: not in contract suites."""
+        return None
+
 
 def for_goal(goal: Goal, known: Mapping[type[Goal], T], what: str) -> T:
     """Return what there is for the class of a goal; refuses a goal that there is nothing for."""

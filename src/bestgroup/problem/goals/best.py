@@ -195,6 +195,12 @@ class BestGroup(Goal):
         return {"kind": self.kind, "weights": weights, "epsilon": self.epsilon}
 
     @classmethod
+    def example(cls, dims: int) -> BestGroup:
+        """Return a goal that groups which lie well apart decide soon."""
+        weights = 2.0 ** -np.arange(dims) + np.arange(dims) / 16
+        return cls(weights.tolist(), epsilon=0.5)
+
+    @classmethod
     def read(cls, given: Mapping[str, Any], dims: Sequence[str] | None) -> BestGroup:
         """Return the goal of a table whose entries are known; a refusal begins with the entry."""
         weights, epsilon = given.get("weights"), given.get("epsilon", 0.0)

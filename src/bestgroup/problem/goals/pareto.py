@@ -184,6 +184,11 @@ class ParetoGroups(Goal):
         return {"kind": self.kind, "epsilon": plain(self.epsilon, self.names)}
 
     @classmethod
+    def example(cls, dims: int) -> ParetoGroups:
+        """Return a goal that groups which lie well apart decide soon."""
+        return cls(0.5)
+
+    @classmethod
     def read(cls, given: Mapping[str, Any], dims: Sequence[str] | None) -> ParetoGroups:
         """Return the goal of a table whose entries are known; a refusal begins with the entry."""
         if given.get("weights") is not None:

@@ -7,6 +7,7 @@ import bestgroup as bg
 from bestgroup.algorithms.adaptive.worths.algorithm import AdaptiveWorths
 from bestgroup.algorithms.protocol import Setting
 from bestgroup.drivers.session import LiveSession
+from bestgroup.inference.certificate.pairs import grid_evidence
 from bestgroup.inference.confidence_sequences.boxes import box
 from bestgroup.problem.measure import Asked, measure_of
 from bestgroup.problem.shape import Shape
@@ -86,10 +87,7 @@ def test_decisions_are_those_of_the_naive_judge(seed):
     sums = [np.cumsum(rows, axis=0) for rows in case.tape]
     wide = [[[-np.inf] * case.dims for _ in range(size)] for size in case.sizes]
     low, high = wide, [[[np.inf] * case.dims for _ in range(size)] for size in case.sizes]
-    limits = [tuple(bound) for bound in measure.bounds]
-    eps = case.goal.epsilon
-    weights = getattr(case.goal, "weights", None)
-    decided = ["undecided"] * shape.groups
+    judge = BoxJudge(case, rule, measure, shape) if not rule.pairs else PairJudge(case, rule, shape)
     counts = [np.zeros(size, int) for size in case.sizes]
     for step in trace.rounds:
         for i, size in enumerate(case.sizes):
@@ -101,22 +99,118 @@ def test_decisions_are_those_of_the_naive_judge(seed):
                     low[i][j][d], high[i][j][d] = max(low[i][j][d], a), min(high[i][j][d], b)
         if rule.sums:
             continue
-        status = naive.statuses(
-            low,
-            high,
-            limits,
-            measure.ranks(shape),
-            measure.dims,
-            [eps] * measure.dims if weights is None else eps,
-            weights,
-        )
-        for i, word in enumerate(status):
-            if decided[i] == "undecided" and word in ("in", "out"):
-                decided[i] = word
-        if weights is None:
-            assert step.accepted.tolist() == [word == "in" for word in decided]
+        judge.look(low, high, counts, sums)
+        if isinstance(case.goal, bg.ParetoGroups):
+            assert step.accepted.tolist() == [word == "in" for word in judge.decided]
+            assert step.rejected.tolist() == [word == "out" for word in judge.decided]
     if not rule.sums:
-        assert trace.answer == {i for i, word in enumerate(decided) if word == "in"}
+        assert trace.answer == {i for i, word in enumerate(judge.decided) if word == "in"}
+
+
+class BoxJudge:
+    """Decides by boxes; what is decided stays."""
+
+    def __init__(self, case, rule, measure, shape):
+        self.case, self.rule, self.measure, self.shape = case, rule, measure, shape
+        self.decided = ["undecided"] * shape.groups
+
+    def look(self, low, high, counts, sums):
+        weights, eps = getattr(self.case.goal, "weights", None), self.case.goal.epsilon
+        dims, limits = self.measure.dims, [tuple(bound) for bound in self.measure.bounds]
+        slack = [eps] * dims if weights is None else eps
+        ranks = self.measure.ranks(self.shape)
+        status = naive.statuses(low, high, limits, ranks, dims, slack, weights)
+        for i, word in enumerate(status):
+            if self.decided[i] == "undecided" and word in ("in", "out"):
+                self.decided[i] = word
+
+
+class PairJudge:
+    """Decides by sets of proven comparisons of arms, and of arms that count or are barred."""
+
+    def __init__(self, case, rule, shape):
+        self.case, self.rule, self.shape = case, rule, shape
+        self.decided = ["undecided"] * shape.groups
+        self.gone = set()  # groups of which all arms are barred
+        self.near, self.over = set(), set()
+        self.counted, self.barred = set(), set()
+        self.arms = [(i, j) for i, size in enumerate(case.sizes) for j in range(size)]
+
+    def look(self, low, high, counts, sums):
+        D, N = len(self.rule.epsilon), self.shape.groups
+        for i, j in self.arms:
+            if (i, j) not in self.counted | self.barred:
+                ends = [
+                    sorted((s * (low[i][j][int(d)] - at), s * (high[i][j][int(d)] - at)))
+                    for d, s, at, _ in self.rule.limits
+                ]
+                if all(
+                    most <= row[3] for (_, most), row in zip(ends, self.rule.limits, strict=True)
+                ):
+                    self.counted.add((i, j))
+                elif any(least > 0 for least, _ in ends):
+                    self.barred.add((i, j))
+        for i in range(N):
+            left = [arm for arm in self.arms if arm[0] == i and arm not in self.barred]
+            if not left and self.decided[i] == "undecided":
+                self.decided[i] = "out"
+                self.gone.add(i)
+        mean = {(i, j): sums[i][counts[i][j] - 1, j] / counts[i][j] for i, j in self.arms}
+        for i in range(N):
+            for j in set(range(N)) - {i} - self.gone:
+                self.compare(i, j, D, mean, low, high, counts)
+        for j in range(N):
+            if self.decided[j] == "undecided":
+                if any(self.has(i) and self.is_over(i, j, D) for i in range(N) if i != j):
+                    self.decided[j] = "out"
+        safe = [
+            i
+            for i in range(N)
+            if self.decided[i] == "undecided"
+            and self.has(i)
+            and all(self.is_near(i, j, D) for j in set(range(N)) - {i} - self.gone)
+        ]
+        if safe and not self.rule.pareto:
+            seem = {i: max(mean[a][0] for a in self.counted if a[0] == i) for i in safe}
+            safe = safe if len(safe) == 1 else [max(safe, key=lambda i: seem[i])]
+        for i in safe:
+            self.decided[i] = "in"
+
+    def has(self, i):
+        return any(arm[0] == i for arm in self.counted)
+
+    def rest(self, j):
+        return [arm for arm in self.arms if arm[0] == j and arm not in self.barred]
+
+    def is_near(self, i, j, D):
+        return any(all((i, k, d) in self.near for k in self.rest(j)) for d in range(D))
+
+    def is_over(self, i, j, D):
+        return all((i, k, d) in self.over for k in self.rest(j) for d in range(D))
+
+    def compare(self, i, j, D, mean, low, high, counts):
+        seek_near = self.decided[i] == "undecided" and not self.is_near(i, j, D)
+        seek_over = self.decided[j] == "undecided"
+        own = [arm for arm in self.arms if arm[0] == i and arm in self.counted]
+        wide = {
+            arm: [(high[arm[0]][arm[1]][d] - low[arm[0]][arm[1]][d]) / 2 for d in range(D)]
+            for arm in self.arms
+        }
+        for d in range(D) if own else ():
+            m = max(own, key=lambda arm: mean[arm][d])
+            for k in self.rest(j):
+                gap = mean[m][d] - mean[k][d]
+                least = 0.5 * np.hypot(wide[m][d], wide[k][d])
+                n = [float(counts[a][b]) for a, b in (m, k)]
+                scale, eps = self.rule.box.scale[d], self.rule.epsilon[d]
+                level = self.rule.near_level[i]
+                if seek_near and gap + eps >= least and gap + eps > 0:
+                    if grid_evidence((gap + eps) / scale, *n, level) >= level:
+                        self.near.add((i, k, d))
+                level = self.rule.over_level[j]
+                if seek_over and gap >= least and gap > 0:
+                    if grid_evidence(gap / scale, *n, level) >= level:
+                        self.over.add((i, k, d))
 
 
 @pytest.mark.parametrize("seed", range(6))

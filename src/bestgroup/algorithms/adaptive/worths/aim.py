@@ -13,11 +13,12 @@ from __future__ import annotations
 
 import math
 
+from bestgroup.algorithms.adaptive.worths.pairs import holds_in, is_left, is_near
 from bestgroup.algorithms.adaptive.worths.state import OUT, UNDECIDED, State, WorthRule
 from bestgroup.compile.borrowing import borrowing
 from bestgroup.inference.tally import Tally, sum_of
 from bestgroup.inference.worths import BARRED, COUNTS
-from bestgroup.problem.arrays import Floats
+from bestgroup.problem.arrays import Bools, Floats
 
 _EVEN = 0.04  # of all pulls go to all arms that may count alike: no arm stays unlucky for long
 
@@ -212,7 +213,10 @@ def aim_best(state: State, tally: Tally, rule: WorthRule) -> None:
         return
     for i in range(N):
         most = dot(rule.weights, state.upper, i)
-        if i != front and state.status[i] != OUT and (rival < 0 or most > top):
+        left = state.status[i] != OUT
+        if rule.pairs:
+            left = is_left(state, i) and not is_near(state, rule, front, i)
+        if i != front and left and (rival < 0 or most > top):
             rival, top = i, most
     behind = value
     if rival >= 0:
@@ -230,6 +234,8 @@ def aim_best(state: State, tally: Tally, rule: WorthRule) -> None:
                 want(state, rule, front, j)
         if rival >= 0:
             j = highest(state, rule, rival, d)
+            if rule.pairs:
+                j = open_arm(state, rule, state.near, front, rival, d)
             if j >= 0:
                 need = rule.weights[d] * shrinking(state, tally, rule, rival, j, d)
                 if need > most:
@@ -271,15 +277,16 @@ def aim_pareto(state: State, tally: Tally, rule: WorthRule, i: int) -> None:
                 best, at = ahead, d
         if worst > loss:
             loss, winner = worst, j
-        if state.status[j] != OUT and best < hold and not is_settled(state, rule, i, j):
+        asked = is_left(state, j) if rule.pairs else state.status[j] != OUT
+        if asked and best < hold and not is_settled(state, rule, i, j):
             hold, hardest, dim = best, j, at
     if winner >= 0 and loss > 0.0 and loss > hold:
-        dim = open_dim(state, i, winner)
+        dim = open_dim(state, rule, i, winner)
         lead = state.worth[winner, dim] - state.worth[i, dim]
-        compare(state, tally, rule, winner, i, dim, lead)
+        compare(state, tally, rule, winner, i, dim, lead, state.over)
     elif hardest >= 0:
         lead = state.worth[i, dim] + rule.epsilon[dim] - state.worth[hardest, dim]
-        compare(state, tally, rule, i, hardest, dim, lead)
+        compare(state, tally, rule, i, hardest, dim, lead, state.near)
     else:
         # All others are out of the way, or seem to have no arms that count.
         aim_alone(state, tally, rule, i)
@@ -293,18 +300,26 @@ def aim_alone(state: State, tally: Tally, rule: WorthRule, i: int) -> None:
         if j >= 0 and state.standing[i, j] != COUNTS:
             want(state, rule, i, j)
     for k in range(len(rule.sizes)):
-        if k != i and state.status[k] != OUT and not state.worth[k, 0] > -math.inf:
+        left = is_left(state, k) if rule.pairs else state.status[k] != OUT
+        if k != i and left and not state.worth[k, 0] > -math.inf:
             if not is_settled(state, rule, i, k):
                 want_open(state, tally, rule, k)
 
 
 @borrowing
 def compare(
-    state: State, tally: Tally, rule: WorthRule, i: int, j: int, d: int, lead: float
+    state: State,
+    tally: Tally,
+    rule: WorthRule,
+    i: int,
+    j: int,
+    d: int,
+    lead: float,
+    found: Bools,
 ) -> None:
-    """Want the arm that shows best that group i is above group j in dim d."""
+    """Want the arm that shows best that group i is above group j in dim d; `found` is of pairs."""
     upper = witness(state, tally, rule, i, d, lead, 1.0)
-    lower = highest(state, rule, j, d)
+    lower = open_arm(state, rule, found, i, j, d) if rule.pairs else highest(state, rule, j, d)
     if upper < 0 or lower < 0:
         return
     if len(rule.limits) > 0 and state.standing[i, upper] != COUNTS:
@@ -317,10 +332,23 @@ def compare(
 
 
 @borrowing
-def open_dim(state: State, i: int, winner: int) -> int:
+def open_arm(state: State, rule: WorthRule, found: Bools, i: int, j: int, d: int) -> int:
+    """Return the arm of j of largest upper end that is not barred and not yet compared with i."""
+    most, arm = -math.inf, -1
+    for k in range(rule.sizes[j]):
+        if state.standing[j, k] != BARRED and not found[i, j, k, d]:
+            if arm < 0 or state.high[j, k, d] > most:
+                most, arm = state.high[j, k, d], k
+    return arm
+
+
+@borrowing
+def open_dim(state: State, rule: WorthRule, i: int, winner: int) -> int:
     """Return the dim in which it lacks most that group i is below the winner."""
     least, dim = math.inf, 0
     for d in range(state.worth.shape[1]):
+        if rule.pairs and holds_in(state, rule, state.over, winner, i, d):
+            continue
         margin = state.lower[winner, d] - state.upper[i, d]
         if margin < least:
             least, dim = margin, d
@@ -330,6 +358,8 @@ def open_dim(state: State, i: int, winner: int) -> int:
 @borrowing
 def is_settled(state: State, rule: WorthRule, i: int, j: int) -> bool:
     """Return whether group i is proven not to be beaten by j by more than epsilon in every dim."""
+    if rule.pairs:
+        return is_near(state, rule, i, j)
     for d in range(len(rule.epsilon)):
         low = state.lower[i, d]
         if low > -math.inf and low + rule.epsilon[d] >= state.upper[j, d]:

@@ -15,6 +15,9 @@ stays.
 is wrong with probability at most delta, whatever rule chooses the pulls. The proof is in
 docs/theory.md.
 
+**Independent arms.** Where a group is worth its best arm, there are limits, and the goal is Pareto groups
+or has one dim, evidence on pairs of arms takes the place of boxes in comparisons: `pairs`.
+
 **The average** of independent arms with a known scale is bounded by the sum over all pulls of a group,
 whose arms are pulled equally often; see `inference.certificate.worths`.
 
@@ -34,6 +37,13 @@ import numpy as np
 from bestgroup.algorithms.adaptive.algorithm import check_batch
 from bestgroup.algorithms.adaptive.best.algorithm import costs_of
 from bestgroup.algorithms.adaptive.worths.aim import aim, dot, is_settled
+from bestgroup.algorithms.adaptive.worths.pairs import (
+    is_left,
+    is_near,
+    is_over,
+    leading,
+    note_pairs,
+)
 from bestgroup.algorithms.adaptive.worths.state import IN, OUT, UNDECIDED, State, WorthRule, init
 from bestgroup.algorithms.protocol import Algorithm, Kernels, Setting, proven_for
 from bestgroup.compile.borrowing import borrowing
@@ -41,6 +51,8 @@ from bestgroup.compile.kernel import kernel
 from bestgroup.inference.certificate.worths import check_measured_goal, rests_on_sums
 from bestgroup.inference.confidence_sequences.boxes import BoxRule, cut_box
 from bestgroup.inference.evalues.normal import mixture_edge
+from bestgroup.inference.evalues.pair_wealth import ROOM
+from bestgroup.inference.evalues.wealth import BETS, STATISTICS
 from bestgroup.inference.tally import Tally
 from bestgroup.inference.worths import (
     BARRED,
@@ -50,11 +62,12 @@ from bestgroup.inference.worths import (
     set_worths,
     standing_of,
 )
-from bestgroup.problem.arrays import Ints
+from bestgroup.problem.arrays import Floats, Ints
 from bestgroup.problem.goals import BestGroup, ParetoGroups
 from bestgroup.problem.guarantee import SEVERAL_ARMS, SINGLE_ARMS, Guarantee
 
 _FIRST = 4  # pulls of every arm before anything is decided
+MOST_CLAIMS = 2_000_000  # that are kept; beyond, boxes compare
 
 
 @kernel
@@ -80,7 +93,10 @@ def step(state: State, tally: Tally, rule: WorthRule) -> None:
         set_worths(low, high, known, rule.sizes, rule.ranks, state.lower, state.upper)
     set_estimates(state, tally, rule)
     drop_barred(state)
-    if rule.pareto:
+    if rule.pairs:
+        room = (np.zeros((2, STATISTICS)), np.zeros((ROOM, BETS)))
+        decide_pairs(state, tally, rule, room)
+    elif rule.pareto:
         decide_pareto(state, rule)
     else:
         decide_best(state, rule)
@@ -203,6 +219,35 @@ def decide_pareto(state: State, rule: WorthRule) -> None:
 
 
 @borrowing
+def decide_pairs(state: State, tally: Tally, rule: WorthRule, room: tuple[Floats, Floats]) -> None:
+    """Decide the groups that evidence on pairs of arms decides; see `pairs`."""
+    N = len(state.status)
+    for i in range(N):
+        for j in range(N):
+            if i != j and is_left(state, j):
+                note_pairs(state, tally, rule, i, j, room)
+    for j in range(N):
+        for i in range(N):
+            if i != j and state.status[j] == UNDECIDED and leading(state, rule, i, 0) >= 0:
+                if is_over(state, rule, i, j):
+                    state.status[j], state.beaten_by[j] = OUT, i
+    first = -1
+    for i in range(N):
+        if state.status[i] != UNDECIDED or leading(state, rule, i, 0) < 0:
+            continue
+        safe = True
+        for j in range(N):
+            if j != i and is_left(state, j) and not is_near(state, rule, i, j):
+                safe = False
+        if safe and rule.pareto:
+            state.status[i] = IN
+        elif safe and (first < 0 or state.worth[i, 0] > state.worth[first, 0]):
+            first = i
+    if first >= 0:
+        state.status[first] = IN
+
+
+@borrowing
 def decide_best(state: State, rule: WorthRule) -> None:
     """Put groups out that are below another one, and answer if one is ahead of all that are left."""
     N = len(state.status)
@@ -277,9 +322,16 @@ class AdaptiveWorths(Algorithm):
             slack = goal.epsilon * float(weights.sum())
         else:
             epsilon = goal.epsilons(D)
-        box = self.statistics(setting)._replace(alpha=setting.delta * measure.share(shape))
+        box = self.statistics(setting)
         if sums:  # a range has the scale that it gives
             box = box._replace(scale=noise.scales(shape.dims))
+        pairs, boxes = uses_pairs(setting), setting.delta * measure.share(shape)
+        if pairs and isinstance(goal, BestGroup):  # of one dim
+            epsilon = np.full(D, goal.epsilon)
+        if pairs:  # half of delta, for what tells which arms count
+            boxes = setting.delta / (2 * shape.total * len(measure.bounds))
+        counts = np.array(shape.sizes, np.float64)
+        others = np.maximum(shape.total - counts, 1.0)
         return WorthRule(
             exists=shape.exists,
             sizes=np.array(shape.sizes, np.int64),
@@ -290,9 +342,12 @@ class AdaptiveWorths(Algorithm):
             weights=weights,
             slack=slack,
             cost=costs_of(setting),
-            box=box,
+            box=box._replace(alpha=boxes),
             sums=sums,
             alpha=setting.delta / (2 * shape.groups * D),
+            pairs=pairs,
+            near_level=np.log(2 * shape.groups * D * counts / setting.delta),
+            over_level=np.log(2 * shape.groups * others / setting.delta),
             batch=self.batch if isinstance(self.batch, int) else 1,
             share=0.0 if isinstance(self.batch, int) else float(self.batch),
         )
@@ -331,5 +386,15 @@ class AdaptiveWorths(Algorithm):
 
     def guarantee(self, setting: Setting) -> Guarantee:
         """Return the PAC property that bounds of worths prove."""
-        several = rests_on_sums(setting.noise, setting.measure)
+        several = rests_on_sums(setting.noise, setting.measure) or uses_pairs(setting)
         return proven_for(setting, *(SEVERAL_ARMS if several else SINGLE_ARMS))
+
+
+def uses_pairs(setting: Setting) -> bool:
+    """Return whether evidence on pairs of arms compares groups."""
+    measure, shape = setting.measure, setting.shape
+    if measure is None or not measure.bounds or not measure.worth.is_best:
+        return False
+    few = shape.groups * shape.groups * shape.arms * measure.dims <= MOST_CLAIMS
+    one = measure.dims == 1 or isinstance(setting.goal, ParetoGroups)
+    return few and one and setting.noise.arms == "independent"

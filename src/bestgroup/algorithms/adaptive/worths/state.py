@@ -27,6 +27,9 @@ class WorthRule(NamedTuple):
     box: BoxRule
     sums: bool  # averages are bounded by the sums over all arms of a group
     alpha: float  # of such a bound
+    pairs: bool  # evidence on pairs of arms compares groups, boxes tell which arms count
+    near_level: Floats  # [N]  that evidence for an arm of the group must reach, with epsilon
+    over_level: Floats  # [N]  that evidence against an arm of the group must reach, without
     batch: int  # pulls of a plan
     share: float  # of the pulls of an arm, that a plan adds to it; 0: `batch` counts
 
@@ -45,6 +48,10 @@ class State(NamedTuple):
     worth: Floats  # [N, D]      by the means; -inf for a group that seems to have too few arms
     status: Ints  # [N]
     beaten_by: Ints  # [N]       the group whose bounds have put this one out, -1 if none
+    near: (
+        Bools  # [N, N, K, D]  where pairs compare: i is not beaten by arm k of j in d; see `pairs`
+    )
+    over: Bools  # [N, N, K, D]  i is above arm k of j in d
     want: Ints  # [N, K]         pulls of the next plan
     round: Ints  # [1]
 
@@ -53,6 +60,7 @@ def init(rule: WorthRule) -> State:
     """Return the state before any pull."""
     N, K = rule.exists.shape
     D, dims = len(rule.epsilon), len(rule.box.kind)
+    claims = (N, N, K, D) if rule.pairs else (0, 0, 0, 0)
     return State(
         low=np.full((N, K, dims), -np.inf),
         high=np.full((N, K, dims), np.inf),
@@ -65,6 +73,8 @@ def init(rule: WorthRule) -> State:
         worth=np.full((N, D), -np.inf),
         status=np.zeros(N, np.int64),
         beaten_by=np.full(N, -1, np.int64),
+        near=np.zeros(claims, np.bool_),
+        over=np.zeros(claims, np.bool_),
         want=np.zeros((N, K), np.int64),
         round=np.zeros(1, np.int64),
     )

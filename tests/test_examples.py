@@ -29,6 +29,13 @@ def test_model_selection_on_a_budget(tmp_path):
     assert (tmp_path / "view.png").stat().st_size > 5000
 
 
+def test_limits_exclude_the_largest_models():
+    spec = bg.load_spec(EXAMPLES / "limits" / "serving.toml")
+    found = bg.simulate(spec.instance(), spec.goal, spec.algorithm, spec.delta, 5, progress=False)
+    assert {spec.groups[i] for answer in found.answers for i in answer} == {"medium"}
+    assert found.correct.all()
+
+
 @pytest.mark.verify
 def test_model_selection_to_the_end():
     example = load("model_selection")

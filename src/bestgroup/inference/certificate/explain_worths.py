@@ -71,7 +71,7 @@ class WorthExplainer(Explainer):
             return self._made(i, "out", f"{few} {verb} {words}", [])
         measured = bool((self.tally.counts[i, : len(arms)] > 0).all())
         lost = measured and not np.isfinite(self.best[i]).all()
-        if self.measure.bounds and lost and status != Status.OUT:
+        if self.measure.bounds and lost:
             return self._made(i, status.word, f"by the estimates {few} {verb} {words}", [], None)
         if status == Status.UNDECIDED and measured and not self._has_rival(i):
             return self._made(i, "undecided", f"not proven yet to keep {words}", [], None)

@@ -19,7 +19,7 @@ def weighted_worths(found: Certificate) -> Floats | None:
 
     Dims to be minimised count with the opposite sign.
     """
-    weights = found.goal.worth_weights(found.problem.shape.dims)
+    weights = found.goal.worth_weights(len(found.problem.decided))
     if weights is None:
         return None
     ends = efficiencies(found)

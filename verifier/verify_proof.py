@@ -480,7 +480,9 @@ def corners(side, bets):
     convex, and so above its tangents at both ends, which cross once.
     """
     mean, found = float(side.share(side.mean)), []
-    error = sqrt(sum(k * (u - mean) ** 2 for u, k in side.kept.items()) + 0.01) / side.n
+    p, spread = (mean * side.n + 1) / (side.n + 2), 0.01
+    spread += sum(k * (u - mean) ** 2 for u, k in side.kept.items())
+    error = sqrt(p * (1 - p) / side.n if set(side.kept) <= {0, 1} else spread / side.n**2)
     ends = sorted({0.0, 1.0, *(min(max(mean + k * error / 4, 0.0), 1.0) for k in range(-40, 9))})
     logs = [[log(CASH), *side.logs(v, bets)] for v in ends]
     for x, y, left, right in zip(ends, ends[1:], logs, logs[1:]):

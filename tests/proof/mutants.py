@@ -94,17 +94,65 @@ def change_noise(draw, document, rows):
 
 
 def change_claim(draw, document, rows):
-    row = draw.choice(document["claims"])
-    k = draw.randrange(len(row))
-    row[k] = nudged(draw, row[k])
+    if document["claims"]:  # a complete pool has none
+        row = draw.choice(document["claims"])
+        k = draw.randrange(len(row))
+        row[k] = nudged(draw, row[k])
+
+
+def change_count(draw, document, rows):
+    """Let a claim count more or fewer values than it did."""
+    if document["claims"]:
+        row = draw.choice(document["claims"])
+        k = draw.choice([k for k, x in enumerate(row) if isinstance(x, int)])
+        row[k] = max(0, row[k] + draw.choice([-1, 1, -3, 3, 10]))
 
 
 def drop_claim(draw, document, rows):
-    document["claims"].pop(draw.randrange(len(document["claims"])))
+    if document["claims"]:
+        document["claims"].pop(draw.randrange(len(document["claims"])))
 
 
 def repeat_claim(draw, document, rows):
-    document["claims"].append(list(draw.choice(document["claims"])))
+    if document["claims"]:
+        document["claims"].append(list(draw.choice(document["claims"])))
+
+
+def change_order_of_items(draw, document, rows):
+    order = document["method"].get("order")
+    if order:
+        a, b = draw.randrange(len(order)), draw.randrange(len(order))
+        if draw.random() < 0.5:
+            order[a], order[b] = order[b], order[a]
+        else:
+            order.pop(a)
+
+
+WORDS = {
+    "budget": ["fixed", "as they came", "scouted", "union", "leaders"],
+    "target": ["pool", "population"],
+    "ordered_by": ["digest", "given"],
+    "kind": ["boxes", "pairs", "items", "pool", "selections"],
+}
+PROCESSES = ["mixture", "union", "stitched", "fixed", "betting", "jeffreys", "t-mixture", "normal"]
+
+
+def change_method(draw, document, rows):
+    """Have the same claims made in another way."""
+    method = document["method"]
+    key = draw.choice([key for key in (*WORDS, "process") if key in method])
+    if key != "process":
+        method[key] = draw.choice(WORDS[key])
+    elif isinstance(method[key], list):
+        draw.choice(method[key])["name"] = draw.choice(PROCESSES)
+    else:
+        method[key]["name"] = draw.choice(PROCESSES)
+
+
+def change_arms(draw, document, rows):
+    noise = document["noise"]
+    key = draw.choice(["arms", "dependence"])
+    noise[key] = "arbitrary" if noise[key] == "independent" else "independent"
 
 
 def change_answer(draw, document, rows):
@@ -130,21 +178,22 @@ def change_words(draw, document, rows):
 KINDS = [
     change_value, change_row, change_name, change_order, change_level, change_share, change_goal,
     change_noise, change_claim, change_claim, drop_claim, repeat_claim, change_answer,
-    change_direction, change_words,
+    change_direction, change_words, change_count, change_order_of_items, change_method, change_arms,
 ]  # fmt: skip
 
 
 def mutants(document, rows, count, seed):
     """Yield (name, changed document, changed rows, whether digests were computed again)."""
     draw = random.Random(seed)
-    made = 0
+    made, tried = 0, draw.randrange(len(KINDS))
     while made < count:
-        change = KINDS[made % len(KINDS)]
+        change = KINDS[tried % len(KINDS)]
+        tried += 1
         other, table = copy.deepcopy(document), [dict(row) for row in rows]
         change(draw, other, table)
-        made += 1
         if other == document and table == rows:
             continue
+        made += 1
         yield change.__name__, other, table, False
         renewed = copy.deepcopy(other)
         renew(renewed, table)

@@ -73,7 +73,10 @@ def check(proof: Proof, rows: Observations, tick: Tick) -> Status:
     if not proof.pareto or not proof.independent_arms:
         raise Refused("format", "pairs of arms are for Pareto groups and independent arms")
     scouting, shares = None, ((), (), ())
-    if proof.method.get("budget") == "scouted":
+    budget = proof.method.get("budget")
+    if budget not in ("fixed", "scouted"):
+        raise Refused("shares", f"there is no budget {budget!r} for pairs of arms")
+    if budget == "scouted":
         scouting = _scouting(proof, rows)
     else:
         shares = shares_of_groups(proof)

@@ -98,6 +98,22 @@ def log_beta(a: float, b: float) -> Interval:
     return log_gamma(a) + log_gamma(b) - log_gamma(a + b)
 
 
+def _beta_series(a: float, b: float, x: float) -> tuple[Interval, float]:
+    """Return sum_k (a + b)_k / (a + 1)_k x^k up to where little is left, and what that is at most."""
+    term, result, k = 1.0, 1.0, 0
+    while k < _MOST_TERMS:
+        ratio = x * (a + b + k) / (a + 1.0 + k)
+        term *= ratio
+        # The ratios fall towards x if b > 1 and rise towards it otherwise.
+        most = max(ratio, x) * (1.0 + 1e-15)
+        if most < 1.0 and term * most <= 1e-18 * result * (1.0 - most):
+            # Five roundings a step: of two sums, a product, a quotient, and the product with the ratio.
+            return widen(result, 6 * k + 6), widen(term / (1.0 - most), 6 * k + 20).high
+        result += term
+        k += 1
+    return widen(result, 6 * k + 6), INF
+
+
 def incomplete_beta(a: float, b: float, x: Interval, rest: Interval) -> Interval:
     """Return I_x(a, b) for x < 1; `rest` is 1 - x.
 
@@ -109,17 +125,9 @@ def incomplete_beta(a: float, b: float, x: Interval, rest: Interval) -> Interval
     """
     if x.high <= 0.0:
         return interval(0.0)
-    term, result, bound = interval(1.0), interval(1.0), INF
-    for k in range(_MOST_TERMS):
-        ratio = x * (a + b + k) / (a + 1.0 + k)
-        term = term * ratio
-        # The ratios fall towards x if b > 1 and rise towards it otherwise.
-        most = max(ratio.high, x.high)
-        if most < 1.0 and term.high * most <= 1e-18 * result.high * (1.0 - most):
-            bound = (term / (1.0 - interval(most))).high
-            break
-        result = result + term
-    whole = Interval(result.low, (result + bound).high)
+    low, _ = _beta_series(a, b, max(x.low, 0.0))
+    high, rest_of_it = _beta_series(a, b, x.high)
+    whole = Interval(low.low, up(high.high + rest_of_it))
     front = interval(a) * log(x) + interval(b) * log(rest) - log_beta(a, b) - log(interval(a))
     found = exp(front + log(whole)) if whole.high < INF else Interval(0.0, 1.0)
     return Interval(max(found.low, 0.0), min(found.high, 1.0))

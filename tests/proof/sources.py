@@ -1,0 +1,152 @@
+"""Proofs of every kind, each with its rows and the true means of its arms, small enough to change often."""
+
+import functools
+import json
+import tempfile
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from cases import noise_of, write
+
+import bestgroup as bg
+
+MEANS = {
+    "A": {"x": (1.2, 1.1), "y": (0.7, 0.8)},
+    "B": {"x": (-1.0, -0.9), "y": (-1.2, -1.1)},
+    "C": {"x": (1.3, -1.0), "y": (0.9, -1.3)},
+}
+GROUPS = {group: list(arms) for group, arms in MEANS.items()}
+PARETO, BEST = bg.ParetoGroups(0.5), bg.BestGroup([1.0, 2.0], 0.2)
+KINDS = ("subgaussian", "bounded", "bernoulli", "gaussian")
+ITEM_MEANS = {"A": (0.75, 0.75), "B": (0.25, 0.3), "C": (0.8, 0.2)}
+
+
+class Source(NamedTuple):
+    """A proof, the rows that it is about, and what is true of the arms."""
+
+    document: dict
+    rows: list
+    means: dict  # of each group, of each arm: a mean for each dim
+
+
+def turned(kind, mean):
+    return 0.5 + mean / 3 if kind == "bernoulli" else mean
+
+
+def draw(rng, kind, mean):
+    if kind == "bernoulli":
+        return float(rng.random() < turned(kind, mean))
+    spread = 0.4 if kind != "subgaussian" else 1.0
+    return float(np.clip(rng.normal(mean, spread), -4, 4))
+
+
+def truth(kind):
+    return {
+        g: {a: tuple(turned(kind, m) for m in own) for a, own in arms.items()}
+        for g, arms in MEANS.items()
+    }
+
+
+def table_of(kind, count):
+    rng = np.random.default_rng(7)
+    return [
+        {"group": g, "arm": a, "u": draw(rng, kind, own[0]), "v": draw(rng, kind, own[1])}
+        for _ in range(count)
+        for g, arms in MEANS.items()
+        for a, own in arms.items()
+    ]
+
+
+def saved(found, rows, means):
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "proof.json"
+        found.save_proof(path)
+        return Source(json.loads(path.read_text()), rows, means)
+
+
+def certified(kind, goal, arms, count=0, **rest):
+    count = count or {"bernoulli": 110, "bounded": 90}.get(kind, 40)
+    rows = table_of(kind, count)
+    found = bg.certify(rows, goal, noise=noise_of(kind, arms), **rest)
+    assert found.accepted or found.rejected, (kind, goal, arms)
+    return saved(found, rows, truth(kind))
+
+
+def solved(kind, goal, name, arms="independent", **options):
+    rng = np.random.default_rng(2)
+    problem = bg.Problem(GROUPS, {"u": "max", "v": "max"}, noise=noise_of(kind, arms))
+
+    def evaluate(group, arm):
+        return [draw(rng, kind, mean) for mean in MEANS[group][arm]]
+
+    algorithm = bg.algorithm(name, **options)
+    found = bg.solve(problem, goal, evaluate, delta=0.1, algorithm=algorithm)
+    return saved(found, found.to_frame().to_dict("records"), truth(kind))
+
+
+def on_items(goal, part, **given):
+    rng, rows = np.random.default_rng(1), []
+    order = [f"q{t}" for t in rng.permutation(60)]
+    for item in order:
+        hard = rng.normal(0, 0.05)
+        for group, means in ITEM_MEANS.items():
+            for arm, less in (("x", 0.0), ("y", 0.1)):
+                u, v = (float(np.clip(m - less + hard + rng.normal(0, 0.05), 0, 1)) for m in means)
+                rows.append({"group": group, "arm": arm, "item": item, "u": u, "v": v})
+    means = {}
+    for row in rows:
+        means.setdefault(row["group"], {}).setdefault(row["arm"], []).append((row["u"], row["v"]))
+    means = {g: {a: np.mean(own, axis=0) for a, own in arms.items()} for g, arms in means.items()}
+    if "order" in given:
+        given["order"] = order
+        given["items"] = bg.Items(names=sorted(order), target="pool")
+    rows = rows[: 6 * part]
+    with tempfile.TemporaryDirectory() as folder:
+        table = write(rows, Path(folder) / "rows.csv")
+        found = bg.certify(table, goal, noise=bg.Bounded(0, 1), **given)
+        assert found.accepted
+        return saved(found, rows, means)
+
+
+SOURCES = {
+    **{
+        f"boxes, {goal}, {kind}": functools.partial(
+            certified, kind, PARETO if goal == "pareto" else BEST, "arbitrary"
+        )
+        for kind in KINDS
+        for goal in ("pareto", "best")
+    },
+    "boxes, as they came": lambda: certified(
+        "subgaussian", BEST, "arbitrary", 60, arms_fixed=False
+    ),
+    **{
+        f"pairs, {kind}": functools.partial(certified, kind, PARETO, "independent")
+        for kind in KINDS
+    },
+    **{
+        f"pairs after a warm-up, {kind}": functools.partial(solved, kind, PARETO, "adaptive")
+        for kind in KINDS
+    },
+    "te, paper": lambda: solved("subgaussian", PARETO, "te", radius="paper"),
+    "age, stitched": lambda: solved("subgaussian", PARETO, "age", radius="stitched"),
+    "ge, mixture": lambda: solved("subgaussian", PARETO, "ge", radius="mixture"),
+    "eecb, mixture": lambda: solved("subgaussian", BEST, "eecb", radius="mixture"),
+    "se, paper": lambda: solved("subgaussian", BEST, "se", radius="paper"),
+    "unis-corrected": lambda: solved("subgaussian", bg.ParetoGroups(1.5), "unis-corrected"),
+    "te-plus": lambda: solved("subgaussian", PARETO, "te-plus"),
+    "selections, certify, subgaussian": lambda: certified("subgaussian", BEST, "independent"),
+    "selections, certify, bounded": lambda: certified("bounded", BEST, "independent"),
+    "selections, adaptive, subgaussian": lambda: solved("subgaussian", BEST, "adaptive"),
+    "selections, adaptive, bernoulli": lambda: solved("bernoulli", BEST, "adaptive"),
+    "items, part of a pool": lambda: on_items(bg.ParetoGroups(0.1), 40, order=None),
+    "items, population": lambda: on_items(bg.ParetoGroups(0.1), 60, items="population"),
+    "pool, pareto": lambda: on_items(bg.ParetoGroups(0.02), 60, items="pool"),
+    "pool, best": lambda: on_items(bg.BestGroup([1.0, 1.0], 0.01), 60, items="pool"),
+}
+
+
+@functools.cache
+def source(name):
+    """Return a proof by its name; made once."""
+    return SOURCES[name]()

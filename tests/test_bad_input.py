@@ -174,7 +174,10 @@ IN_PYTHON = {
     "workers 0": (simulate(workers=0), "workers must be at least 1; got 0"),
     "max_pulls 0": (simulate(max_pulls=0), "max_pulls must be at least 1; got 0"),
     "engine": (simulate(engine="warp"), "engine must be"),
-    "no goal": (simulate(goal=None), "goal must be ParetoGroups(...) or BestGroup(...); got None"),
+    "no goal": (
+        simulate(goal=None),
+        "goal must be ParetoGroups(...) or BestGroup(...) or TopGroups(...) or WeightMap(...); got None",
+    ),
     "no instance": (simulate(instance=[[[1.0]]]), "simulate needs an Instance; got list"),
 }
 

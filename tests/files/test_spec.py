@@ -257,23 +257,23 @@ MISTAKES = {
     "groups a list": (whole(head="groups = [1]\n", groups="", means=""), "groups: must be a table"),
     "unknown key": (
         whole(head='nam = "x"\n'),
-        "nam: is not a key here; those are name, delta, algorithm, options, goal, dims, noise",
+        "nam: is not a key here; those are name, delta, algorithm, reserve, options, goal, dims, worth",
     ),
     "unknown key of the goal": (
         whole(goal=GOAL + "epsilom = 1\n"),
-        "goal.epsilom: is not a key here; those are kind, epsilon, weights",
+        "goal.epsilom: is not a key here; those are kind, epsilon, weights, m, share",
     ),
     "misspelt key": (
         whole(goal='[goal]\nknd = "pareto"\n'),
-        "goal.knd: is not a key here; those are kind, epsilon, weights",
+        "goal.knd: is not a key here; those are kind, epsilon, weights, m, share",
     ),
     "unknown key of a dim": (
         whole(dims='[dims]\nprofit = { direction = "max", units = "EUR" }\n'),
         "dims.profit: has no entry 'units'; its entries are direction, unit, low, high",
     ),
     "goal kind": (
-        whole(goal='[goal]\nkind = "top"\n'),
-        "goal.kind: must be 'pareto' or 'best'; got 'top'",
+        whole(goal='[goal]\nkind = "worst"\n'),
+        "goal.kind: must be 'pareto', 'best', 'top' or 'map'; got 'worst'",
     ),
     "noise kind": (
         whole(noise='[noise]\nkind = "cauchy"\n'),

@@ -406,7 +406,12 @@ class Certificate:
         return self.map.plot()
 
     def plot(self, *dims: str) -> Figure:
-        """Return the Pareto view of these dims, or of all: every pair, with the intervals as boxes."""
+        """Return the Pareto view of these dims, or of all: every pair, with the intervals as boxes.
+
+        Without dims a map of weights is drawn as such.
+        """
+        if self.goal.maps and not dims:
+            return self.plot_map()
         return pareto_view(self, *dims)
 
     def _repr_html_(self) -> str:

@@ -108,6 +108,16 @@ class MappedWeights:
             "regions": [region.to_dict() for region in self.regions.values()],
         }
 
+    def apart(self) -> list[dict[str, Any]]:
+        """Return the regions without overlap: a weight is left to the group with the largest margin."""
+        proven, drawn = self.proven, self.proven.grid.cells.shape[1] <= 3
+        colours, found = proven.colours(), []
+        for i in np.flatnonzero(proven.sometimes).tolist():
+            share = float(proven.grid.volume[colours == i].sum())
+            pieces = proven.pieces(i, apart=True) if drawn else None
+            found.append(Region(self.groups[i], share, pieces).to_dict())
+        return found
+
     def to_frame(self) -> Any:
         """Return a data frame with a row for each group."""
         proven = self.proven

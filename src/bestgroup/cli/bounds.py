@@ -34,9 +34,9 @@ class Hardness:
     """All that theory says about a case."""
 
     optimal: frozenset[int]
-    gaps: Gaps
-    lower: LowerBound
-    upper: UpperBound
+    gaps: Gaps | None  # these three are the paper's: for its two goals
+    lower: LowerBound | None
+    upper: UpperBound | None
     limit: CharacteristicTime | None
 
 
@@ -67,6 +67,8 @@ def _measure(case: Case, limit: bool) -> Hardness:
     if limit:
         with narrowing("limit T*") as watch:
             time = bg.characteristic_time(instance, goal, progress=watch)
+    if not isinstance(goal, bg.ParetoGroups | bg.BestGroup):
+        return Hardness(bg.optimal_groups(instance, goal), None, None, None, time)
     return Hardness(
         bg.optimal_groups(instance, goal),
         bg.gaps(instance, goal),
@@ -82,7 +84,8 @@ def _record(case: Case, found: Hardness) -> dict[str, Any]:
         **case_record(case),
         "efficiency": case.spec.mirror(case.instance.efficiency),
         "optimal": [case.instance.groups[i] for i in sorted(found.optimal)],
-        "gaps": {
+        "gaps": gaps
+        and {
             "group": gaps.group,
             "plus": gaps.plus,
             "minus": gaps.minus,
@@ -90,14 +93,16 @@ def _record(case: Case, found: Hardness) -> dict[str, Any]:
             "effective": gaps.effective,
             "lift": gaps.lift,
         },
-        "lower_bound": {
+        "lower_bound": lower
+        and {
             "value": lower.value,
             "by_group": lower.by_group,
             "by_arm": lower.by_arm,
             "applies": lower.applies,
             "why_not": lower.why_not,
         },
-        "upper_bound": {
+        "upper_bound": upper
+        and {
             "algorithm": upper.algorithm,
             "value": upper.value,
             "by_group": upper.by_group,
@@ -138,13 +143,30 @@ def _group_table(case: Case, found: Hardness) -> Any:
             name,
             *(output.decimal(value) for value in efficiency[i].tolist()),
             "yes" if i in found.optimal else "",
-            output.decimal(float(found.gaps.group[i])),
-            output.count(float(found.upper.by_group[i])),
+            *_of_group(found, i),
         )
         for i, name in enumerate(case.instance.groups)
     ]
-    columns = ["group", *heads, "optimal", ">gap", ">pulls at most"]
+    columns = ["group", *heads, "optimal", *([">gap", ">pulls at most"] if found.gaps else [])]
     return output.table("Groups: efficiency and gap", columns, rows)
+
+
+def _of_group(found: Hardness, i: int) -> tuple[str, ...]:
+    if found.gaps is None or found.upper is None:
+        return ()
+    gap, most = float(found.gaps.group[i]), float(found.upper.by_group[i])
+    return output.decimal(gap), output.count(most)
+
+
+def _of_arm(found: Hardness, i: int, j: int) -> tuple[str, ...]:
+    if found.gaps is None or found.upper is None:
+        return ()
+    gap, effective = float(found.gaps.arm[i][j]), float(found.gaps.effective[i][j])
+    return (
+        output.decimal(gap),
+        output.decimal(effective),
+        output.count(float(found.upper.by_arm[i][j])),
+    )
 
 
 def _arm_table(case: Case, found: Hardness) -> Any:
@@ -157,19 +179,20 @@ def _arm_table(case: Case, found: Hardness) -> Any:
                 (
                     group if j == 0 else "",
                     arm,
-                    output.decimal(float(found.gaps.arm[i][j])),
-                    output.decimal(float(found.gaps.effective[i][j])),
-                    output.count(float(found.upper.by_arm[i][j])),
+                    *_of_arm(found, i, j),
                     f"{100 * float(limit.allocation[i][j]):.1f} %" if limit else "-",
                 )
             )
-    columns = ["group", "arm", ">gap", ">effective gap", ">pulls at most", ">share at the limit"]
+    bounds = [">gap", ">effective gap", ">pulls at most"] if found.gaps else []
+    columns = ["group", "arm", *bounds, ">share at the limit"]
     return output.table("Arms", columns, rows)
 
 
 def _sentences(case: Case, found: Hardness) -> list[str]:
     lower, upper = found.lower, found.upper
-    sentences = [] if found.limit is None else [_limit_sentence(found.limit, case.delta)]
+    sentences = [] if found.limit is None else [_limit_sentence(found.limit, case)]
+    if lower is None or upper is None:
+        return [*sentences, "the paper has no gaps and bounds for this question"]
     if math.isnan(lower.value):
         sentences.append(f"lower bound of the theorem: says nothing here: {lower.why_not}")
     else:
@@ -183,12 +206,14 @@ def _sentences(case: Case, found: Hardness) -> list[str]:
     return sentences
 
 
-def _limit_sentence(limit: CharacteristicTime, delta: float) -> str:
+def _limit_sentence(limit: CharacteristicTime, case: Case) -> str:
     if math.isinf(limit.value):
         return "limit: no correct algorithm can ever stop: an arbitrarily small change matters"
     unique = "" if limit.answers == 1 else f"; {limit.answers:,} answers are right"
+    if case.goal.kind == "map":  # of which there are more than one can count
+        unique = ""
     return (
-        f"limit: every correct algorithm needs at least {output.count(limit.samples(delta))} pulls "
+        f"limit: every correct algorithm needs at least {output.count(limit.samples(case.delta))} pulls "
         f"on average (Gaussian rewards, independent dims); T* = {output.decimal(limit.value, 6)}, "
         f"certified to {100 * limit.gap:.2g} %{unique}"
     )

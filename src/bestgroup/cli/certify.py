@@ -58,6 +58,14 @@ def command(
         str | None,
         typer.Option(help="Without a problem file: ask for the best group.", metavar="W,W,..."),
     ] = None,
+    top: Annotated[
+        int | None,
+        typer.Option(help="With --weights: ask for the M best groups.", metavar="M"),
+    ] = None,
+    mapped: Annotated[
+        bool,
+        typer.Option("--map", help="Without a problem file: the best group for every weight."),
+    ] = False,
     delta: Delta = None,
     epsilon: Epsilon = None,
     arms_fixed: Annotated[
@@ -136,7 +144,7 @@ def command(
     import bestgroup as bg
 
     output.announce_compilation()
-    level, goal, rest = _asked(problem, noise, weights, delta, epsilon)
+    level, goal, rest = _asked(problem, noise, (weights, top, mapped), delta, epsilon)
     rest["columns"] = columns_of(group, arm, item, ignore, rest.get("columns"))
     if as_study:
         if problem is None or minimise or watch or require or worth != "best" or not arms_fixed:
@@ -174,7 +182,7 @@ def _algorithm_of(problem: Path, name: str | None, options: Sequence[str] | None
 def _asked(
     problem: Path | None,
     noise: str | None,
-    weights: str | None,
+    asked: tuple[str | None, int | None, bool],
     delta: float | None,
     epsilon: float | None,
 ) -> tuple[float, Goal, dict[str, Any]]:
@@ -182,16 +190,16 @@ def _asked(
     import bestgroup as bg
 
     if problem is None:
-        goal: Goal = bg.ParetoGroups(epsilon or 0.0)
-        if weights is not None:
-            goal = bg.BestGroup(read_numbers(weights, "--weights"), epsilon or 0.0)
+        goal = _goal_of(*asked, epsilon or 0.0)
         if noise is None:
             raise InvalidInput(
                 "give a problem file with --problem, or say what the noise is with --noise"
             )
         return 0.05 if delta is None else delta, goal, {"noise": read_noise(noise)}
-    if noise is not None or weights is not None:
-        raise InvalidInput("--noise and --weights are for use without --problem, which has them")
+    if noise is not None or any(asked):
+        raise InvalidInput(
+            "--noise, --weights, --top and --map are for use without --problem, which has them"
+        )
     spec = bg.load_spec(problem)
     goal = spec.goal if epsilon is None else spec.goal.with_epsilon(epsilon)
     level = spec.delta if delta is None else delta
@@ -231,6 +239,22 @@ def read_worth(text: str) -> Any:
         return kind
     value = read_numbers(rest, "--worth")[0]
     return [kind, int(value) if kind == "kth" and value.is_integer() else value]
+
+
+def _goal_of(weights: str | None, top: int | None, mapped: bool, epsilon: float) -> Goal:
+    """Return the question that options ask."""
+    import bestgroup as bg
+
+    if mapped:
+        if weights is not None or top is not None:
+            raise InvalidInput("--map is about all weights; leave out --weights and --top")
+        return bg.WeightMap(epsilon=epsilon)
+    if weights is None:
+        if top is not None:
+            raise InvalidInput("--top needs --weights: best groups are those of the largest worth")
+        return bg.ParetoGroups(epsilon)
+    given = read_numbers(weights, "--weights")
+    return bg.BestGroup(given, epsilon) if top is None else bg.TopGroups(top, given, epsilon)
 
 
 def read_noise(text: str) -> Noise:

@@ -120,6 +120,10 @@ def read_goal(tables: Tables, dims: Sequence[Dim]) -> Goal:
     for key in ("epsilon", "weights"):
         if isinstance(given.get(key), dict):
             _check_keys(given[key], dims, f"goal.{key}")
+    if isinstance(given.get("weights"), list):
+        for vertex in given["weights"]:
+            if isinstance(vertex, dict):
+                _check_keys(vertex, dims, "goal.weights")
     return goal_from_dict(given, [dim.name for dim in dims if dim.direction != "watch"])
 
 

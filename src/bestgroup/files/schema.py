@@ -77,6 +77,13 @@ def _by_dim(value: Any) -> float | list[float] | dict[str, float]:
     return _number(value)
 
 
+def _weights(value: Any) -> Any:
+    """Return weights by dim, or, for a map, a list of vertices, each by dim."""
+    if isinstance(value, list) and any(isinstance(entry, list | dict) for entry in value):
+        return [_inside(f"vertex {k}", _by_dim, entry) for k, entry in enumerate(value, 1)]
+    return _by_dim(value)
+
+
 def _inside(part: str, check: Any, value: Any) -> Any:
     """Return check(value); a refusal says in which part."""
     try:
@@ -104,15 +111,18 @@ class _Table(BaseModel):
 Number = Annotated[float, PlainValidator(_number)]
 Text = Annotated[str, PlainValidator(_text)]
 ByDim = Annotated[float | list[float] | dict[str, float], PlainValidator(_by_dim)]
+Weights = Annotated[Any, PlainValidator(_weights)]
 Matrix = Annotated[list[list[float]], PlainValidator(_matrix)]
 
 
 class GoalTable(_Table):
     """The question."""
 
-    kind: Literal["pareto", "best"]
+    kind: Literal["pareto", "best", "top", "map"]
     epsilon: ByDim = 0.0
-    weights: ByDim | None = None
+    weights: Weights | None = None
+    m: int | None = None
+    share: Number | None = None
 
 
 class NoiseTable(_Table):

@@ -66,7 +66,7 @@ def save_spec(
     else:
         own, label = {}, name or file.stem
     if goal is None:
-        raise InvalidInput("save_spec needs a goal: ParetoGroups(...) or BestGroup(...)")
+        raise InvalidInput("save_spec needs a goal, such as ParetoGroups(...) or BestGroup(...)")
     given = {
         "delta": None if delta is None else float(delta),
         "algorithm": algorithm,
@@ -143,9 +143,16 @@ def _goal(goal: Goal, problem: Problem) -> dict[str, Any]:
     """Return a goal as its table, numbers by the names of the dims."""
     names = [dim.name for dim in problem.decided]
     given = goal.of(names).to_dict()
-    return {
-        k: dict(zip(names, v, strict=True)) if isinstance(v, list) else v for k, v in given.items()
-    }
+    return {k: _named(v, names) for k, v in given.items() if v is not None}
+
+
+def _named(value: Any, names: list[str]) -> Any:
+    """Return numbers by the names of the dims; of a map's vertices, each."""
+    if not isinstance(value, list):
+        return value
+    if value and isinstance(value[0], list):
+        return [_named(vertex, names) for vertex in value]
+    return dict(zip(names, value, strict=True))
 
 
 def _dim(dim: Dim) -> Any:

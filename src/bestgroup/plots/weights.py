@@ -38,7 +38,11 @@ def draw_map(groups: Sequence[str], dims: Sequence[str], regions: WeightRegions)
         _bar(axes, dims)
     else:
         _triangle(axes, dims, regions.grid.corners[: regions.grid.own])
-    axes.set_title(f"proven best, of {100 * regions.share:.3g} % of the weights", fontsize=11)
+    axes.set_title(
+        f"the group that is proven best: {100 * regions.share:.3g} % of the weights",
+        fontsize=11,
+        pad=24,
+    )
     if inside:
         result.legend(loc="outside right upper", frameon=False, fontsize=10)
     return fitted(result)

@@ -45,7 +45,7 @@ def weight_grid(vertices: tuple[tuple[float, ...], ...]) -> WeightGrid:
     ([1.0, 0.0, 0.75, 0.5, 0.25], [[0, 2], [2, 3], [3, 4], [4, 1]])
     """
     given = np.array(vertices)
-    simplices, volumes = _base(given)
+    simplices, volumes = base_simplices(given)
     rank = simplices.shape[1] - 1
     parts = subdivision(rank, _PARTS.get(rank, 1))
     corners = [tuple(row) for row in np.round(given, 12).tolist()]
@@ -69,7 +69,7 @@ def weight_grid(vertices: tuple[tuple[float, ...], ...]) -> WeightGrid:
     return WeightGrid(at, len(given), table, points, place, every, volume / volume.sum())
 
 
-def _base(given: Floats) -> tuple[Ints, Floats]:
+def base_simplices(given: Floats) -> tuple[Ints, Floats]:
     """Return simplices that make up the hull of vertices, [S, E], and their volumes."""
     if len(given) == 1:
         return np.zeros((1, 1), np.int64), np.ones(1)

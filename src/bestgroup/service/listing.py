@@ -32,7 +32,7 @@ class Shown(BaseModel):
     created: float
     state: State
     told: int
-    kind: str = Field(description="of the question: pareto or best")
+    kind: str = Field(description="of the question: pareto, best, top or map")
     groups: int
     arms: int
     dims: list[str]

@@ -28,7 +28,12 @@ def create(request: Request, body: schemas.CreateBody) -> schemas.StudyOut:
     rest = {"algorithm": body.algorithm, "batch": body.batch}
     rest |= {"horizon": body.horizon, "seed": body.seed}
     return _created(
-        request, body.name, problem, goal_from_dict(body.goal.model_dump()), body.delta, rest
+        request,
+        body.name,
+        problem,
+        goal_from_dict(body.goal.model_dump(exclude_none=True)),
+        body.delta,
+        rest,
     )
 
 

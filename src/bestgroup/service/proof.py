@@ -11,13 +11,14 @@ import math
 from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from bestgroup.analysis.certify import Certificate
 from bestgroup.errors import StoreError
 from bestgroup.inference.certificate.explain import Explanation
+from bestgroup.inference.certificate.explain_pareto import ParetoExplainer
 from bestgroup.inference.certificate.forecast import pulls_needed
 from bestgroup.problem.arrays import Floats, Ints
 from bestgroup.problem.guarantee import Guarantee
@@ -107,6 +108,14 @@ class Proof:
         return weighted_worths(self.certificate)
 
     @cached_property
+    def weights(self) -> dict[str, Any] | None:
+        """The map of weights, with pieces that do not overlap; None for other goals."""
+        if not self.spec.goal.maps:
+            return None
+        found = self.certificate.map
+        return found.to_dict() | {"regions": found.apart()}
+
+    @cached_property
     def pulls(self) -> Ints:
         """Pulls of each group, [N]."""
         return self.certificate.tally.counts.sum(axis=1)
@@ -114,7 +123,7 @@ class Proof:
     @cached_property
     def needs(self) -> Floats:
         """About how many more pulls each group takes to be decided, [N]; inf if no one can say."""
-        if self.spec.goal.accepts_each:
+        if isinstance(self.certificate.explainer, ParetoExplainer):
             return pulls_needed(self.certificate.explainer)
         needs = np.full(len(self.pulls), math.inf)
         for i in range(len(needs) if self.observed and len(needs) <= MOST_EXPLAINED else 0):

@@ -29,11 +29,17 @@ class _Body(BaseModel):
 class GoalBody(_Body):
     """The question."""
 
-    kind: Literal["pareto", "best"]
+    kind: Literal["pareto", "best", "top", "map"]
     epsilon: float | list[float] | dict[Name, float] = 0.0
-    weights: list[float] | dict[Name, float] | None = Field(
-        None, description="one for each decided dim, in their order or by name; for 'best' only"
+    weights: (
+        list[float] | dict[Name, float] | list[list[float]] | list[dict[Name, float]] | None
+    ) = Field(
+        None,
+        description="one for each decided dim, in their order or by name, for 'best' and 'top'; for "
+        "'map' a list of vertices, each such weights, or none for all weights",
     )
+    m: int | None = Field(None, ge=1, description="how many groups; for 'top' only")
+    share: float | None = Field(None, description="of the weights to be mapped; for 'map' only")
 
 
 class ProblemBody(_Body):

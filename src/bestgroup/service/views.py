@@ -118,6 +118,9 @@ class ViewOut(BaseModel):
     matching: int
     page: int
     worths: list[Worth]
+    weights: dict[str, Any] | None = Field(
+        None, description="of a map: which group is proven best for which weights, without overlap"
+    )
     workers: list[WorkerRow]
     more_workers: int
 
@@ -161,6 +164,7 @@ def view(watched: Watched, query: ViewQuery, seen: Seen) -> ViewOut:
         matching=len(chosen),
         page=query.page,
         worths=_worths(proof, now),
+        weights=proof.weights,
         workers=workers[:MOST_LISTED],
         more_workers=max(0, len(workers) - MOST_LISTED),
     )

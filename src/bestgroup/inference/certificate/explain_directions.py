@@ -17,7 +17,7 @@ from bestgroup.problem.arrays import Floats, Ints
 from bestgroup.problem.goals import TopGroups, WeightMap
 from bestgroup.problem.status import Status
 
-_SOME = 96  # grid weights that a forecast looks at
+_SOME = 24  # grid weights that a forecast looks at
 
 
 class DirectionExplainer(Explainer):

@@ -24,8 +24,8 @@ export async function showData(signal) {
   const study = await call("study", { signal });
   if (here().view !== "data") return false;
   const noise = (n) => Object.entries(n).map(([k, v]) => (k === "kind" ? v : `${k} ${Array.isArray(v) ? v.map((x) => number(x)).join(", ") : typeof v === "number" ? number(v) : JSON.stringify(v)}`)).join(", ");
-  const rows = [["Question", study.goal.kind === "pareto" ? "the Pareto optimal groups" : "the best group"],
-    study.goal.weights ? ["Weights", study.goal.weights.join(", ")] : null,
+  const rows = [["Question", { pareto: "the Pareto optimal groups", best: "the best group", top: `the ${study.goal.m} best groups`, map: "the best group for every weight" }[study.goal.kind]],
+    study.goal.weights ? ["Weights", study.goal.kind === "map" ? study.goal.weights.map((v) => v.map((w) => number(w)).join(", ")).join("; ") : study.goal.weights.join(", ")] : null,
     ["Slack (epsilon)", [study.goal.epsilon].flat().join(", ")], ["Error probability (delta)", String(study.delta)],
     ["Dims", study.dims.map((d) => `${d.name} (${d.direction}${d.unit ? `, ${d.unit}` : ""})`).join(", ")],
     ["Noise", noise(study.problem.noise ?? {})],

@@ -7,6 +7,7 @@ import { here, set } from "./place.js";
 import { call } from "./service.js";
 import { badge, provenBy, STATUSES } from "./status.js";
 import { whyLink } from "./why.js";
+import { weighed } from "./weights.js";
 
 const SIZE = 25;
 
@@ -34,7 +35,7 @@ export async function showGroups(signal) {
 }
 
 function showTable(view, sort, down) {
-  const dims = decided(view), best = view.goal.kind === "best";
+  const dims = decided(view), best = weighed(view.goal);
   const columns = [{ key: "name", label: "Group" }, { key: "status", label: "Status" }, { label: "Proven by" },
     { key: "pulls", label: "Pulls", right: true, first: "descending" }, { key: "needs", label: "Needs about", right: true, first: "descending", title: "pulls until it is decided, if gaps are as they look" },
     ...(best ? [{ key: "worth", label: "Weighted worth", first: "descending" }] : []),

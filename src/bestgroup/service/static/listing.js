@@ -59,7 +59,7 @@ async function show() {
 
 function row(study) {
   const open = study.counts.undecided, all = study.groups;
-  const asks = study.kind === "pareto" ? "Pareto optimal groups" : "best group";
+  const asks = { pareto: "Pareto optimal groups", best: "best group", top: "best groups", map: "best group by weights" }[study.kind];
   return el("tr", {},
     el("th", { scope: "row" }, el("a", { href: pageOf(study.name), "data-key": study.name }, name(study.name))),
     el("td", {}, `${asks} of ${number(all)}`, el("div", { class: "hint" }, `${count(study.arms, "arm")}; ${listed(study.dims)}`)),

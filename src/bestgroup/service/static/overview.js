@@ -9,6 +9,7 @@ import { badge, bar, cls, icon, STATUSES } from "./status.js";
 import { whyAddress, whyLink } from "./why.js";
 import { workLine } from "./workers.js";
 import { showDots } from "./worth.js";
+import { showWeights, weighed } from "./weights.js";
 
 export function startOverview() {
   for (const id of ["x", "y"]) $(id).addEventListener("change", (event) => set({ [id]: event.target.value }));
@@ -32,6 +33,7 @@ export async function showOverview(signal) {
   $("reading").hidden = some || view.status.told === 0;
   if (!view.status.told) copyable($("work-line"), workLine());
   if (some) { showFigure(view); showShortList(view); }
+  showWeights(view);
   showTaking(view);
   showBlockers(view);
   showGuarantee(view);
@@ -41,13 +43,16 @@ export async function showOverview(signal) {
 
 // ---- the verdict --------------------------------------------------------------------------------
 
-const asks = (view) => (view.goal.kind === "pareto" ? "Which groups are Pareto optimal?" : "Which group is the best?");
+const QUESTIONS = { pareto: "Which groups are Pareto optimal?", best: "Which group is the best?", top: "Which groups are the best ones?", map: "Which group is best for which weights?" };
+const asks = (view) => QUESTIONS[view.goal.kind];
 
 function headline(view) {
   const few = view.answer.slice(0, 6), rest = view.answer.length + view.more_answers - few.length;
   const some = listed(rest ? [...few, `${number(rest)} more`] : few);
   const sole = view.answer.length + view.more_answers === 1, slack = [view.goal.epsilon].flat().some((e) => e > 0);
   if (view.final && view.goal.kind === "best") return slack ? `${some} is the best group, or within the slack of it` : `${some} is the best group`;
+  if (view.final && view.goal.kind === "top") return `${some} ${sole ? "is the best group" : `are the ${view.goal.m} best groups`}${slack ? ", or within the slack of it" : ""}`;
+  if (view.final && view.goal.kind === "map") return `${view.weights?.always.length ? `${listed(view.weights.always)} is best for all weights` : `${some} ${sole ? "is" : "are each"} best for some weights`}${slack ? ", or within the slack of it" : ""}`;
   if (view.final) return view.answer.length === 1 ? `${some} is the Pareto set${slack ? ", up to the slack" : ""}` : `${some} are the Pareto set${slack ? ", up to the slack" : ""}`;
   if (view.status.state === "stuck") return "No further pull can decide this: groups are tied, and the slack is too small";
   if (!view.status.told) return "Nothing is known yet";
@@ -103,7 +108,7 @@ function showGuarantee({ guarantee, delta, ahead, algorithm, goal }) {
 // ---- the chart and the list -----------------------------------------------------------------------
 
 function showFigure(view) {
-  const dims = decided(view), best = view.goal.kind === "best", flat = dims.length < 2;
+  const dims = decided(view), best = weighed(view.goal), flat = dims.length < 2;
   const figure = flat || (best && here().figure !== "plane") ? "worth" : "plane";
   $("figure-switch").hidden = flat || !best;
   if (best) switcher($("figure-switch"), [["worth", "Weighted worth"], ["plane", "Two dims"]], figure, (value) => set({ figure: value === "worth" ? "" : value }));
@@ -127,7 +132,7 @@ function showFigure(view) {
 }
 
 function showShortList(view) {
-  const dims = decided(view), best = view.goal.kind === "best";
+  const dims = decided(view), best = weighed(view.goal);
   const shown = best ? [] : [view.plane.x, view.plane.y].filter((n, k, all) => all.indexOf(n) === k);
   const scales = shown.map((d) => columnScale(view.rows.map((r) => r.efficiency[d])));
   head($("short-groups"), ["Group", "Status", ...(best ? ["Worth"] : shown)]);

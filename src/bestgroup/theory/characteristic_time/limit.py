@@ -22,9 +22,18 @@ import numpy as np
 
 from bestgroup.errors import InvalidInput
 from bestgroup.problem.arrays import Floats, number, probability
-from bestgroup.problem.goals import BestGroup, Goal, ParetoGroups, check_goal, for_goal
+from bestgroup.problem.goals import (
+    BestGroup,
+    Goal,
+    ParetoGroups,
+    TopGroups,
+    WeightMap,
+    check_goal,
+    for_goal,
+)
 from bestgroup.theory.characteristic_time.answers import Best, ParetoAnswers, best_group
 from bestgroup.theory.characteristic_time.arms import Arms
+from bestgroup.theory.characteristic_time.directions import map_limit, top_limit
 from bestgroup.theory.characteristic_time.game import Watch
 from bestgroup.theory.characteristic_time.pareto import Question
 from bestgroup.theory.truths import check_plain
@@ -175,9 +184,19 @@ def _pareto_limit(goal: ParetoGroups, given: _Search) -> Best:
     return ParetoAnswers(question, given.tolerance, given.progress).search()
 
 
+def _map_limit(goal: WeightMap, given: _Search) -> Best:
+    return map_limit(given.arms, goal, *given[1:])
+
+
+def _top_limit(goal: TopGroups, given: _Search) -> Best:
+    return top_limit(given.arms, goal, *given[1:])
+
+
 _LIMITS: dict[type[Goal], Callable[[Any, _Search], Best]] = {
     ParetoGroups: _pareto_limit,
     BestGroup: _best_group_limit,
+    WeightMap: _map_limit,
+    TopGroups: _top_limit,
 }
 
 

@@ -69,11 +69,20 @@ class _Found:
 class BeatenBest:
     """Oracle of the game for the answer i: alternatives in which some k beats i by more than `slack`."""
 
-    def __init__(self, arms: Arms, weights: Floats, slack: float, i: int, dependent: bool) -> None:
+    def __init__(
+        self,
+        arms: Arms,
+        weights: Floats,
+        slack: float,
+        i: int,
+        dependent: bool,
+        rivals: Ints | None = None,
+    ) -> None:
         self.arms, self.weights, self.slack, self.i = arms, weights, slack, i
         self.dependent = dependent
         self.blocks = Blocks(arms.dims, dependent)
-        self.rivals = np.array([k for k in range(arms.groups) if k != i])
+        every = np.array([k for k in range(arms.groups) if k != i])
+        self.rivals = every if rivals is None else rivals
         self.index, self.exists = arms.index[self.rivals], arms.exists[self.rivals]
         part = self.blocks.member * weights
         self.total = part.sum(axis=1)

@@ -83,3 +83,8 @@ def test_a_command_as_the_evaluator(monkeypatch):
     line = spec.evaluate["command"].replace("python", sys.executable, 1)
     found = bg.solve(spec.problem, spec.goal, line, spec.delta, workers=2, budget=40)
     assert found.answer.told == 40 and (found.certificate.tally.counts > 0).all()
+
+
+def test_late_arms():
+    answers = load("late_arms").play(delta=0.1)
+    assert answers[1] == ("m1273",) and answers[2] == answers[0]

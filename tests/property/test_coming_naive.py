@@ -7,6 +7,7 @@ import pytest
 
 import bestgroup as bg
 from reference.coming_naive import NaiveStudy
+from servers import storage
 
 NOISES = [bg.SubGaussian(0.5), bg.Bounded(-4, 8), bg.Gaussian()]
 numbers = itertools.count()
@@ -15,7 +16,7 @@ numbers = itertools.count()
 class Play:
     """One study and its reference; everything is drawn from one generator."""
 
-    def __init__(self, seed, storage):
+    def __init__(self, seed, place):
         self.rng = rng = np.random.default_rng(seed)
         self.means, self.values, self.told = {}, {}, {}
         self.dims = int(rng.integers(1, 3))
@@ -32,8 +33,7 @@ class Play:
         self.reserve = 6
         problem = bg.Problem(groups, dims, noise, reserve=self.reserve)
         self.name = f"coming {next(numbers)}"
-        self.storage = storage
-        self.study = bg.create_study(self.name, problem, goal, 0.2, storage, seed=seed)
+        self.study = bg.create_study(self.name, problem, goal, 0.2, place, seed=seed)
         self.naive = NaiveStudy(
             groups, dims, noise, self.reserve, goal, 0.2, self.tape, lambda g, a: self.prefix(g, a)
         )
@@ -113,8 +113,8 @@ class Play:
         }
 
 
-def play(seed, storage="memory"):
-    game = Play(seed, storage)
+def play(seed, place="memory"):
+    game = Play(seed, place)
     for _ in range(int(game.rng.integers(5, 40))):
         if game.rng.random() < 0.15:
             game.change()
@@ -122,20 +122,22 @@ def play(seed, storage="memory"):
             game.work()
         game.check()
         if game.rng.random() < 0.2:  # another process goes on
-            game.study = bg.load_study(game.name, storage)
+            game.study = bg.load_study(game.name, place)
     game.study.verify()
-    bg.delete_study(game.name, storage)
+    bg.delete_study(game.name, place)
     return game
 
 
 def test_a_study_equals_its_reference():
-    for seed in range(40):
+    for seed in range(25):
         play(seed)
 
 
-def test_a_study_in_a_file_equals_its_reference(tmp_path):
-    for seed in range(1000, 1004):
-        play(seed, f"sqlite:///{tmp_path}/coming.db")
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+def test_a_study_in_a_database_equals_its_reference(tmp_path, kind):
+    place = storage(kind, tmp_path)
+    for seed in range(1000, 1003):
+        play(seed, place)
 
 
 @pytest.mark.verify

@@ -362,11 +362,11 @@ def everywhere(parts, left, right, level):
 
 def refutes_pair(noise, pair, shift, level, q, scales, most=(INF, INF)):
     """Return whether mu_a + shift <= mu_b is refuted; b is mirrored, q and scales are of bets."""
-    (a, b), laws, scale = pair, [(1, q)], float(noise.scale)
-    known = lambda x: a.normal(x, laws), lambda x: b.normal(-x - shift, laws)
+    (a, b), laws, scale = pair, [[(1, own)] for own in q or ()], float(noise.scale)
+    known = lambda x: a.normal(x, laws[0]), lambda x: b.normal(-x - shift, laws[1])
     tuned = lambda x: a.symmetric(x, scales[0]), lambda x: b.symmetric(-x - shift, scales[1])
     if noise.kind == "subgaussian":  # log K + log L is convex, and least between these ends
-        left, right = (scale * sqrt(side.n + q) / side.n for side in (a, b))
+        left, right = (scale * sqrt(side.n + own) / side.n for side, own in zip((a, b), q))
         gap, ends = a.mean + b.mean + shift, (-b.mean - shift - F(left), a.mean + F(right))
         return gap > 0 and everywhere([(1, *known)], *ends, level)
     if noise.kind == "gaussian":  # outside of the ends one arm alone is enough
@@ -415,7 +415,7 @@ def fixed_pairs(proof):
         if process["name"] == "difference":
             s = float((total(columns[0]) - total(columns[1]) + n_a * shift) / noise.scale)
             return n_a == n_b and mixture(s, 2 * n_a, equal(parts)) >= level
-        q, units = part if noise.kind == "subgaussian" else 0, [(0, 1), (0, 1)]
+        q, units = (part, part) if noise.kind == "subgaussian" else 0, [(0, 1), (0, 1)]
         if noise.kind == "gaussian":
             units = [unit_of(column) for column in columns]
         pair = sides(noise, [column[n:] for column, (n, _) in zip(columns, units)])
@@ -553,6 +553,11 @@ def against(proof, leader, moment, kind, fine):
         return y * float(slack) - lead - worst(tuple(dims))
     return cache(evidence)
 
+def costs_of(proof):
+    """Return what a pull of each arm costs."""
+    given = proof.method.get("costs", [[1] * size for size in proof.sizes])
+    return {(i, j): given[i][j] for i, j in proof.every_arm}
+
 def check_leaders(proof, behind):
     """Refuse a leader that did not lead by the values up to the counts when it was named."""
     last = [[1] * size for size in proof.sizes]
@@ -583,7 +588,7 @@ def selections(proof, bar):
     need(good, "format", "no proof for this problem")
     name = ("normal and bets" if union else "bets") if ranges else "normal"
     need(method["process"] == {"name": name, "fixed_at": 0}, "parameters", "another process")
-    costs = {(i, j): method["costs"][i][j] if "costs" in method else 1 for i, j in proof.every_arm}
+    costs = costs_of(proof)
     mean = math.exp(sum(map(log, costs.values())) / proof.A)
     fine = {arm: mean / cost for arm, cost in costs.items()}
     everyone = sum(size**proof.D for size in proof.sizes) * (2 if ranges else 1)
@@ -677,7 +682,7 @@ def warm_up(proof):
                       else min(max(gaps(i, j, 1)) for j in others))
         return 1 / (gap**2 + error / 2)
 
-    costs = [cost(i) for i in groups]
+    needed, costs = [cost(i) for i in groups], costs_of(proof)
 
     def share(kind, a, b, d):
         (i, m), j = a, b[0]
@@ -685,7 +690,7 @@ def warm_up(proof):
         found = gaps(i, j, 1) if kind else [min(gaps(k, j, 0)) for k in others]
         own = [ahead((i, k), leader[i, d], d, 0) for k in range(proof.sizes[i])]
         arm = part([math.exp(-gap**2 / 2 / error) for gap, error in own], m)
-        return part(costs, i if kind else j) * near(found, d if kind else others.index(i)) * arm
+        return part(needed, i if kind else j) * near(found, d if kind else others.index(i)) * arm
 
     def proves(kind, a, b, d, shift, n_a, n_b, _, value):
         noise, ends, roots, scales, most = proof.noise[d], (n_a, n_b), [], [], []
@@ -695,13 +700,15 @@ def warm_up(proof):
         gap, error = ahead(a, b, d, shift / noise.unit)
         scale = float(noise.scale / noise.unit)
         q = 4.5 / max((gap / scale) ** 2, 1 / n[a] + 1 / n[b])
-        roots = [sqrt(var[arm, d]) for arm in (a, b)]
-        for arm, root, turn in zip((a, b), roots, (1, -1)):
-            own = max(abs(gap), sqrt(error)) * root / sum(roots)
+        roots, prices = [sqrt(var[arm, d]) for arm in (a, b)], [sqrt(costs[a]), sqrt(costs[b])]
+        qs = [q * (sum(prices) / p / 2) ** 2 for p in prices]
+        whole = sum(root * price for root, price in zip(roots, prices))
+        for arm, root, turn, price in zip((a, b), roots, (1, -1), prices):
+            own = max(abs(gap), sqrt(error)) * root * price / whole
             scales.append(2.3 / sqrt(4.5) * own / (root**2 + own**2))
             centre = float(mean[arm, d] - noise.least / noise.unit)
             most.append(0.95 / ((centre if turn > 0 else 1 - centre) + root / sqrt(n[arm])))
-        return refutes_pair(noise, sides(noise, columns), shift, level, q, scales, most)
+        return refutes_pair(noise, sides(noise, columns), shift, level, qs, scales, most)
     return proves
 
 

@@ -141,8 +141,8 @@ def test_independent_dims(kind, tmp_path):
     assert written(found, tmp_path)["noise"]["dependence"] == "independent"
 
 
-@pytest.mark.parametrize("goal", ["best", "near best"])
-@pytest.mark.parametrize("kind", ["subgaussian", "bounded", "bernoulli", "gaussian"])
+@pytest.mark.parametrize("goal", GOALS)
+@pytest.mark.parametrize("kind", NOISE)
 def test_costs(kind, goal, tmp_path):
     found = solved(kind, GOALS[goal], "adaptive", costs={g: {"x": 3.0} for g in GROUPS})
     written(found, tmp_path)

@@ -9,7 +9,6 @@ import numpy as np
 
 from bestgroup.algorithms.protocol import Algorithm, Setting
 from bestgroup.drivers.session import LiveSession
-from bestgroup.errors import InvalidInput
 from bestgroup.problem.arrays import Bools, Ints
 from bestgroup.problem.noise import SubGaussian
 from bestgroup.problem.status import Status
@@ -23,8 +22,6 @@ Counts = dict[tuple[int, int, int, int], tuple[int, int, int]]  # (i, j, k, d): 
 
 def scouted_document(asked: Asked, algorithm: Algorithm, setting: Setting) -> dict[str, Any]:
     """Return the proof document of a run of `adaptive` with independent arms."""
-    if setting.costs is not None:
-        raise InvalidInput("there is no proof file for runs with costs yet")
     session = fed_session(asked, algorithm, setting)
     shape = setting.shape
     seen: tuple[Counts, Counts] = ({}, {})
@@ -41,13 +38,23 @@ def scouted_document(asked: Asked, algorithm: Algorithm, setting: Setting) -> di
     rows = [
         [int(ledger.base_counts[i, j]) for j in range(size)] for i, size in enumerate(shape.sizes)
     ]
-    entry = {
+    entry: dict[str, Any] = {
         "kind": "pairs",
         "budget": "scouted",
         "before": rows,
         "process": [{"name": "scouted"}] * shape.dims,
     }
+    costs = costs_entry(setting)
+    if costs is not None:
+        entry["costs"] = costs
     return document(asked, entry, _claims(asked, setting, seen, session.state))
+
+
+def costs_entry(setting: Setting) -> list[list[float]] | None:
+    """Return what pulls cost, by arm; None if all cost the same."""
+    if setting.costs is None or len({cost for row in setting.costs for cost in row}) == 1:
+        return None
+    return [list(map(float, row)) for row in setting.costs]
 
 
 def fed_session(asked: Asked, algorithm: Algorithm, setting: Setting) -> LiveSession:

@@ -33,7 +33,7 @@ from bestgroup.inference.kinds import BERNOULLI
 from bestgroup.problem.arrays import Floats
 from bestgroup.problem.status import Status
 from bestgroup.proof.build import Asked, document, noise_entry
-from bestgroup.proof.build_scouted import fed_session
+from bestgroup.proof.build_scouted import costs_entry, fed_session
 from bestgroup.proof.noise import RANGED
 from bestgroup.proof.selection_evidence import BY_BETS, NORMAL
 
@@ -96,10 +96,7 @@ def study_selections(asked: Asked, algorithm: Algorithm, setting: Setting) -> di
             own = [counts[i][j] for j in state.lead.tolist()]
             events.append(Event(len(named) - 1, k, own, counts[k]))
         out = state.out.copy()
-    costs = None
-    if setting.costs is not None and len({cost for row in setting.costs for cost in row}) > 1:
-        costs = [list(map(float, row)) for row in setting.costs]
-    return _document(asked, "leaders", named, events, costs)
+    return _document(asked, "leaders", named, events, costs_entry(setting))
 
 
 def _document(

@@ -30,7 +30,7 @@ class Pair(NamedTuple):
 
     columns: tuple[Sequence[float], Sequence[float]]  # of the upper arm, of the lower one
     shift: Fraction
-    q: Interval | None  # the precision of half-normal laws, where there are any
+    q: tuple[Interval, Interval] | None  # precisions of half-normal laws, where there are any
     scales: tuple[Interval, Interval] | None = None  # of bets
     most: tuple[Interval, Interval] | None = None  # the largest tuned bets
 
@@ -90,7 +90,7 @@ def _side(noise: DimNoise, sign: int, pair: Pair, k: int) -> tuple[Side, Fractio
     """Return what is known of one arm, and the exact mean of its values as they are judged."""
     column = pair.columns[k]
     n, mean = len(column), sign * exact_sum(list(column)) / len(column)
-    q = interval(0.0) if pair.q is None else pair.q
+    q = interval(0.0) if pair.q is None else pair.q[k]
     if noise.kind == "subgaussian":
         near = interval(mean)
         return Side(

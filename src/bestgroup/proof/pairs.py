@@ -199,7 +199,7 @@ def _reaches_after(
     q = scales = most = None
     if noise.kind != "gaussian":
         scale = 1.0 if noise.kind == "subgaussian" else 0.5
-        q = scouting.precision(seen[0], seen[1], shift, scale)
+        q = scouting.precisions(seen[0], seen[1], shift, scale)
     if noise.kind != "subgaussian":
         scales = scouting.bet(seen[0], seen[1], shift), scouting.bet(seen[1], seen[0], -shift)
     if noise.kind in RANGED:
@@ -236,7 +236,7 @@ def _reaches(proof: Proof, rows: Observations, claim: Claim, alpha: Fraction, fa
         scales = part / unit_a, part / unit_b
         if not (columns[0] and columns[1]):
             raise ValueError("no value counts yet")
-    q = part if noise.kind == "subgaussian" else None
+    q = (part, part) if noise.kind == "subgaussian" else None
     pair = Pair((columns[0], columns[1]), shift, q, None if q is not None else scales)
     return pair_reaches(noise, proof.signs[claim.d], pair, level, fast)
 

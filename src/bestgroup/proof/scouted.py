@@ -18,7 +18,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import NamedTuple
 
-from bestgroup.proof.format import Proof, Refused
+from bestgroup.proof.format import Proof, Refused, number
 from bestgroup.proof.intervals import Interval, exp, interval, log, sqrt
 from bestgroup.proof.noise import RANGED, SCALED, SYMMETRIC, TWO_VALUED
 from bestgroup.proof.observations import Observations, exact_sum
@@ -36,6 +36,7 @@ class Seen(NamedTuple):
     mean: Interval  # y in units
     variance: Interval
     centre: Interval  # the mean as a share of the range
+    price: Interval  # the square root of what a pull costs
 
 
 class Scouting:
@@ -50,6 +51,7 @@ class Scouting:
                 if type(n) is not int or not FIRST <= n <= len(self._column(i, j, 0)):
                     raise Refused("parameters", "the warm-up has 8 values or more of each arm")
         N, D = len(proof.groups), len(proof.dims)
+        self.costs = costs_of(proof)
         self.pooled = [self._pooled(d) for d in range(D)]
         self.seen = {
             (i, j, d): self._seen(i, j, d, before[i][j])
@@ -109,7 +111,8 @@ class Scouting:
         else:
             rare = Fraction(1, 100) if kind in RANGED else 0
             variance = (self._squares(i, j, d, n) + 2 * self.pooled[d] + rare) / (n + 1)
-        return Seen(n, interval(mean), interval(variance), interval(mean - low))
+        price = sqrt(self.costs[i][j])
+        return Seen(n, interval(mean), interval(variance), interval(mean - low), price)
 
     def _best(self, i: int, d: int) -> Seen:
         return self.seen[i, self.leader[i, d], d]
@@ -186,23 +189,42 @@ class Scouting:
             whole = self.group_shares[i] * self.dim_share(i, j, d) * arm
         return Fraction(whole.low)
 
-    def precision(self, a: Seen, b: Seen, shift: Interval, scale: float) -> Interval:
-        """Return the precision of the mixtures of a pair."""
+    def precisions(
+        self, a: Seen, b: Seen, shift: Interval, scale: float
+    ) -> tuple[Interval, Interval]:
+        """Return the precisions of the mixtures of a pair: larger for the cheaper arm."""
         gap = (a.mean - b.mean + shift) / scale
         error = 1.0 / interval(float(a.pulls)) + 1.0 / interval(float(b.pulls))
         square = gap.power(2)
         if point(error) > point(square):
             square = error
-        return interval(9) / 2 / square
+        whole = interval(9) / 2 / square
+        if self.proof.method.get("costs") is None:
+            return whole, whole
+        both = a.price + b.price
+        return whole * (both / a.price / 2.0).power(2), whole * (both / b.price / 2.0).power(2)
 
     def bet(self, own: Seen, other: Seen, shift: Interval) -> Interval:
         """Return the scale of the bets of one arm of a pair; `shift` is 0 for equal means."""
         gap = (own.mean - other.mean + shift).power(2)
         error = own.variance / float(own.pulls) + other.variance / float(other.pulls)
         size = sqrt(error if point(error) > point(gap) else gap)
-        weight, rest = sqrt(own.variance), sqrt(other.variance)
+        weight, rest = own.price * sqrt(own.variance), other.price * sqrt(other.variance)
         part = size * weight / (weight + rest)
         return interval(23) / 10 / sqrt(interval(4.5)) * part / (own.variance + part.power(2))
+
+
+def costs_of(proof: Proof) -> list[list[Interval]]:
+    """Return what a pull of each arm costs; 1 if the file has no costs."""
+    given = proof.method.get("costs")
+    if given is None:
+        return [[interval(1.0)] * size for size in proof.sizes]
+    if [len(row) for row in given] != list(proof.sizes):
+        raise ValueError("there must be a cost for each arm")
+    costs = [[interval(number(cost)) for cost in row] for row in given]
+    if not all(cost.low > 0.0 for row in costs for cost in row):
+        raise ValueError("costs must be positive")
+    return costs
 
 
 def _part(weights: list[Interval], k: int) -> Interval:

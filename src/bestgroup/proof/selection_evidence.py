@@ -16,11 +16,12 @@ import math
 from fractions import Fraction
 from typing import NamedTuple
 
-from bestgroup.proof.format import Proof, number
+from bestgroup.proof.format import Proof
 from bestgroup.proof.intervals import Interval, exp, interval, log, sqrt
 from bestgroup.proof.noise import SCALED, TWO_VALUED
 from bestgroup.proof.normal_pairs import conjugate
 from bestgroup.proof.observations import Observations
+from bestgroup.proof.scouted import costs_of
 from bestgroup.proof.wealth_pairs import Bets, Values, conjugate_of, hull_of, shares_of
 
 NORMAL, BY_BETS = 0, 1
@@ -61,17 +62,12 @@ class Claim(NamedTuple):
 
 def fineness(proof: Proof) -> list[list[Interval]]:
     """Return by what precisions of arms are multiplied: the geometric mean of all costs over their own."""
-    costs = proof.method.get("costs")
-    if costs is None:
-        return [[interval(1.0)] * size for size in proof.sizes]
-    if [len(row) for row in costs] != list(proof.sizes):
-        raise ValueError("there must be a cost for each arm")
-    exact = [[interval(number(cost)) for cost in row] for row in costs]
-    if not all(cost.low > 0.0 for row in exact for cost in row):
-        raise ValueError("costs must be positive")
-    logs = [log(cost) for row in exact for cost in row]
+    costs = costs_of(proof)
+    if "costs" not in proof.method:
+        return costs
+    logs = [log(cost) for row in costs for cost in row]
     mean = exp(sum(logs[1:], logs[0]) / float(len(logs)))
-    return [[mean / cost for cost in row] for row in exact]
+    return [[mean / cost for cost in row] for row in costs]
 
 
 class View:

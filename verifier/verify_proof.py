@@ -730,13 +730,18 @@ def table_of(proof):
 def rounding(n, shift, reach):
     return (reach * n * (n + 32) + 8 * n * abs(shift)) / F(2**52)
 
-def shared_items(proof):
-    """Return how a claim is proven by differences on shared items."""
-    method, table, shares = proof.method, table_of(proof), shares_of_groups(proof)
+def pool_of(proof):
+    """Return how many items the pool has, 0 for a population; refuses other bets than the usual."""
+    method = proof.method
     pool = {"pool": method["count"], "population": 0}[method["target"]]
     good = type(pool) is int and (pool > 0) == (method["target"] == "pool")
     need(good and method["process"] == ITEMS, "parameters", "bets that are not fixed beforehand")
     need(all(noise.kind in RANGE for noise in proof.noise), "format", "items need a range")
+    return pool
+
+def shared_items(proof):
+    """Return how a claim is proven by differences on shared items."""
+    pool, table, shares = pool_of(proof), table_of(proof), shares_of_groups(proof)
 
     def proves(kind, a, b, d, shift, t):
         upper, lower, reach = table[a][:t], table[b][:t], proof.noise[d].reach
@@ -749,13 +754,18 @@ def shared_items(proof):
 
 def differences(pool, values, shift, reach, level, strict):
     """Return whether differences refute that their mean is at most -shift, at some item."""
-    D, square, plug, cap, main = F(), F(), F(ITEMS["plug"]), F(ITEMS["cap"]), ITEMS["main"]
+    return (grows(pool, values, shift, reach, level, [1.0] * 25)
+            or certain(pool, values, shift, reach, strict))
+
+def grows(pool, values, shift, reach, level, wealth, first=0):
+    """Return whether the wealth, which goes on in place, is ever enough from an item on."""
+    plug, cap, main = F(ITEMS["plug"]), F(ITEMS["cap"]), ITEMS["main"]
+    D, square = sum(values[:first], F()), sum((x * x for x in values[:first]), F())
     bets = [F(32, 2**k) / reach for k in range(main if pool else main + 12)]
     weights = [F(1, main)] * main if pool else [F(95, 100) / main] * main + [F(5, 1200)] * 12
     weights = [float((1 - plug) * w) for w in weights] + [float(plug)]
-    wealth = [1.0] * len(weights)
     need(not pool or len(values) <= pool, "claims", "more items than the pool has")
-    for done, value in enumerate(values):
+    for done, value in list(enumerate(values))[first:]:
         mean = (-pool * shift - D) / (pool - done) if pool else -shift
         if mean < -reach:
             return True
@@ -766,14 +776,98 @@ def differences(pool, values, shift, reach, level, strict):
             stretch = F(pool, pool - done) if pool else 1
             sizes = [*(bet * stretch for bet in bets), gap / (spread + gap * gap) if gap > 0 else 0]
             factors = [float(1 + min(size, top) * (value - mean)) for size in sizes]
-            wealth = [w * factor for w, factor in zip(wealth, factors)]
+            wealth[: len(factors)] = [w * factor for w, factor in zip(wealth, factors)]
             if log(math.fsum(w * x for w, x in zip(weights, wealth))) >= level:
                 return True
         D, square = D + value, square + value * value
+    return False
+
+def certain(pool, values, shift, reach, strict):
+    """Return whether no rest of a pool can make the mean of differences at most -shift."""
+    D = sum(values, F())
     if pool and len(values) == pool:
         slack = rounding(pool, shift, reach)
         return D + pool * shift > slack if strict else D + pool * shift >= -slack
     return bool(pool) and -pool * shift - D < -reach * (pool - len(values))
+
+def item_selections(proof, bar):
+    """Return the statuses that selections give which are out on a part of shared items."""
+    method, table, pool, refuted = proof.method, table_of(proof), pool_of(proof), {}
+    first, rank, terms = method["first"], method["rank"], method["terms"]
+    half = {"terms": F(1), "table": F(1, 2)}[method["budget"]]
+    slack, reach = (sum(w * x for w, x in zip(proof.weights, own)) for own in (
+        [proof.epsilon[0]] * proof.D, [noise.reach for noise in proof.noise]))
+    everyone = sum(size**proof.D for size in proof.sizes) * (2 if slack else 1)
+    whole = type(rank) is type(first) is int and 0 < rank <= proof.N > first >= 0
+    begins = [term[0] for term in terms]
+    good = whole and not proof.pareto and begins == sorted({max(b, 0) for b in begins})
+    need(good and all(term[1] != term[3] for term in terms), "parameters", "not such terms")
+    near = 3 * half / (4 * rank * sum(F(1, h + 1) for h in range(proof.N)))
+    pairs = half / everyone if half < 1 else 0
+    shares = [half / 4 if slack else half, near * (slack > 0), F(1), pairs, pairs * (slack > 0)]
+    if half < 1:
+        table_makes(proof, table, terms, first, rank)
+
+    def apart(one, two, t):
+        """Return by how much a selection is above another one on the first t items."""
+        need(all(len(table[g, j]) >= t for g, arms in (one, two) for j in arms), "claims", "items")
+        pairs = [(d, table[one[0], a], table[two[0], b])
+                 for d, (a, b) in enumerate(zip(one[1], two[1]))]
+        for d, a, b in pairs:
+            close = all(abs(y[d] - z[d]) <= proof.noise[d].reach for y, z in zip(a[:t], b))
+            need(close, "claims", "two arms differ by too much on an item")
+        return [sum(proof.weights[d] * (a[u][d] - b[u][d]) for d, a, b in pairs) for u in range(t)]
+
+    def proves(kind, k, t, *arms):
+        chosen, other = (k, arms[: proof.D]), (first, arms[proof.D :])
+        good = len(arms) == (1 + (kind > 1)) * proof.D and t > 0 and (kind == 0 or k != first)
+        need(good and kind < 5, "claims", "no such claim")
+        refuted.setdefault(chosen, set()).add(kind)
+        shift, level = slack if kind in (1, 2, 4) else F(), proof.level(shares[kind])
+        if kind > 1:
+            values = apart(other, chosen, t)
+            return (certain(pool, values, shift, reach, False) if kind == 2
+                    else differences(pool, values, shift, reach, level, kind == 3))
+        wealth = [1.0] * 25
+        for (begin, one, own, two, theirs, front), end in zip(terms, [*begins[1:], t]):
+            rival = (first, front) if kind else (two, theirs) if one == k else (one, own)
+            need(len(rival[1]) == proof.D, "claims", "a selection has an arm for each dim")
+            if begin < min(end, t):
+                values = apart(rival, chosen, min(end, t))
+                if grows(pool, values, shift, reach, level, wealth, begin):
+                    return True
+        return False
+
+    proof.check_claims(proves, bar)
+    alone = {0, 3} if slack else {0, 2, 3}
+    sure = Counter(k for (k, _), kinds in refuted.items() if kinds & alone)
+    known = Counter(k for k, _ in refuted)
+    full = {k: size**proof.D for k, size in enumerate(proof.sizes)}
+    behind = [k for k in full if sure[k] == full[k]]
+    good = all(k == first or known[k] == full[k] for k in full)
+    best = [first] if good and (slack or first not in behind) else []
+    out = [k for k in full if k not in best and (k in behind or (best and not slack))]
+    return {"in": best, "out": out,
+            "not_needed": [k for k in full if best and k not in (*best, *out)]}
+
+def table_makes(proof, table, terms, first, rank):
+    """Refuse terms that are not those that the values before them make, up to rounding."""
+    begin = 4
+    for number, (start, one, own, two, theirs, front) in enumerate(terms):
+        need(start == begin <= min(map(len, table.values())), "parameters", "terms begin elsewhere")
+        sums = {arm: [w * sum(row[d] for row in rows[:begin]) for d, w in enumerate(proof.weights)]
+                for arm, rows in table.items()}
+        best = [[max(sums[i, j][d] for j in range(size)) for d in range(proof.D)]
+                for i, size in enumerate(proof.sizes)]
+        worth = [sum(row) for row in best]
+        room = max(map(abs, worth)) / 10**9
+        good = all(sums[i, j][d] >= best[i][d] - room for i, arms in
+                   ((one, own), (two, theirs), (first, front)) for d, j in enumerate(arms))
+        rest = max(value for i, value in enumerate(worth) if i != one)
+        good = good and worth[one] >= rest - room and worth[two] >= rest - room
+        ahead = sum(value > worth[first] + room for value in worth)
+        need(good and (number or rank > ahead), "parameters", "terms that the table does not make")
+        begin = max(begin + 1, math.ceil(1.05 * begin))
 
 def pool(proof, bar):
     """Return the statuses that a complete pool gives by definition."""
@@ -794,7 +888,7 @@ def verify(document, table, bar=lambda done, of: None):
     try:
         proof = Proof(document, table)
         kinds = {"boxes": boxes, "pairs": pairs, "items": pairs, "pool": pool,
-                 "selections": selections}
+                 "selections": selections, "item selections": item_selections}
         found = kinds[proof.method["kind"]](proof, bar)
         same = all(sorted(document["answer"][key]) == found[key] for key in found)
         need(same, "answer", "the claims give another answer")

@@ -6,8 +6,11 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from bestgroup.errors import InvalidInput
 from bestgroup.files.observations import Table
+from bestgroup.inference.certificate.items import arm_means
 from bestgroup.inference.certificate.within import Basis
 from bestgroup.inference.pivots import about_origin, of_values
 from bestgroup.inference.tally import Tally
@@ -15,6 +18,7 @@ from bestgroup.problem.noise import SubGaussian
 from bestgroup.problem.problem import Problem
 from bestgroup.proof.build import Asked, ask
 from bestgroup.proof.build_boxes import BoxMethod, box_document
+from bestgroup.proof.build_item_selections import data_item_selections
 from bestgroup.proof.build_items import items_document
 from bestgroup.proof.build_pairs import pairs_document
 from bestgroup.proof.build_selections import data_selections
@@ -67,7 +71,12 @@ def items_proof(
     count = found.problem.items.count
     complete = found.problem.items.pool and values.is_complete(int(count or 0))
     by = "given" if order is not None or found.problem.items.pool else "digest"
-    return items_document(asked, values.values, values.names, by, complete)
+    means = arm_means(values, found.problem.shape)
+    means = np.where(np.isnan(means), -np.inf, means)
+    return items_document(
+        asked, values.values, values.names, by, complete,
+        lambda entry: data_item_selections(asked, entry, values.values, means),
+    )  # fmt: skip
 
 
 def one_origin(problem: Problem, basis: Basis) -> Tally:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -21,9 +21,17 @@ Values = list[list[Floats]]  # of arm j of group i: [depth, D], in the order, la
 
 
 def items_document(
-    asked: Asked, values: Values, order: Sequence[str], ordered_by: str, complete: bool
+    asked: Asked,
+    values: Values,
+    order: Sequence[str],
+    ordered_by: str,
+    complete: bool,
+    best: Callable[[dict[str, Any]], dict[str, Any]],
 ) -> dict[str, Any]:
-    """Return the proof document of what differences on shared items prove."""
+    """Return the proof document of what differences on shared items prove.
+
+    `best` makes that of the best group from the entries of its method.
+    """
     items, shape = asked.problem.items, asked.problem.shape
     assert items is not None
     if items.clusters is not None or items.repeats != 1:
@@ -37,10 +45,10 @@ def items_document(
     }
     if complete:
         return document(asked, entry, [])
-    if asked.goal.worth_weights(shape.dims) is not None:
-        raise InvalidInput("there is no proof file for the best group on shared items yet")
     deepest = max((len(arm) for group in values for arm in group), default=0)
     entry["order"] = entry["order"][:deepest]
+    if asked.goal.worth_weights(shape.dims) is not None:
+        return best({**entry, "kind": "item selections", "process": dict(PROCESS)})
     N, D, A = shape.groups, shape.dims, shape.total
     over = [Fraction(1, N * max(A - size, 1)) for size in shape.sizes]
     won = [Fraction(1, N * D * size) for size in shape.sizes]

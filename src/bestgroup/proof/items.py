@@ -55,7 +55,7 @@ def check(proof: Proof, rows: Observations, tick: Tick) -> Status:
     if not proof.pareto:
         raise Refused("format", "this method is for Pareto groups")
     shares = shares_of_groups(proof)
-    rule = _rule(proof)
+    rule = rule_of(proof)
     table = table_of(proof, rows)
     covered: tuple[set[tuple[int, ...]], ...] = (set(), set(), set())
     for c, row in enumerate(proof.claims):
@@ -107,7 +107,7 @@ def _difference(
     return Difference(values, shift, reach, need, kind != WON)
 
 
-def _rule(proof: Proof) -> Rule:
+def rule_of(proof: Proof) -> Rule:
     """Return the bets; refuses what is no proof or not fixed before the first item."""
     try:
         given = proof.method["process"]
@@ -136,10 +136,16 @@ def _rule(proof: Proof) -> Rule:
 def proves(rule: Rule, claim: Difference) -> bool:
     """Return whether the differences prove a claim: at some item, or because the pool ends."""
     wealth = [1.0] * (len(rule.bets) + 1)
+    return grows(rule, wealth, claim, 0) or certain(rule, claim)
+
+
+def grows(rule: Rule, wealth: list[float], claim: Difference, first: int) -> bool:
+    """Return whether the wealth is ever enough on the items from `first` on; it goes on in place."""
     weights = [interval(w).low for w in (*rule.weights, rule.plug)]
     bets = [interval(b / claim.reach) for b in rule.bets]
-    need, total, square = up(interval(claim.need).high), Fraction(0), Fraction(0)
-    for done, value in enumerate(claim.values):
+    need, before = up(interval(claim.need).high), claim.values[:first]
+    total, square = sum(before, Fraction(0)), sum((x * x for x in before), Fraction(0))
+    for done, value in enumerate(claim.values[first:], start=first):
         mean = -claim.shift
         if rule.pool:
             if done >= rule.pool:
@@ -153,7 +159,12 @@ def proves(rule: Rule, claim: Difference) -> bool:
             if pooled * (1.0 - 1e-13) >= need:
                 return True
         total, square = total + value, square + value * value
-    count = len(claim.values)
+    return False
+
+
+def certain(rule: Rule, claim: Difference) -> bool:
+    """Return whether no rest of a pool can make the null true: at its end, or before."""
+    count, total = len(claim.values), sum(claim.values, Fraction(0))
     if rule.pool and count == rule.pool:
         slack = rounding(count, claim.shift, claim.reach)
         excess = total + count * claim.shift

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from bestgroup.errors import InvalidInput
-from bestgroup.proof import boxes, items, pairs, selections
+from bestgroup.proof import boxes, item_selections, items, pairs, selections
 from bestgroup.proof.boxes import Status, Tick
 from bestgroup.proof.chain import check_chain
 from bestgroup.proof.format import Proof, Refused, digest_of, parse, read_document, signature_of
@@ -27,6 +27,7 @@ METHODS: dict[str, Checker] = {
     "selections": selections.check,
     "items": items.check,
     "pool": items.check_pool,
+    "item selections": item_selections.check,
 }
 
 

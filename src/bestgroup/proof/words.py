@@ -61,7 +61,7 @@ def assumptions_of(proof: Proof) -> list[str]:
         else "dims of one pull may depend on each other in any way"
     )
     kind = proof.method["kind"]
-    if kind in ("items", "pool"):
+    if kind in ("items", "item selections", "pool"):
         return [*words, *_items_words(proof), FIXED, *ROWS]
     words += ONE_ARM if kind == "boxes" else ALL_ARMS
     if proof.method.get("budget") == "scouted":
@@ -82,6 +82,8 @@ def _items_words(proof: Proof) -> list[str]:
     order = "the order of the items was drawn at random before any value was seen"
     if proof.method["ordered_by"] == "digest":
         order = "their order is that of a digest of their names, which no value chose"
+    if proof.method.get("budget") == "terms":
+        order += "; terms and leaders follow from the values on the items before them"
     return [words, order, "arms may depend on each other in any way"]
 
 

@@ -14,6 +14,7 @@ from bestgroup.problem.guarantee import Guarantee
 from bestgroup.proof.build import Asked, ask
 from bestgroup.proof.build_boxes import BoxMethod, box_document
 from bestgroup.proof.build_differences import differences_document
+from bestgroup.proof.build_item_selections import study_item_selections
 from bestgroup.proof.build_items import items_document
 from bestgroup.proof.build_scouted import scouted_document
 from bestgroup.proof.build_selections import study_selections
@@ -60,7 +61,10 @@ def _on_items(spec: StudySpec, asked: Asked) -> dict[str, Any]:
     deepest = max(len(arm) for group in values for arm in group)
     least = min(len(arm) for group in values for arm in group)
     names = [items.name(k) for k in spec.item_numbers(0, deepest)]
-    return items_document(asked, values, names, "given", items.pool and least == items.count)
+    return items_document(
+        asked, values, names, "given", items.pool and least == items.count,
+        lambda entry: study_item_selections(asked, entry, spec.make_algorithm(), spec.setting()),
+    )  # fmt: skip
 
 
 def _values(asked: Asked, i: int, j: int) -> Floats:

@@ -159,7 +159,10 @@ class ItemsBest(OnItems):
 
     def record(self, state: Any, rule: BestRule) -> dict[str, Any]:
         """Return what a trace shows of a plan; with epsilon > 0 groups can come back."""
-        return {**_sets(~state.out, rule.items), "efficiency": state.efficiency.copy()}
+        found = {**_sets(~state.out, rule.items), "efficiency": state.efficiency.copy()}
+        if rule.slack > 0.0:
+            found["rejected"] = _for_good(state, rule)
+        return found
 
 
 @dataclass(frozen=True)
@@ -199,6 +202,14 @@ def _comparisons(
                 found.append(Comparison(i, upper, j, lower, d, slack))
                 break
     return found
+
+
+def _for_good(state: Any, rule: BestRule) -> Any:
+    """Return which groups are out whoever leads: others are so up to the slack, and may come back."""
+    if state.code.ndim == 1:  # version 2 keeps what is out against its leader only
+        return np.zeros(len(state.out), np.bool_)
+    left = rule.owner[state.code[0] != PROVEN]
+    return ~np.isin(np.arange(len(state.out)), left)
 
 
 def _sets(undecided: Any, rule: ItemsRule) -> dict[str, Any]:

@@ -14,7 +14,8 @@ import numpy as np
 
 from bestgroup.drivers.session import Checkpoint
 
-FORMAT = 3
+FORMAT = 4
+MOST_BYTES = 100_000_000
 _MARK = 16  # bytes of the checksum
 
 
@@ -32,13 +33,18 @@ class _Unfit(Exception):
 
 
 def pack(checkpoint: Checkpoint, seen: int, ahead: list[int], chain: bytes) -> bytes | None:
-    """Return a snapshot, or None if the algorithm's state is of a kind that cannot be stored."""
+    """Return a snapshot, or None if the state is of a kind, or a size, that cannot be stored.
+
+    The state of a thousand groups would take half a second each time: their log is read again.
+    """
     leaves: list[Any] = []
     try:
         _flatten(tuple(checkpoint), leaves)
     except _Unfit:
         return None
     arrays = [leaf for leaf in leaves if isinstance(leaf, np.ndarray)]
+    if sum(array.nbytes for array in arrays) > MOST_BYTES:
+        return None
     header = {
         "format": FORMAT,
         "seen": seen,

@@ -24,6 +24,7 @@ _OPTIMISM = 1.0  # times V log t, the square of the bonus of a group's worth
 _CURIOSITY = 0.5  # times log t / n, the square of the bonus of an arm of the leader's group
 _MATTERS = 0.1  # of the gap: by how much an arm of the leader's group must be better to matter
 
+_ROUNDED = 1e-9  # relative
 _GROWN = 1.125  # the aim is taken anew when an arm's pulls have grown so many times
 
 
@@ -178,10 +179,11 @@ def aim(state: State, tally: Tally, rule: LinearRule, space: Scratch) -> None:
     for d in range(D):
         high += rule.weights[d] * means[w, state.lead[d], d]
     state.rival[0] = -1
+    bonus = _OPTIMISM * log_total
     for k in range(len(state.out)):
-        if k == w or state.out[k]:
+        if k == w or state.out[k] or highest(tally, rule, means, k, bonus) <= high:
             continue
-        height = optimistic(tally, rule, space, k, _OPTIMISM * log_total)
+        height = optimistic(tally, rule, space, k, bonus)
         # Optimism: pulling for the group that could be furthest ahead finds a wrong leader soon.
         if height > high:
             high = height
@@ -192,6 +194,26 @@ def aim(state: State, tally: Tally, rule: LinearRule, space: Scratch) -> None:
         for j in range(rule.sizes[i]):
             # So that `is_stale` knows what this aim rested on.
             state.aimed[i, j] = tally.counts[i, j]
+
+
+@borrowing
+def highest(tally: Tally, rule: LinearRule, means: Floats, k: int, bonus: float) -> float:
+    """Return more than `optimistic` can for group k, at less work: most groups are far behind.
+
+    V is at most the squared coefficient of all dims over the least count, whatever the selection.
+    """
+    value, fewest = 0.0, tally.counts[k, 0]
+    for j in range(rule.sizes[k]):
+        fewest = min(fewest, tally.counts[k, j])
+    size = abs(rule.slack)
+    for d in range(means.shape[2]):
+        best = -np.inf
+        for j in range(rule.sizes[k]):
+            best = max(best, rule.weights[d] * means[k, j, d])
+        value += best
+        size += abs(best)
+    c = rule.coefficient[len(rule.coefficient) - 1]
+    return value + c * math.sqrt(bonus / fewest) * (1.0 + _ROUNDED) + _ROUNDED * size
 
 
 @borrowing

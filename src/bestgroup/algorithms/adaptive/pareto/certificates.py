@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from bestgroup.algorithms.adaptive.pareto.ledger import Ledger, Levels, kind_at
+from bestgroup.algorithms.adaptive.pareto.ledger import GAIN, Ledger, Levels, kind_at
 from bestgroup.algorithms.adaptive.pareto.scores import strength
 from bestgroup.algorithms.adaptive.pareto.split import (
     bet_scale,
@@ -31,6 +31,7 @@ _RANGE = 0.05  # the weight of the evidence by the scale that a range gives; bet
 _LOG_RANGE, _LOG_BETS = math.log(_RANGE), math.log(1.0 - _RANGE)
 _WORTH = 0.25  # of the level: no test of bets at less strength
 _SOONER, _LEAST_GROWTH, _MOST_GROWTH = 0.25, 0.006, 0.25  # by how much counts grow to the next test
+_ROUNDING = 1e-9
 _RETRY = 0.7  # a failed test is repeated when the strength has grown by this share of its lack
 
 
@@ -145,6 +146,7 @@ def note_over(ledger: Ledger, duties: Duties, arms: tuple[int, int, int, int], d
     ledger.over_by[j, i, k, d] = m
     ledger.standing[j, i] -= 1
     if ledger.standing[j, i] == 0:
+        ledger.fallen[i] = True
         ledger.news[0] = True
 
 
@@ -155,8 +157,9 @@ def note_won(ledger: Ledger, duties: Duties, arms: tuple[int, int, int, int], d:
     duties.won[i, j, k, d] = True
     ledger.won_by[i, j, k, d] = m
     ledger.missing[i, j, d] -= 1
-    if ledger.missing[i, j, d] == 0:
+    if ledger.missing[i, j, d] == 0 and not duties.settled[i, j]:
         duties.settled[i, j] = True
+        duties.unsettled[i] -= 1
         ledger.news[0] = True
 
 
@@ -175,6 +178,16 @@ def may_settle(duties: Duties, i: int, j: int) -> bool:
 
 
 @borrowing
+def note_leaders(ledger: Ledger, split: Split, leader: Ints, g: int) -> None:
+    """Keep what tests read of the leaders of g side by side with those of the other groups."""
+    for d in range(leader.shape[1]):
+        m = leader[g, d]
+        ledger.lead_mean[d, g] = ledger.mean[g, m, d]
+        ledger.lead_count[d, g] = ledger.counts[g, m]
+        ledger.lead_level[d, g] = split.arm[g, m, d]
+
+
+@borrowing
 def try_group(
     ledger: Ledger,
     duties: Duties,
@@ -187,42 +200,140 @@ def try_group(
 ) -> None:
     """Do all tests that new pulls of group g can have changed.
 
-    On the lower side the arms that were touched matter, on the upper side the leaders. The loop is
-    in one piece: handing the arrays to a function for every pair of arms would cost more than the
-    pair does.
+    On the upper side the leaders matter, on the lower side the arms that were touched.
     """
-    counts, mean, variance, kinds = ledger.counts, ledger.mean, spread.variance, levels.box.kind
-    touched, turned, leader = news.touched, news.turned, news.leader
-    for o in range(len(duties.status)):
-        for side in range(2):
-            i, j = (g, o) if side == 0 else (o, g)
-            beat, settle = may_beat(duties, j), may_settle(duties, i, j)
-            if o == g or not (beat or settle):
-                continue
-            for d in range(turned.shape[1]):
-                m = leader[i, d]
-                n_a = counts[i, m]
-                if not n_a > 0.0 or (side == 0 and not turned[g, d]):
-                    continue
-                level = levels.level + split.arm[i, m, d]
-                v_a, bend, kind = spread_at(variance, i, m, d), spread.bend[d], kind_at(kinds, d)
-                for k in range(touched.shape[1]):
-                    n_b = counts[j, k]
-                    if not n_b > 0.0 or (side == 1 and not touched[g, k]):
-                        continue
-                    gap = mean[i, m, d] - mean[j, k, d]
-                    v_b = spread_at(variance, j, k, d)
-                    if beat and gap > 0.0 and not duties.over[i, j, k, d]:
-                        wanted = level + split.group[j] + split.rival[j, i]
-                        z = strength(gap, bend, n_a, n_b, v_a, v_b)
-                        if is_time(kind, ledger.over_wait[i, j, k, d], n_a, n_b, z, wanted):
-                            test_over(ledger, duties, levels, (i, m, j, k), d, z, wanted, room)
-                    gap += levels.epsilon[d]
-                    if settle and gap > 0.0 and not duties.won[i, j, k, d]:
-                        wanted = level + split.group[i] + split.dim[i, j, d]
-                        z = strength(gap, bend, n_a, n_b, v_a, v_b)
-                        if is_time(kind, ledger.won_wait[i, j, k, d], n_a, n_b, z, wanted):
-                            test_won(ledger, duties, levels, (i, m, j, k), d, z, wanted, room)
+    for d in range(news.turned.shape[1]):
+        if news.turned[g, d] and ledger.lead_count[d, g] > 0.0:
+            try_above(ledger, duties, split, levels, spread, news.leader, room, g, d)
+        for k in range(news.touched.shape[1]):
+            if news.touched[g, k] and ledger.counts[g, k] > 0.0:
+                try_below(ledger, duties, split, levels, spread, news.leader, room, g, k, d)
+
+
+@borrowing
+def try_above(
+    ledger: Ledger,
+    duties: Duties,
+    split: Split,
+    levels: Levels,
+    spread: Spread,
+    leader: Ints,
+    room: Floats,
+    g: int,
+    d: int,
+) -> None:
+    """Do the tests of the leader of g in dim d against the arms of all others."""
+    counts, mean, status, group = ledger.counts, ledger.mean, duties.status, split.group
+    m, shift, bend = leader[g, d], levels.epsilon[d], spread.bend[d]
+    n_a, top, v_a = counts[g, m], mean[g, m, d] + shift, spread_at(spread.variance, g, m, d)
+    kind, level, hold = (
+        kind_at(levels.box.kind, d),
+        levels.level + split.arm[g, m, d],
+        status[g] == UNDECIDED,
+    )
+    for o in range(len(status)):
+        if o == g or status[o] == REJECTED or not (hold or status[o] == UNDECIDED):
+            continue
+        floor = least_strength(kind, level + min(group[g], group[o]))
+        for k in range(counts.shape[1]):
+            wide, v_b = top - mean[o, k, d], spread_at(spread.variance, o, k, d)
+            if wide > 0.0 and reaches(wide, bend, n_a, counts[o, k], v_a, v_b, floor):
+                try_pair(ledger, duties, split, levels, spread, room, (g, m, o, k), d)
+
+
+@borrowing
+def try_below(
+    ledger: Ledger,
+    duties: Duties,
+    split: Split,
+    levels: Levels,
+    spread: Spread,
+    leader: Ints,
+    room: Floats,
+    g: int,
+    k: int,
+    d: int,
+) -> None:
+    """Do the tests of the leaders of all others in dim d against arm k of g.
+
+    A group that is rejected may still beat g.
+    """
+    status, group, variance = duties.status, split.group, spread.variance
+    counts, means, shares = ledger.lead_count[d], ledger.lead_mean[d], ledger.lead_level[d]
+    n_b, v_b = ledger.counts[g, k], spread_at(variance, g, k, d)
+    base, kind, bend = (
+        ledger.mean[g, k, d] - levels.epsilon[d],
+        kind_at(levels.box.kind, d),
+        spread.bend[d],
+    )
+    beat = may_beat(duties, g)
+    for o in range(len(status)):
+        wide = means[o] - base
+        if not wide > 0.0 or o == g or not (beat or status[o] == UNDECIDED):
+            continue
+        floor = least_strength(kind, levels.level + shares[o] + min(group[g], group[o]))
+        v_a = spread_at(variance, o, leader[o, d], d)
+        if reaches(wide, bend, counts[o], n_b, v_a, v_b, floor):
+            try_pair(ledger, duties, split, levels, spread, room, (o, leader[o, d], g, k), d)
+
+
+@borrowing
+def reaches(
+    gap: float, bend: float, n_a: float, n_b: float, v_a: float, v_b: float, floor: float
+) -> bool:
+    """Return whether a strength is at least about the floor."""
+    return n_a > 0.0 and n_b > 0.0 and strength(gap, bend, n_a, n_b, v_a, v_b) >= floor
+
+
+@borrowing
+def reaches_known(
+    gap: float, bend: float, n_a: float, n_b: float, v_a: float, v_b: float, floor: float
+) -> bool:
+    """Return the same where the variances are 1, without a division."""
+    return gap * gap * (n_a * n_b) >= 2.0 * floor * (n_a + n_b)
+
+
+@borrowing
+def try_pair(
+    ledger: Ledger,
+    duties: Duties,
+    split: Split,
+    levels: Levels,
+    spread: Spread,
+    room: Floats,
+    arms: tuple[int, int, int, int],
+    d: int,
+) -> None:
+    """Do the tests of arm m of i against arm k of j in dim d that matter and may succeed."""
+    i, m, j, k = arms
+    n_a, n_b = ledger.counts[i, m], ledger.counts[j, k]
+    if not (n_a > 0.0 and n_b > 0.0):
+        return
+    v_a, v_b = spread_at(spread.variance, i, m, d), spread_at(spread.variance, j, k, d)
+    bend, kind, level = (
+        spread.bend[d],
+        kind_at(levels.box.kind, d),
+        levels.level + split.arm[i, m, d],
+    )
+    gap = ledger.mean[i, m, d] - ledger.mean[j, k, d]
+    if may_beat(duties, j) and gap > 0.0 and not duties.over[i, j, k, d]:
+        wanted = level + split.group[j] + split.rival[j, i]
+        z = strength(gap, bend, n_a, n_b, v_a, v_b)
+        if is_time(kind, ledger.over_wait[i, j, k, d], n_a, n_b, z, wanted):
+            test_over(ledger, duties, levels, arms, d, z, wanted, room)
+    gap += levels.epsilon[d]
+    if may_settle(duties, i, j) and gap > 0.0 and not duties.won[i, j, k, d]:
+        wanted = level + split.group[i] + split.dim[i, j, d]
+        z = strength(gap, bend, n_a, n_b, v_a, v_b)
+        if is_time(kind, ledger.won_wait[i, j, k, d], n_a, n_b, z, wanted):
+            test_won(ledger, duties, levels, arms, d, z, wanted, room)
+
+
+@borrowing
+def least_strength(kind: int, wanted: float) -> float:
+    """Return a strength below which `is_time` says no, whatever the last failure was."""
+    least = wanted - GAIN if kind == SUBGAUSSIAN else _WORTH * wanted
+    return least * (1.0 - _ROUNDING) - _ROUNDING
 
 
 @borrowing
@@ -277,7 +388,7 @@ def try_fronts(
 def is_time(kind: int, wait: float, n_a: float, n_b: float, z: float, wanted: float) -> bool:
     """Return whether a test may succeed, as far as its strength and the last failure tell."""
     if kind == SUBGAUSSIAN:
-        return z >= wanted + wait
+        return z >= wanted + (wait if wait != 0.0 else -GAIN)
     return z >= _WORTH * wanted and n_a * n_b >= wait * (n_a + n_b)
 
 
@@ -372,22 +483,18 @@ def decide(ledger: Ledger, duties: Duties) -> bool:
     ledger.news[0] = False
     changed = False
     for i in range(N):
-        if status[i] == UNDECIDED:
-            for j in range(N):
-                if j != i and ledger.standing[j, i] == 0:
-                    status[i] = REJECTED
-                    ledger.beaten_by[i] = j
-                    changed = True
-                    break
+        if status[i] == UNDECIDED and ledger.fallen[i]:
+            j = 0
+            while j == i or ledger.standing[j, i] > 0:
+                j += 1
+            status[i] = REJECTED
+            ledger.beaten_by[i] = j
+            changed = True
+            for o in range(N):
+                if o != i and not duties.settled[o, i]:
+                    duties.unsettled[o] -= 1
     for i in range(N):
-        if status[i] != UNDECIDED:
-            continue
-        safe = True
-        for j in range(N):
-            if j != i and status[j] != REJECTED and not duties.settled[i, j]:
-                safe = False
-                break
-        if safe:
+        if status[i] == UNDECIDED and duties.unsettled[i] == 0:
             status[i] = ACCEPTED
             changed = True
     return changed

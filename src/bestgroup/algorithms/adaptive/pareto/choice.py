@@ -1,45 +1,53 @@
 """Which comparison to pull for: the least score of all that undecided groups need, kept up to date.
 
-A pull of an arm of group g changes what g and the other groups think of each other: a row and a column
-of the matrices of a view. What is read of these matrices is kept for every group: how many groups
-seem to dominate it (`leads`), the rival with the most hope of doing so, and the least score of
+What groups think of each other (margins, hopes, scores) follows from a few numbers of each, and is
+reckoned when it is read: nothing is kept for pairs. What is kept for every group is a group that
+seems to dominate it (`led_by`), the rival with the most hope of doing so, and the least score of
 accepting it (`row`). Rival and least score come with a bound on what the runner-up has. After a pull
 each is compared with one new entry, and searched anew only if its own entry has fallen behind that
-bound. So a pull costs of the order of N, not N^2, and the numbers are those of a search to the bit, ties
-included, which the first group wins. A group that seems to be dominated works towards its rejection,
-and nobody is accepted against it: scores of such groups are not read, and are made once they are open
-again.
+bound; after a decision only those are searched whose entry was of the group that is out. So a pull
+costs of the order of the groups that are not rejected, and the numbers are those of a search to the
+bit, ties included, which the first group wins. A group that seems to be dominated works towards its
+rejection, and nobody is accepted against it.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from bestgroup.algorithms.adaptive.pareto.scores import look_at_fall, score_pair, set_pick
+from bestgroup.algorithms.adaptive.pareto.scores import (
+    hope_of,
+    look_at_fall,
+    pick_for_row,
+    score_of,
+    seems_ahead,
+    set_pick,
+)
 from bestgroup.algorithms.adaptive.pareto.view import REJECTED, UNDECIDED, Duties, Split, View
 from bestgroup.compile.borrowing import borrowing
 from bestgroup.problem.arrays import Bools, Floats, Ints
+
+_APART = 1e-9  # relative: bounds further apart stay so in every difference
 
 
 @borrowing
 def renew_choices(
     view: View, duties: Duties, split: Split, level: float, epsilon: Floats, exists: Bools
 ) -> None:
-    """Search everything anew: after a decision, or when all scores have changed."""
+    """Search everything anew: when all bounds have changed."""
     status = duties.status
-    N = len(status)
-    for i in range(N):
+    renew_below(view, status)
+    for at in range(view.lives[0]):
+        i = view.live[at]
+        view.rival[i] = -1
         if status[i] == UNDECIDED:
-            count_leads(view, status, i)
-            find_hope(view, status, i)
-    for j in range(N):
-        view.open[j] = is_open(view, status, j)
-    for i in range(N):
-        if status[i] == UNDECIDED and view.open[i]:
-            for j in range(N):
-                if j != i and view.open[j]:
-                    score_pair(view, duties, split, level, epsilon, exists, i, j)
-            find_row(view, i)
+            find_lead(view, epsilon, i)
+            find_hope(view, exists, i)
+    list_open(view, status)
+    for at in range(view.opens[0]):
+        i = view.opening[at]
+        if status[i] == UNDECIDED:
+            find_row(view, duties, split, level, epsilon, exists, i)
 
 
 @borrowing
@@ -52,70 +60,179 @@ def follow_pulls(
     exists: Bools,
     moved: Bools,
 ) -> None:
-    """Take up what pulls of the groups that moved have changed; statuses are what they were."""
-    status = duties.status
-    N = len(status)
-    for g in range(N):
-        if moved[g] and status[g] != REJECTED:
-            follow_hopes(view, status, g)
-    for j in range(N):
-        now = is_open(view, status, j)
-        view.fresh[j] = now and not view.open[j]
-        if view.open[j] and not now:
-            view.open[j] = False
-            follow_scores(view, status, j)
-        view.open[j] = now
-    # Scores are kept among open groups only: those of the others are not read.
-    for g in range(N):
-        if view.open[g] and (moved[g] or view.fresh[g]):
-            for o in range(N):
-                if o != g and view.open[o]:
-                    if status[g] == UNDECIDED:
-                        score_pair(view, duties, split, level, epsilon, exists, g, o)
-                    if status[o] == UNDECIDED:
-                        score_pair(view, duties, split, level, epsilon, exists, o, g)
-    for g in range(N):
-        if view.open[g] and (moved[g] or view.fresh[g]):
-            follow_scores(view, status, g)
-            if status[g] == UNDECIDED:
-                find_row(view, g)
+    """Take up what pulls of the groups that moved, and decisions, have changed."""
+    status, live = duties.status, view.live
+    follow_below(view, status, moved)
+    for at in range(view.lives[0]):
+        g = live[at]
+        if moved[g]:
+            follow_lead(view, status, epsilon, g)
+        if moved[g] or view.risen[g]:
+            follow_hopes(view, status, exists, g)
+    for at in range(view.lives[0]):
+        i = live[at]
+        if status[i] != UNDECIDED:
+            continue
+        if view.led_by[i] >= 0 and status[view.led_by[i]] == REJECTED:
+            find_lead(view, epsilon, i)
+        if view.hope_by[i] >= 0 and status[view.hope_by[i]] == REJECTED:
+            find_hope(view, exists, i)
+    list_open(view, status)
+    for at in range(view.opens[0]):
+        g = view.opening[at]
+        if status[g] == UNDECIDED and (moved[g] or view.fresh[g] or not is_kept(view, g)):
+            find_row(view, duties, split, level, epsilon, exists, g)
+    for at in range(view.opens[0]):
+        g = view.opening[at]
+        if moved[g] or view.fresh[g]:
+            follow_scores(view, duties, split, level, epsilon, exists, g)
 
 
 @borrowing
-def follow_hopes(view: View, status: Ints, g: int) -> None:
-    """Take up the hopes of group g of dominating the others, and theirs of dominating it."""
-    for i in range(len(status)):
+def is_kept(view: View, i: int) -> bool:
+    """Return whether the group with the least score of accepting i is still open."""
+    return bool(view.row_at[i] >= len(view.open) or view.open[view.row_at[i]])
+
+
+@borrowing
+def list_open(view: View, status: Ints) -> None:
+    """Note which groups are open, and which have just become so."""
+    view.opens[0] = 0
+    for at in range(view.lives[0]):
+        j = view.live[at]
+        now = is_open(view, status, j)
+        view.fresh[j] = now and not view.open[j]
+        view.open[j] = now
+        if now:
+            view.opening[view.opens[0]] = j
+            view.opens[0] += 1
+
+
+@borrowing
+def follow_lead(view: View, status: Ints, epsilon: Floats, g: int) -> None:
+    """Take up whether g seems to dominate others, and others it."""
+    for at in range(view.lives[0]):
+        i = view.live[at]
+        if view.rival[i] == g or i == g:
+            view.rival[i] = -1
         if status[i] != UNDECIDED or i == g:
             continue
-        hope, most = view.hope[g, i], view.most_hope[i]
+        if view.led_by[i] == g:
+            if not seems_ahead(view, epsilon, g, i):
+                find_lead(view, epsilon, i)
+        elif view.led_by[i] < 0 and seems_ahead(view, epsilon, g, i):
+            view.led_by[i] = g
+    if status[g] == UNDECIDED:
+        by = view.led_by[g]
+        if by < 0 or status[by] == REJECTED or not seems_ahead(view, epsilon, by, g):
+            find_lead(view, epsilon, g)
+
+
+@borrowing
+def find_lead(view: View, epsilon: Floats, i: int) -> None:
+    """Search a group, not rejected, that seems to dominate i."""
+    view.led_by[i] = -1
+    for at in range(view.lives[0]):
+        j = view.live[at]
+        if j != i and seems_ahead(view, epsilon, j, i):
+            view.led_by[i] = j
+            return
+
+
+@borrowing
+def follow_hopes(view: View, status: Ints, exists: Bools, g: int) -> None:
+    """Take up the hopes of group g of dominating the others, and theirs of dominating it."""
+    can_lead = view.below[g] < 0
+    for at in range(view.lives[0]):
+        i = view.live[at]
+        matters = can_lead or view.below[i] < 0
+        if not (matters or view.hope_by[i] == g) or status[i] != UNDECIDED or i == g:
+            continue
+        hope, most = hope_of(view, exists, g, i), view.most_hope[i]
         if view.hope_by[i] == g:
             view.most_hope[i] = hope
-            if not hope > view.next_hope[i]:
-                find_hope(view, status, i)
+            if not (matters and hope > view.next_hope[i]):
+                find_hope(view, exists, i)
         elif hope > most or (hope == most and g < view.hope_by[i]):
             view.most_hope[i], view.next_hope[i], view.hope_by[i] = hope, most, g
         else:
             view.next_hope[i] = max(view.next_hope[i], hope)
     if status[g] == UNDECIDED:
-        find_hope(view, status, g)
+        find_hope(view, exists, g)
 
 
 @borrowing
-def follow_scores(view: View, status: Ints, j: int) -> None:
-    """Take up the scores of accepting the other groups against j."""
-    for i in range(len(status)):
-        if status[i] != UNDECIDED or i == j or not view.open[i]:
+def is_above(view: View, j: int, i: int) -> bool:
+    """Return whether all U of j are above those of i, by more than rounding: then its hopes are."""
+    for d in range(view.upper.shape[1]):
+        most, least = view.upper[j, d], view.upper[i, d]
+        if not most - least > _APART * (1.0 + abs(most) + abs(least)):
+            return False
+    return True
+
+
+@borrowing
+def find_below(view: View, i: int) -> None:
+    """Search a group above i, among those that are below nobody."""
+    view.below[i] = -1
+    for at in range(view.lives[0]):
+        j = view.live[at]
+        if view.below[j] < 0 and j != i and is_above(view, j, i):
+            view.below[i] = j
+            return
+
+
+@borrowing
+def renew_below(view: View, status: Ints) -> None:
+    """Search all anew, where variances are 1: only groups that are below nobody have most hope."""
+    if view.units[0]:
+        for at in range(view.lives[0]):
+            view.below[view.live[at]] = -1
+        for at in range(view.lives[0]):
+            find_below(view, view.live[at])
+
+
+@borrowing
+def follow_below(view: View, status: Ints, moved: Bools) -> None:
+    """Take up who is above whom; a group that is no more below another one has `risen`."""
+    for at in range(view.lives[0]):
+        i = view.live[at]
+        view.risen[i] = False
+        by = view.below[i]
+        if not view.units[0] or (by < 0 and not moved[i]):
             continue
-        score, least = view.score[i, j], view.row[i]
+        if by < 0:
+            find_below(view, i)
+        elif moved[i] or moved[by] or status[by] == REJECTED:
+            if status[by] == REJECTED or not is_above(view, by, i):
+                find_below(view, i)
+                view.risen[i] = view.below[i] < 0
+
+
+@borrowing
+def follow_scores(
+    view: View,
+    duties: Duties,
+    split: Split,
+    level: float,
+    epsilon: Floats,
+    exists: Bools,
+    j: int,
+) -> None:
+    """Take up the scores of accepting the other open groups against j."""
+    for at in range(view.opens[0]):
+        i = view.opening[at]
+        if duties.status[i] != UNDECIDED or i == j:
+            continue
+        score, least = score_of(view, duties, split, level, epsilon, exists, i, j), view.row[i]
         if view.row_at[i] == j:
             view.row[i] = score
-            if not (view.open[j] and score < view.next_row[i]):
-                find_row(view, i)
-        elif view.open[j]:
-            if score < least or (score == least and j < view.row_at[i]):
-                view.row[i], view.next_row[i], view.row_at[i] = score, least, j
-            else:
-                view.next_row[i] = min(view.next_row[i], score)
+            if not score < view.next_row[i]:
+                find_row(view, duties, split, level, epsilon, exists, i)
+        elif score < least or (score == least and j < view.row_at[i]):
+            view.row[i], view.next_row[i], view.row_at[i] = score, least, j
+        else:
+            view.next_row[i] = min(view.next_row[i], score)
 
 
 @borrowing
@@ -123,26 +240,22 @@ def is_open(view: View, status: Ints, j: int) -> bool:
     """Return whether others are to be accepted against j: not if it is, or is about to be, rejected."""
     if status[j] == REJECTED:
         return False
-    return not (status[j] == UNDECIDED and view.leads[j] > 0)
+    return not (status[j] == UNDECIDED and view.led_by[j] >= 0)
 
 
 @borrowing
-def count_leads(view: View, status: Ints, i: int) -> None:
-    """Count the groups, not rejected, that seem to dominate i; `look_at_pairs` keeps that up."""
-    view.leads[i] = 0
-    for j in range(len(status)):
-        if j != i and status[j] != REJECTED and view.margin[j, i] > 0.0:
-            view.leads[i] += 1
+def find_hope(view: View, exists: Bools, i: int) -> None:
+    """Search the group, not rejected, with the most hope of dominating i, and the next hope.
 
-
-@borrowing
-def find_hope(view: View, status: Ints, i: int) -> None:
-    """Search the group, not rejected, with the most hope of dominating i, and the next hope."""
+    Whoever is above a group has more hope than it, unless that is i itself.
+    """
     most, second, by = -np.inf, -np.inf, -1
-    for j in range(len(status)):
-        if j == i or status[j] == REJECTED:
+    every = view.below[i] < 0
+    for at in range(view.lives[0]):
+        j = view.live[at]
+        if not (every or view.below[j] < 0) or j == i:
             continue
-        hope = view.hope[j, i]
+        hope = hope_of(view, exists, j, i)
         if hope > most:
             most, second, by = hope, most, j
         elif hope > second:
@@ -151,37 +264,54 @@ def find_hope(view: View, status: Ints, i: int) -> None:
 
 
 @borrowing
-def find_row(view: View, i: int) -> None:
+def find_row(
+    view: View,
+    duties: Duties,
+    split: Split,
+    level: float,
+    epsilon: Floats,
+    exists: Bools,
+    i: int,
+) -> None:
     """Search the least score of accepting group i against another one, and the next least."""
-    least, second, at = np.inf, np.inf, len(view.row)
-    for j in range(len(view.row)):
-        if j == i or not view.open[j]:
+    least, second, best = np.inf, np.inf, len(view.row)
+    for at in range(view.opens[0]):
+        j = view.opening[at]
+        if j == i:
             continue
-        score = view.score[i, j]
+        score = score_of(view, duties, split, level, epsilon, exists, i, j)
         if score < least:
-            least, second, at = score, least, j
+            least, second, best = score, least, j
         elif score < second:
             second = score
-    view.row[i], view.next_row[i], view.row_at[i] = least, second, at
+    view.row[i], view.next_row[i], view.row_at[i] = least, second, best
 
 
 @borrowing
-def choose(view: View, duties: Duties, split: Split, level: float, exists: Bools) -> None:
+def choose(
+    view: View, duties: Duties, split: Split, level: float, epsilon: Floats, exists: Bools
+) -> None:
     """Set the pick: the duel with the least score of all that undecided groups need."""
     status = duties.status
-    least = np.inf
-    view.pick[0] = -1
-    for i in range(len(status)):
+    least, pick = np.inf, -1
+    for at in range(view.lives[0]):
+        i = view.live[at]
         if status[i] != UNDECIDED:
             continue
-        if view.leads[i] > 0:
-            j = view.hope_by[i]
+        if view.led_by[i] >= 0:
+            j = int(view.hope_by[i])
             if view.rival[i] != j:
                 look_at_fall(view, duties, split, level, exists, i, j)
             if view.fall[i] < least:
-                least = view.fall[i]
-                set_pick(view, 1, j, i, view.blow[i, 0], view.blow[i, 1])
+                least, pick = view.fall[i], i
         elif view.row[i] < least:
-            least, j = view.row[i], view.row_at[i]
-            set_pick(view, 0, i, j, view.duel[i, j, 0], view.duel[i, j, 1])
+            least, pick = view.row[i], i
+    view.pick[0] = -1
     view.least[0] = least
+    if pick < 0:
+        return
+    if view.led_by[pick] >= 0:
+        j, k, d = view.hope_by[pick], view.blow[pick, 0], view.blow[pick, 1]
+        set_pick(view, epsilon, exists, 1, j, pick, k, d)
+    else:
+        pick_for_row(view, duties, epsilon, exists, pick, int(view.row_at[pick]))

@@ -24,7 +24,7 @@ from bestgroup.inference.kinds import BERNOULLI, GAUSSIAN, SUBGAUSSIAN
 from bestgroup.inference.tally import Tally
 from bestgroup.problem.arrays import Bools, Floats, Ints
 
-_GAIN = 2.0 * math.log(2.0) + 1e-6  # no evidence exceeds the strength of its duel by more
+GAIN = 2.0 * math.log(2.0) + 1e-6  # no evidence exceeds the strength of its duel by more
 
 
 class Ledger(NamedTuple):
@@ -40,17 +40,20 @@ class Ledger(NamedTuple):
     base_variance: Floats  # [N, K, D]  of a pull, as scouting saw it
     base_extra: Floats  # [N, K, D, M]  what a noise model without a known scale had kept then
     stat: Floats  # [N, K, D, STATISTICS]  its sums since, for `wealth`
+    lead_mean: Floats  # [D, N]       of the leaders' pulls since
+    lead_count: Floats  # [D, N]      how many they are; 0 before there are any
+    lead_level: Floats  # [D, N]      minus the logs of the leaders' shares
     low: Floats  # [N, K, D]          for boxes: the box of an arm's mean, in the dims' own units
     high: Floats  # [N, K, D]
     missing: Ints  # [N, N, D]        arms of j, in dim d, without `won[i, j, k, d]`
     standing: Ints  # [N, N]          (arm of i, dim) pairs without `over[j, i, k, d]`, at [j, i]
-    won_wait: (
-        Floats  # [N, N, K, D]  by how much a strength must exceed its level before a test; for
-    )
-    #                                 bets how large n_a n_b / (n_a + n_b) must be
+    # By how much a strength must exceed its level before a test, 0 before the first one; for bets how
+    # large n_a n_b / (n_a + n_b) must be. What is zero until a test is made takes no memory before.
+    won_wait: Floats  # [N, N, K, D]
     over_wait: Floats  # [N, N, K, D]
-    won_by: Ints  # [N, N, K, D]      the arm m of i that `won[i, j, k, d]` rests on; -1 without
+    won_by: Ints  # [N, N, K, D]      the arm m of i that `won[i, j, k, d]` rests on
     over_by: Ints  # [N, N, K, D]     the arm m of j that `over[j, i, k, d]` rests on
+    fallen: Bools  # [N]              whether nothing of i stands against some group
     beaten_by: Ints  # [N]            who rejected i; -1 for none
     news: Bools  # [1]                whether a pair was settled or a group beaten in this step
 
@@ -84,14 +87,18 @@ def make_ledger(exists: Bools, cost: Floats, levels: Levels) -> Ledger:
         base_variance=np.ones((N, K, dims)),
         base_extra=np.zeros((*arms, kept)),
         stat=np.zeros((*arms, STATISTICS)),
+        lead_mean=np.zeros((dims, N)),
+        lead_count=np.zeros((dims, N)),
+        lead_level=np.zeros((dims, N)),
         low=np.full((N, K, dims), -np.inf),
         high=np.full((N, K, dims), np.inf),
         missing=np.repeat(np.repeat(sizes[None, :, None], N, axis=0), dims, axis=2),
         standing=np.repeat(dims * sizes[None, :], N, axis=0),
-        won_wait=np.full(duels, -_GAIN),
-        over_wait=np.full(duels, -_GAIN),
-        won_by=np.full(duels, -1, np.int64),
-        over_by=np.full(duels, -1, np.int64),
+        won_wait=np.zeros(duels),
+        over_wait=np.zeros(duels),
+        won_by=np.zeros(duels, np.int64),
+        over_by=np.zeros(duels, np.int64),
+        fallen=np.zeros(N, np.bool_),
         beaten_by=np.full(N, -1, np.int64),
         news=np.zeros(1, np.bool_),
     )

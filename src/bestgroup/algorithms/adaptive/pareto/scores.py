@@ -35,8 +35,6 @@ import math
 import numpy as np
 
 from bestgroup.algorithms.adaptive.pareto.view import (
-    REJECTED,
-    UNDECIDED,
     Duties,
     Split,
     View,
@@ -141,54 +139,57 @@ def set_front(view: View, exists: Bools, kind: int, i: int, j: int, d: int, shif
 @borrowing
 def width_for_price(
     view: View, exists: Bools, kind: int, i: int, j: int, d: int, shift: float
-) -> float:
-    """Return the largest U - L + shift for its price of any arm of i; sets that arm to be pulled."""
-    toll, most = view.toll[kind, i, j, d], -np.inf
+) -> tuple[float, int]:
+    """Return the largest U - L + shift for its price of any arm of i, and that arm."""
+    toll, most, arm = view.toll[kind, i, j, d], -np.inf, 0
     for m in range(exists.shape[1]):
         if exists[i, m]:
             deviation = view.deviation[i, m, d]
             width = view.mean[i, m, d] + view.bonus[i, m] * deviation - view.lower[j, d] + shift
             width = for_price(width, view.price[i, m] * deviation + toll)
             if width > most:
-                most = width
-                view.probe[kind, i, j, d] = m
-    return most
+                most, arm = width, m
+    return most, arm
 
 
 @borrowing
-def look_at_pairs(view: View, status: Ints, epsilon: Floats, exists: Bools, g: int) -> None:
-    """Refresh by how much g and the other groups seem to dominate each other: margins and hopes.
-
-    Nothing of a rejected group is read again, nor what others have over a group that is decided.
-    """
-    best, upper, lower = view.best, view.upper, view.lower
-    N, D = best.shape
-    for o in range(N):
-        if view.rival[o] == g or o == g:
-            view.rival[o] = -1
-        if o == g or status[o] == REJECTED or status[g] == REJECTED:
-            continue
-        for side in range(2):
-            i, j = (g, o) if side == 0 else (o, g)
-            if status[j] != UNDECIDED:
-                continue
-            margin, hope = np.inf, np.inf
-            for d in range(D):
-                unit = unit_of(view.leader, view.deviation, i, j, d)
-                margin = min(margin, (best[i, d] - best[j, d] - epsilon[d] / 2.0) / unit)
-                width = upper[i, d] - lower[j, d]
-                if is_priced(view.priced):
-                    width = width_for_price(view, exists, 1, i, j, d, 0.0)
-                hope = min(hope, width / unit)
-            if view.margin[i, j] > 0.0:
-                view.leads[j] -= 1
-            if margin > 0.0:
-                view.leads[j] += 1
-            view.margin[i, j], view.hope[i, j] = margin, hope
+def seems_ahead(view: View, epsilon: Floats, i: int, j: int) -> bool:
+    """Return whether i seems to dominate j by more than epsilon / 2: a positive margin."""
+    for d in range(len(epsilon)):
+        unit = unit_of(view.leader, view.deviation, i, j, d)
+        if not (view.best[i, d] - view.best[j, d] - epsilon[d] / 2.0) / unit > 0.0:
+            return False
+    return True
 
 
 @borrowing
-def score_pair(
+def hope_of(view: View, exists: Bools, i: int, j: int) -> float:
+    """Return the hope of i of dominating j: min_d (U_i - L_j), each for its price."""
+    hope = np.inf
+    for d in range(view.best.shape[1]):
+        width = view.upper[i, d] - view.lower[j, d]
+        if is_priced(view.priced):
+            width = width_for_price(view, exists, 1, i, j, d, 0.0)[0]
+        hope = min(hope, width / unit_of(view.leader, view.deviation, i, j, d))
+    return hope
+
+
+@borrowing
+def widest_dim(view: View, epsilon: Floats, exists: Bools, i: int, j: int) -> int:
+    """Return the dim in which accepting i against j has the widest reach."""
+    reach, dim = -np.inf, 0
+    for d in range(len(epsilon)):
+        wide = view.upper[i, d] - view.lower[j, d] + epsilon[d]
+        if is_priced(view.priced):
+            wide = width_for_price(view, exists, 0, i, j, d, epsilon[d])[0]
+        wide /= unit_of(view.leader, view.deviation, i, j, d)
+        if wide > reach:
+            reach, dim = wide, d
+    return dim
+
+
+@borrowing
+def score_of(
     view: View,
     duties: Duties,
     split: Split,
@@ -197,33 +198,38 @@ def score_pair(
     exists: Bools,
     i: int,
     j: int,
-) -> None:
-    """Refresh the score of accepting i against j, in the dim with the widest reach."""
+) -> float:
+    """Return the least score of accepting i against j; infinite if nothing is to do."""
     least = np.inf
-    if not duties.settled[i, j]:
-        mean, reach, dim = view.mean, -np.inf, 0
-        for d in range(len(epsilon)):
-            wide = view.upper[i, d] - view.lower[j, d] + epsilon[d]
-            if is_priced(view.priced):
-                wide = width_for_price(view, exists, 0, i, j, d, epsilon[d])
-            wide /= unit_of(view.leader, view.deviation, i, j, d)
-            if wide > reach:
-                reach, dim = wide, d
-        m = view.front[0, i, j, dim] if is_priced(view.priced) else view.leader[i, dim]
-        wanted = level + split.group[i] + split.arm[i, m, dim] + split.dim[i, j, dim]
-        n_a, v_a = view.counts[i, m], spread_at(view.variance, i, m, dim)
-        threat = -np.inf
-        for k in range(exists.shape[1]):
-            if exists[j, k] and not duties.won[i, j, k, dim]:
-                gap = mean[i, m, dim] + epsilon[dim] - mean[j, k, dim]
-                n_b, v_b = view.counts[j, k], spread_at(view.variance, j, k, dim)
-                z = strength(gap, view.bend[dim], n_a, n_b, v_a, v_b)
-                least = min(least, z / wanted)
-                rise = mean[j, k, dim] + view.bonus[j, k] * spread_at(view.deviation, j, k, dim)
-                if rise > threat:
-                    threat = rise
-                    view.duel[i, j, 0], view.duel[i, j, 1] = k, dim
-    view.score[i, j] = least
+    if duties.settled[i, j]:
+        return least
+    dim = widest_dim(view, epsilon, exists, i, j)
+    mean = view.mean
+    m = view.front[0, i, j, dim] if is_priced(view.priced) else view.leader[i, dim]
+    wanted = level + split.group[i] + split.arm[i, m, dim] + split.dim[i, j, dim]
+    n_a, v_a = view.counts[i, m], spread_at(view.variance, i, m, dim)
+    for k in range(exists.shape[1]):
+        if exists[j, k] and not duties.won[i, j, k, dim]:
+            gap = mean[i, m, dim] + epsilon[dim] - mean[j, k, dim]
+            n_b, v_b = view.counts[j, k], spread_at(view.variance, j, k, dim)
+            least = min(least, strength(gap, view.bend[dim], n_a, n_b, v_a, v_b) / wanted)
+    return least
+
+
+@borrowing
+def pick_for_row(
+    view: View, duties: Duties, epsilon: Floats, exists: Bools, i: int, j: int
+) -> None:
+    """Set the pick to the duel of accepting i against j: with its arm that may be the largest."""
+    dim = widest_dim(view, epsilon, exists, i, j)
+    threat, arm = -np.inf, 0
+    for k in range(exists.shape[1]):
+        if exists[j, k] and not duties.won[i, j, k, dim]:
+            rise = view.mean[j, k, dim]
+            rise = rise + view.bonus[j, k] * spread_at(view.deviation, j, k, dim)
+            if rise > threat:
+                threat, arm = rise, k
+    set_pick(view, epsilon, exists, 0, i, j, arm, dim)
 
 
 @borrowing
@@ -254,35 +260,45 @@ def look_at_fall(
 
 
 @borrowing
-def set_pick(view: View, kind: int, a: int, b: int, k: int, d: int) -> None:
+def set_pick(
+    view: View, epsilon: Floats, exists: Bools, kind: int, a: int, b: int, k: int, d: int
+) -> None:
     """Set the pick to the leader or front of a in dim d against arm k of b."""
     view.pick[0], view.pick[1], view.pick[2] = a, view.leader[a, d], b
     view.pick[3], view.pick[4], view.pick[5] = k, d, view.scout[a, d]
     if is_priced(view.priced):
-        view.pick[1], view.pick[5] = view.front[kind, a, b, d], view.probe[kind, a, b, d]
+        view.pick[1] = view.front[kind, a, b, d]
+        shift = 0.0 if kind == 1 else epsilon[d]
+        view.pick[5] = width_for_price(view, exists, kind, a, b, d, shift)[1]
 
 
 @borrowing
-def arm_to_pull(view: View, status: Ints, exists: Bools) -> tuple[int, int, float]:
+def count_fewest(view: View, exists: Bools, i: int) -> None:
+    """Refresh the least pulls of an arm of group i."""
+    least, arm = np.inf, -1
+    for j in range(exists.shape[1]):
+        if exists[i, j] and view.counts[i, j] < least:
+            least, arm = view.counts[i, j], j
+    view.fewest[i], view.fewest_at[i] = least, arm
+
+
+@borrowing
+def arm_to_pull(view: View) -> tuple[int, int, float]:
     """Return the arm to pull next, and the least count that matters for how often.
 
     No arm of a group that may still count falls behind a tenth of the average, so that no estimate
     stays wrong for long: an arm with unlucky first pulls, beyond its bonus, may hide the certificate
     that is easy to prove.
     """
-    N, K = exists.shape
-    total, arms, least, group, arm = 0.0, 0, np.inf, -1, -1
-    for i in range(N):
-        for j in range(K):
-            if exists[i, j]:
-                total += view.counts[i, j]
-                arms += 1
-                if status[i] != REJECTED and view.counts[i, j] < least:
-                    least, group, arm = view.counts[i, j], i, j
+    least, group = np.inf, -1
+    for at in range(view.lives[0]):
+        i = view.live[at]
+        if view.fewest[i] < least:
+            least, group = view.fewest[i], i
     a, m, b = view.pick[0], view.pick[1], view.pick[2]
     k, scout = view.pick[3], view.pick[5]
-    if a < 0 or least * arms < _FLOOR * total:
-        return group, arm, least
+    if a < 0 or least * view.all[1] < _FLOOR * view.all[0]:
+        return group, int(view.fewest_at[group]), float(least)
     d = view.pick[4]
     above = view.counts[a, m] * view.price[a, m] / spread_at(view.deviation, a, m, d)
     if above <= view.counts[b, k] * view.price[b, k] / spread_at(view.deviation, b, k, d):

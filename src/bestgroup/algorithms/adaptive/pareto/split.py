@@ -92,7 +92,7 @@ def share_out(split: Split, view: View, room: Room, epsilon: Floats, exists: Boo
     for i in range(N):
         easiest = weigh_dims(split, view, epsilon, spread, weights, i)
         hardest = weigh_rivals(split, view, spread, weights, i)
-        costs[i] = hardest if view.leads[i] > 0 else easiest
+        costs[i] = hardest if view.led_by[i] >= 0 else easiest
         total += costs[i]
     for i in range(N):
         split.group[i] = -math.log(_EQUAL / N + (1.0 - _EQUAL) * costs[i] / total)

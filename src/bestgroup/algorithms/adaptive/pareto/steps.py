@@ -13,6 +13,9 @@ from bestgroup.algorithms.adaptive.pareto.certificates import (
     decide,
     lack,
     lack_of_known,
+    note_leaders,
+    reaches,
+    reaches_known,
     try_boxes,
     try_fronts,
     try_group,
@@ -31,9 +34,9 @@ from bestgroup.algorithms.adaptive.pareto.ledger import (
 )
 from bestgroup.algorithms.adaptive.pareto.scores import (
     arm_to_pull,
+    count_fewest,
     look_at_dim,
     look_at_fronts,
-    look_at_pairs,
     strength,
     strength_of_known,
 )
@@ -41,16 +44,15 @@ from bestgroup.algorithms.adaptive.pareto.split import equal_split, share_out
 from bestgroup.algorithms.adaptive.pareto.spread import bends, pool_variances, set_variances
 from bestgroup.algorithms.adaptive.pareto.view import (
     ACCEPTED,
+    REJECTED,
     UNDECIDED,
     Duties,
     Kept,
     Room,
     Split,
     View,
-    bring_pairs_back,
     copy_groups,
     is_priced,
-    keep_pairs,
     make_kept,
     make_room,
     make_view,
@@ -103,6 +105,7 @@ def init(rule: AdaptiveRule) -> State:
     D = len(rule.scale)
     duties = Duties(
         status=np.full(N, ACCEPTED if N == 1 else UNDECIDED, np.int64),
+        unsettled=np.full(N, N - 1, np.int64),
         won=np.zeros((N, N, K, D), np.bool_),
         over=np.zeros((N, N, K, D), np.bool_),
         settled=np.zeros((N, N), np.bool_),
@@ -111,7 +114,7 @@ def init(rule: AdaptiveRule) -> State:
         duties=duties,
         ledger=make_ledger(rule.exists, rule.cost, rule.levels),
         split=equal_split(rule.exists, D),
-        seen=make_view(rule.cost, bends(rule.levels)),
+        seen=make_view(rule.cost, bends(rule.levels), int(rule.exists.sum()), has_units(rule)),
         efficiency=np.zeros((N, D)),
         phase=np.full(1, FIRST, np.int64),
         round=np.zeros(1, np.int64),
@@ -127,9 +130,7 @@ def plan(state: State, tally: Tally, rule: AdaptiveRule) -> Ints:
     pulls = np.zeros(rule.exists.shape, np.int64)
     set_plan(state, rule, pulls)
     if rule.size > 1 and state.phase[0] != FIRST:
-        ahead = Ahead(
-            make_kept(state.seen, rule.size), np.zeros(rule.size, np.int64), state.moved.copy()
-        )
+        ahead = Ahead(make_kept(state.seen), state.moved.copy())
         look_ahead(state, rule, ahead, pulls)
     return pulls
 
@@ -138,7 +139,6 @@ class Ahead(NamedTuple):
     """What looking ahead within a batch writes in."""
 
     kept: Kept
-    groups: Ints  # [S]  of the pulls that were pretended
     moved: Bools  # [N]  the group of the last one
 
 
@@ -178,7 +178,7 @@ def set_plan(state: State, rule: AdaptiveRule, pulls: Ints) -> None:
             if state.phase[0] == FIRST and rule.exists[i, j]:
                 pulls[i, j] = rule.first
     if state.phase[0] != FIRST:
-        i, j, least = arm_to_pull(state.seen, state.duties.status, rule.exists)
+        i, j, least = arm_to_pull(state.seen)
         pulls[i, j] = max(1, int(rule.share * least))
 
 
@@ -190,15 +190,11 @@ def look_ahead(state: State, rule: AdaptiveRule, ahead: Ahead, pulls: Ints) -> N
     """
     view, kept = state.seen, ahead.kept
     copy_groups(view, kept)
-    i, j, _ = arm_to_pull(view, state.duties.status, rule.exists)
-    for at in range(rule.size - 1):
-        ahead.groups[at] = i
-        keep_pairs(view, kept, at, i)
+    i, j, _ = arm_to_pull(view)
+    for _ in range(rule.size - 1):
         pretend_pull(state, rule, ahead.moved, i, j)
-        i, j, _ = arm_to_pull(view, state.duties.status, rule.exists)
+        i, j, _ = arm_to_pull(view)
         pulls[i, j] += 1
-    for at in range(rule.size - 2, -1, -1):
-        bring_pairs_back(view, kept, at, ahead.groups[at])
     copy_groups(kept, view)
 
 
@@ -208,14 +204,15 @@ def pretend_pull(state: State, rule: AdaptiveRule, moved: Bools, i: int, j: int)
     view, duties = state.seen, state.duties
     level, epsilon = rule.levels.level, rule.levels.epsilon
     view.counts[i, j] += 1.0
+    view.all[0] += 1.0
+    count_fewest(view, rule.exists, i)
     view.bonus[i, j] = math.sqrt(math.log(state.clock[0]) / view.counts[i, j])
     for d in range(len(rule.scale)):
         look_at_dim(view, rule.exists, i, d)
-    look_at_pairs(view, duties.status, epsilon, rule.exists, i)
     for g in range(len(moved)):
         moved[g] = g == i
     follow_pulls(view, duties, state.split, level, epsilon, rule.exists, moved)
-    choose(view, duties, state.split, level, rule.exists)
+    choose(view, duties, state.split, level, epsilon, rule.exists)
 
 
 @kernel
@@ -227,8 +224,7 @@ def step(state: State, tally: Tally, rule: AdaptiveRule) -> None:
 @kernel
 def make_workspace(state: State, rule: AdaptiveRule) -> Scratch:
     """Return what plans and steps write in."""
-    size = max(rule.size, 1)
-    ahead = Ahead(make_kept(state.seen, size), np.zeros(size, np.int64), state.moved.copy())
+    ahead = Ahead(make_kept(state.seen), state.moved.copy())
     return Scratch(make_room(state.seen), ahead)
 
 
@@ -269,7 +265,7 @@ def advance(state: State, tally: Tally, rule: AdaptiveRule, room: Room) -> None:
             if state.moved[g]:
                 look_at_fronts(state.seen, rule.levels.epsilon, rule.exists, g)
     if state.phase[0] == PROVING and prove(state, rule, room):
-        everyone = True
+        list_live(state.seen, state.duties.status)
     looks = 1
     while looks > 0:  # a second look, at everyone, once scouting is over; `look` is compiled once
         looks -= 1
@@ -285,29 +281,49 @@ def advance(state: State, tally: Tally, rule: AdaptiveRule, room: Room) -> None:
 def take_up(state: State, tally: Tally, rule: AdaptiveRule) -> float:
     """Note which arms have new pulls, with their means; returns the number of all pulls."""
     view = state.seen
-    N, K, D = view.mean.shape
-    total = 0.0
+    N, K = rule.exists.shape
     for i in range(N):
-        state.moved[i] = False
+        if state.moved[i]:
+            state.moved[i] = False
+            for j in range(K):
+                state.touched[i, j] = False
         for j in range(K):
-            count = tally.counts[i, j]
-            total += count
-            state.touched[i, j] = count != view.counts[i, j]
-            if not state.touched[i, j]:
-                continue
-            state.moved[i] = True
-            view.counts[i, j] = count
-            for d in range(D):
-                view.mean[i, j, d] = tally.sums[i, j, d] / (count * rule.scale[d])
-            if state.clock[0] > 0.0:
-                view.bonus[i, j] = math.sqrt(math.log(state.clock[0]) / count)
-            if keeps_bets(state.ledger):
-                set_variances(view, tally, rule.levels.box.kind, i, j)
-            if by_boxes(rule.levels):
-                narrow_box(state.ledger, tally, rule.levels.box, i, j)
-            elif state.phase[0] == PROVING:
-                enter_arm(state.ledger, tally, rule.scale, rule.levels.box.kind, i, j)
-    return total
+            # Most arms have none: what follows is left to a function.
+            if tally.counts[i, j] != view.counts[i, j]:
+                take_arm(state, tally, rule, i, j)
+    return view.all[0]
+
+
+@borrowing
+def take_arm(state: State, tally: Tally, rule: AdaptiveRule, i: int, j: int) -> None:
+    """Take up the new pulls of an arm."""
+    view, count = state.seen, tally.counts[i, j]
+    state.touched[i, j] = state.moved[i] = True
+    view.all[0] += count - view.counts[i, j]
+    view.counts[i, j] = count
+    count_fewest(view, rule.exists, i)
+    for d in range(len(rule.scale)):
+        view.mean[i, j, d] = tally.sums[i, j, d] / (count * rule.scale[d])
+    if state.clock[0] > 0.0:
+        view.bonus[i, j] = math.sqrt(math.log(state.clock[0]) / count)
+    if keeps_bets(state.ledger):
+        set_variances(view, tally, rule.levels.box.kind, i, j)
+    if by_boxes(rule.levels):
+        narrow_box(state.ledger, tally, rule.levels.box, i, j)
+    elif state.phase[0] == PROVING:
+        enter_arm(state.ledger, tally, rule.scale, rule.levels.box.kind, i, j)
+
+
+@borrowing
+def list_live(view: View, status: Ints) -> None:
+    """List the groups that are not rejected."""
+    view.lives[0] = 0
+    for i in range(len(status)):
+        if status[i] == REJECTED:
+            view.open[i] = False
+        else:
+            view.live[view.lives[0]] = i
+            view.lives[0] += 1
 
 
 @borrowing
@@ -339,6 +355,9 @@ def prove(state: State, rule: AdaptiveRule, room: Room) -> bool:
     ledger, duties, levels, view = state.ledger, state.duties, rule.levels, state.seen
     spread = Spread(view.variance, view.bend)
     for g in range(len(duties.status)):
+        if state.moved[g]:
+            note_leaders(ledger, state.split, view.leader, g)
+    for g in range(len(duties.status)):
         if not state.moved[g]:
             continue
         if by_boxes(levels):
@@ -356,14 +375,11 @@ def look(state: State, rule: AdaptiveRule, everyone: bool) -> None:
     """Rescore the pairs of every group with new pulls, or of everyone, and choose what to pull."""
     duties, split, view = state.duties, state.split, state.seen
     level, epsilon = rule.levels.level, rule.levels.epsilon
-    for g in range(len(duties.status)):
-        if everyone or state.moved[g]:
-            look_at_pairs(view, duties.status, epsilon, rule.exists, g)
     if everyone:
         renew_choices(view, duties, split, level, epsilon, rule.exists)
     else:
         follow_pulls(view, duties, split, level, epsilon, rule.exists, state.moved)
-    choose(view, duties, split, level, rule.exists)
+    choose(view, duties, split, level, epsilon, rule.exists)
 
 
 @borrowing
@@ -417,16 +433,22 @@ _KNOWN_SCALES = (
     (keeps_bets, keeps_none),
     (strength, strength_of_known),
     (lack, lack_of_known),
+    (reaches, reaches_known),
 )
 _SINGLE_PULLS = ((fill_batch, fill_none),)
 _PAIRS = ((by_boxes, by_pairs), (narrow_box, no_box))
 _SAME_PRICE = ((is_priced, same_price), (look_at_fronts, no_fronts))
 
 
+def has_units(rule: AdaptiveRule) -> bool:
+    """Return whether variances are 1, because scales are known or boxes prove."""
+    return rule.levels.boxes or bool((rule.levels.box.kind == SUBGAUSSIAN).all())
+
+
 def kernels_for(rule: AdaptiveRule) -> Kernels:
     """Return the kernels for a rule."""
     levels, instead = rule.levels, ()
-    if levels.boxes or (levels.box.kind == SUBGAUSSIAN).all():
+    if has_units(rule):
         instead += _KNOWN_SCALES
     if rule.size <= 1:
         instead += _SINGLE_PULLS

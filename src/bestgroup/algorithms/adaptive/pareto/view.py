@@ -29,10 +29,14 @@ class View(NamedTuple):
     """What the sampling rule looks at; all of it follows from counts, means and what is proven."""
 
     price: Floats  # [N, K]      square root of an arm's cost
-    priced: Bools  # [1]         whether costs differ; if not, the next three are not used
+    priced: Bools  # [1]         whether costs differ; if not, the next two are empty
     front: Ints  # [2, N, N, D]  the arm of i that is to be shown above j: with epsilon, without
     toll: Floats  # [2, N, N, D] the price of an arm of j in such duels
-    probe: Ints  # [2, N, N, D]  the arm of i to pull when its front is due
+    live: Ints  # [N]            the groups that are not rejected, in order
+    lives: Ints  # [1]           how many they are
+    fewest: Floats  # [N]        the least pulls of an arm of i
+    fewest_at: Ints  # [N]       that arm
+    all: Floats  # [2]           pulls of all arms, and how many arms there are
     counts: Floats  # [N, K]     pulls
     mean: Floats  # [N, K, D]
     variance: Floats  # [N, K, D]  of a pull, about: 1 where the scale is known
@@ -45,16 +49,17 @@ class View(NamedTuple):
     upper: Floats  # [N, D]      U
     scout: Ints  # [N, D]        its arm
     lower: Floats  # [N, D]      L
-    margin: Floats  # [N, N]     min_d (best_i - best_j - epsilon / 2)
-    hope: Floats  # [N, N]       min_d (U_i - L_j), each for its price
-    score: Floats  # [N, N]      least score of accepting i against j, both open; inf if nothing is to do
-    duel: Ints  # [N, N, 2]      its (k, d)
-    leads: Ints  # [N]           groups, not rejected, with a positive margin over i
+    units: Bools  # [1]          whether variances are 1 and costs alike, so that `below` is kept
+    below: Ints  # [N]           a group, not rejected, whose U are above those of i; -1 without one
+    risen: Bools  # [N]          whether it has just ceased to have one, for looking
+    led_by: Ints  # [N]          a group, not rejected, with a positive margin over i; or -1
     most_hope: Floats  # [N]     largest hope of dominating i of a group that is not rejected
     next_hope: Floats  # [N]     no other one has more
     hope_by: Ints  # [N]         whose the largest is
     open: Bools  # [N]           whether others are to be accepted against j
     fresh: Bools  # [N]          whether it has just become so, for looking
+    opening: Ints  # [N]         such groups, in order
+    opens: Ints  # [1]           how many they are
     row: Floats  # [N]           least score of accepting i against such a group
     next_row: Floats  # [N]      no other one has less
     row_at: Ints  # [N]          which one has the least
@@ -70,6 +75,7 @@ class Duties(NamedTuple):
     """What is decided and proven so far, as far as the sampling rule must know it."""
 
     status: Ints  # [N]
+    unsettled: Ints  # [N]       groups, not rejected, that i is not settled against
     won: Bools  # [N, N, K, D]   [i, j, k, d]: arm k of j does not beat i by epsilon
     over: Bools  # [N, N, K, D]  [j, i, k, d]: j beats arm k of i
     settled: Bools  # [N, N]     [i, j]: `won` for all arms of j in some dim
@@ -87,16 +93,21 @@ def spread_at(spread: Floats, i: int, m: int, d: int) -> float:
     return spread[i, m, d]
 
 
-def make_view(cost: Floats, bend: Floats) -> View:
+def make_view(cost: Floats, bend: Floats, arms: int, units: bool) -> View:
     """Return a view before any pull."""
     N, K, D = *cost.shape, len(bend)
-    fronts = (2, N, N, D)
+    priced = bool((cost != cost[0, 0]).any())
+    fronts = (2, N, N, D) if priced else (0, 0, 0, 0)
     return View(
         price=np.sqrt(cost),
-        priced=np.full(1, bool((cost != cost[0, 0]).any())),
+        priced=np.full(1, priced),
         front=np.zeros(fronts, np.int64),
         toll=np.ones(fronts),
-        probe=np.zeros(fronts, np.int64),
+        live=np.arange(N),
+        lives=np.full(1, N, np.int64),
+        fewest=np.zeros(N),
+        fewest_at=np.zeros(N, np.int64),
+        all=np.array([0.0, float(arms)]),
         counts=np.zeros((N, K)),
         mean=np.zeros((N, K, D)),
         variance=np.ones((N, K, D)),
@@ -109,16 +120,17 @@ def make_view(cost: Floats, bend: Floats) -> View:
         upper=np.zeros((N, D)),
         scout=np.zeros((N, D), np.int64),
         lower=np.zeros((N, D)),
-        margin=np.zeros((N, N)),
-        hope=np.zeros((N, N)),
-        score=np.full((N, N), np.inf),
-        duel=np.zeros((N, N, 2), np.int64),
-        leads=np.zeros(N, np.int64),
+        units=np.full(1, units and not priced),
+        below=np.full(N, -1, np.int64),
+        risen=np.zeros(N, np.bool_),
+        led_by=np.full(N, -1, np.int64),
         most_hope=np.zeros(N),
         next_hope=np.zeros(N),
         hope_by=np.full(N, -1, np.int64),
         open=np.ones(N, np.bool_),
         fresh=np.zeros(N, np.bool_),
+        opening=np.zeros(N, np.int64),
+        opens=np.zeros(1, np.int64),
         row=np.full(N, np.inf),
         next_row=np.full(N, np.inf),
         row_at=np.full(N, N, np.int64),
@@ -156,19 +168,18 @@ def make_room(view: View) -> Room:
 class Kept(NamedTuple):
     """What looking ahead within a batch changes of a view, as it was before."""
 
-    probe: Ints  # [S, 2, 2, N, D]  by pretended pull and side: of the group that it is of
-    margin: Floats  # [S, 2, N]
-    hope: Floats  # [S, 2, N]
-    score: Floats  # [S, 2, N]
-    duel: Ints  # [S, 2, N, 2]
-    counts: Floats  # the rest: as in a view
+    counts: Floats
     bonus: Floats
+    fewest: Floats
+    fewest_at: Ints
+    all: Floats
     best: Floats
     leader: Ints
     upper: Floats
     scout: Ints
     lower: Floats
-    leads: Ints
+    below: Ints
+    led_by: Ints
     most_hope: Floats
     next_hope: Floats
     hope_by: Ints
@@ -184,23 +195,21 @@ class Kept(NamedTuple):
 
 
 @kernel
-def make_kept(view: View, pulls: int) -> Kept:
-    """Return room for what so many pretended pulls change."""
-    N, D = view.best.shape
+def make_kept(view: View) -> Kept:
+    """Return room for what pretended pulls change."""
     return Kept(
-        np.zeros((pulls if view.priced[0] else 0, 2, 2, N, D), np.int64),
-        np.zeros((pulls, 2, N)),
-        np.zeros((pulls, 2, N)),
-        np.zeros((pulls, 2, N)),
-        np.zeros((pulls, 2, N, 2), np.int64),
         view.counts.copy(),
         view.bonus.copy(),
+        view.fewest.copy(),
+        view.fewest_at.copy(),
+        view.all.copy(),
         view.best.copy(),
         view.leader.copy(),
         view.upper.copy(),
         view.scout.copy(),
         view.lower.copy(),
-        view.leads.copy(),
+        view.below.copy(),
+        view.led_by.copy(),
         view.most_hope.copy(),
         view.next_hope.copy(),
         view.hope_by.copy(),
@@ -228,12 +237,16 @@ def copy_groups(source: View | Kept, target: View | Kept) -> None:
     """Copy all that a view has for single groups: to keep it, or to bring it back."""
     copy_numbers(source.counts, target.counts)
     copy_numbers(source.bonus, target.bonus)
+    copy_numbers(source.fewest, target.fewest)
+    copy_numbers(source.fewest_at, target.fewest_at)
+    copy_numbers(source.all, target.all)
     copy_numbers(source.best, target.best)
     copy_numbers(source.leader, target.leader)
     copy_numbers(source.upper, target.upper)
     copy_numbers(source.scout, target.scout)
     copy_numbers(source.lower, target.lower)
-    copy_numbers(source.leads, target.leads)
+    copy_numbers(source.below, target.below)
+    copy_numbers(source.led_by, target.led_by)
     copy_numbers(source.most_hope, target.most_hope)
     copy_numbers(source.next_hope, target.next_hope)
     copy_numbers(source.hope_by, target.hope_by)
@@ -246,35 +259,3 @@ def copy_groups(source: View | Kept, target: View | Kept) -> None:
     copy_numbers(source.blow, target.blow)
     copy_numbers(source.pick, target.pick)
     copy_numbers(source.least, target.least)
-
-
-@borrowing
-def keep_pairs(view: View, kept: Kept, at: int, g: int) -> None:
-    """Keep what a pull of group g changes of pairs: the row and the column of g."""
-    for o in range(len(view.row)):
-        for side in range(2):
-            i, j = (g, o) if side == 0 else (o, g)
-            kept.margin[at, side, o], kept.hope[at, side, o] = view.margin[i, j], view.hope[i, j]
-            kept.score[at, side, o] = view.score[i, j]
-            kept.duel[at, side, o, 0] = view.duel[i, j, 0]
-            kept.duel[at, side, o, 1] = view.duel[i, j, 1]
-            if view.priced[0]:
-                for kind in range(2):
-                    for d in range(view.best.shape[1]):
-                        kept.probe[at, kind, side, o, d] = view.probe[kind, i, j, d]
-
-
-@borrowing
-def bring_pairs_back(view: View, kept: Kept, at: int, g: int) -> None:
-    """Make the row and the column of group g what they were."""
-    for o in range(len(view.row)):
-        for side in range(2):
-            i, j = (g, o) if side == 0 else (o, g)
-            view.margin[i, j], view.hope[i, j] = kept.margin[at, side, o], kept.hope[at, side, o]
-            view.score[i, j] = kept.score[at, side, o]
-            view.duel[i, j, 0] = kept.duel[at, side, o, 0]
-            view.duel[i, j, 1] = kept.duel[at, side, o, 1]
-            if view.priced[0]:
-                for kind in range(2):
-                    for d in range(view.best.shape[1]):
-                        view.probe[kind, i, j, d] = kept.probe[at, kind, side, o, d]

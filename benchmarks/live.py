@@ -1,0 +1,90 @@
+"""A live study in memory with many groups: observations a second, and how long calls take.
+
+K = 3, D = 3, Pareto groups with epsilon 0.1, `adaptive`, means uniform, asked and told in batches of
+8 (`ask(8)`, then one `tell_many`). Seconds are of the clock and, in brackets, of the processor: the
+clock counts whatever else the machine does.
+
+    python benchmarks/live.py [--groups 1000] [--noise known bounded] [--seconds 30] [--cold]
+
+By default kernels are compiled before the study begins. `--cold` begins with an empty cache in a
+folder of its own: plain Python serves while another process compiles.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import tempfile
+import time
+
+import numpy as np
+
+
+def measure(groups: int, noise: str, seconds: float, cold: bool) -> None:
+    """Print how quickly observations are taken, and how long calls take."""
+    import bestgroup as bg
+
+    rng = np.random.default_rng(0)
+    means = rng.random((groups, 3, 3))
+    kind = bg.Bounded(0, 1) if noise == "bounded" else bg.SubGaussian(1.0)
+    arms = {f"group {i}": ["a", "b", "c"] for i in range(groups)}
+    problem = bg.Problem(arms, dict.fromkeys("xyz", "max"), kind)
+    place = {name: i for i, name in enumerate(arms)}
+    study = bg.create_study("live", problem, bg.ParetoGroups(0.1), 0.05, "memory",
+                            algorithm="adaptive", batch=8)  # fmt: skip
+    if not cold:
+        study.compile()
+    spent: list[tuple[float, float]] = []
+    told, idle, begun = 0, 0, time.perf_counter()
+    while time.perf_counter() - begun < seconds:
+        first = time.perf_counter(), time.process_time()
+        tickets = study.ask(8)
+        spent.append((time.perf_counter() - first[0], time.process_time() - first[1]))
+        if not tickets:
+            idle += 1
+            time.sleep(0.01)
+            continue
+        rows = []
+        for ticket in tickets:
+            mean = means[place[ticket.group], "abc".index(ticket.arm)]
+            if noise == "bounded":
+                values = (rng.random((ticket.repeats, 3)) < mean).astype(float)
+            else:
+                values = mean + rng.standard_normal((ticket.repeats, 3))
+            rows.append((ticket, values if ticket.repeats > 1 else values[0]))
+            told += ticket.repeats
+        first = time.perf_counter(), time.process_time()
+        study.tell_many(rows)
+        spent.append((time.perf_counter() - first[0], time.process_time() - first[1]))
+    report(noise, groups, told, idle, np.array(spent))
+
+
+def report(noise: str, groups: int, told: int, idle: int, spent: np.ndarray) -> None:
+    """Print a line for the clock and one for the processor."""
+    for k, what in enumerate(("clock", "processor")):
+        times = spent[:, k]
+        middle, high = np.quantile(times, (0.5, 0.99))
+        print(
+            f"{noise:8} N = {groups}: {told:,} observations, {told / times.sum():,.0f} a second of "
+            f"{what}; calls: median {1e3 * middle:.2f} ms, 99 % {1e3 * high:.1f} ms, most "
+            f"{1e3 * times.max():.0f} ms; nothing to ask for in {idle} calls",
+            flush=True,
+        )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--groups", type=int, default=1000)
+    parser.add_argument("--noise", nargs="+", default=["known", "bounded"])
+    parser.add_argument("--seconds", type=float, default=30.0)
+    parser.add_argument("--cold", action="store_true")
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        if given.cold:
+            os.environ["XDG_CACHE_HOME"] = folder
+        for noise in given.noise:
+            measure(given.groups, noise, given.seconds, given.cold)
+
+
+if __name__ == "__main__":
+    main()

@@ -185,6 +185,7 @@ class Algorithm:
     always_ends: ClassVar[bool] = False  # on instances with ties, too
     reads_values: ClassVar[bool] = False  # of an arm, beyond their count and sums
     kernels: ClassVar[Kernels | None] = None  # in place of plan, step, is_done and is_stuck
+    takes_late_arms: ClassVar[bool] = False  # arms may join and leave a study that runs it
     takes_items: ClassVar[bool] = False  # works on arms that are scored on the same items
     takes_measure: ClassVar[bool] = (
         False  # works with limits, and with other worths than the best arm

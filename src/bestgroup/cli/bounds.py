@@ -67,7 +67,7 @@ def _measure(case: Case, limit: bool) -> Hardness:
     if limit:
         with narrowing("limit T*") as watch:
             time = bg.characteristic_time(instance, goal, progress=watch)
-    if not isinstance(goal, bg.ParetoGroups | bg.BestGroup):
+    if goal.by_directions:  # the paper has neither gaps nor bounds for it
         return Hardness(bg.optimal_groups(instance, goal), None, None, None, time)
     return Hardness(
         bg.optimal_groups(instance, goal),

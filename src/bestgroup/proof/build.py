@@ -11,7 +11,7 @@ from typing import Any
 
 from bestgroup._version import __version__
 from bestgroup.errors import InvalidInput
-from bestgroup.problem.goals import Goal, TopGroups, WeightMap
+from bestgroup.problem.goals import Goal
 from bestgroup.problem.noise import Noise
 from bestgroup.problem.problem import Dim, Problem
 from bestgroup.problem.status import Status as Word
@@ -49,7 +49,7 @@ def ask(
     gaps: bool = False,
 ) -> Asked:
     """Return the question with the rows of a table, in which values may be missing with `gaps`."""
-    if isinstance(goal, WeightMap | TopGroups):
+    if goal.by_directions:
         raise InvalidInput(f"there is no proof file for the goal {type(goal).__name__} yet")
     if isinstance(source, Observations):
         rows = source

@@ -82,7 +82,7 @@ def create_study(
         raise InvalidInput(f"horizon must be an integer from 0 to 10**6; got {horizon!r}")
     level = probability(delta)
     chosen = choose(algorithm, Setting.of(problem, goal, level), batch)
-    check_reserved(problem, goal, chosen.name)
+    check_reserved(problem, goal, chosen)
     spec = StudySpec(
         name=name,
         problem=problem,

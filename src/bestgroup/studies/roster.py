@@ -28,8 +28,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
+from bestgroup.algorithms.protocol import Algorithm
 from bestgroup.errors import InvalidInput
-from bestgroup.problem.goals import BestGroup, Goal, ParetoGroups
+from bestgroup.problem.goals import Goal
 from bestgroup.problem.problem import Problem
 from bestgroup.problem.status import Status
 from bestgroup.studies.storage.records import Head
@@ -196,16 +197,16 @@ class Roster:
         return "".join(letters)
 
 
-def check_reserved(problem: Problem, goal: Goal, algorithm: str) -> None:
+def check_reserved(problem: Problem, goal: Goal, algorithm: Algorithm) -> None:
     """Refuse what does not go with arms that come and go, with one sentence."""
     if not problem.reserve:
         return
-    if algorithm != "adaptive":
+    if not algorithm.takes_late_arms:
         raise InvalidInput(
-            f"arms can join and leave a study that runs 'adaptive'; {algorithm!r} needs all arms from "
+            f"arms can join and leave a study that runs 'adaptive'; {algorithm.name!r} needs all arms from "
             "the start"
         )
-    if type(goal) not in (ParetoGroups, BestGroup):
+    if goal.by_directions:
         raise InvalidInput(
             "arms can join and leave a study of ParetoGroups or BestGroup; the goal is "
             f"{type(goal).__name__}"

@@ -54,6 +54,7 @@ class Adaptive(Algorithm):
     fixed_bets: ClassVar[bool] = False  # on shared items
     reads_values: ClassVar[bool] = True
     takes_items: ClassVar[bool] = True
+    takes_late_arms: ClassVar[bool] = True
     takes_measure: ClassVar[bool] = True
 
     def __post_init__(self) -> None:

@@ -13,7 +13,7 @@ for the boxes.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -25,7 +25,7 @@ from bestgroup.inference.pivots import about_origin, of_values
 from bestgroup.inference.tally import Tally
 from bestgroup.inference.worths import limit_rows, set_standing, set_worths
 from bestgroup.problem.arrays import Bools, Floats, Ints
-from bestgroup.problem.goals import BestGroup, Goal, ParetoGroups
+from bestgroup.problem.goals import Goal
 from bestgroup.problem.measure import Measure
 from bestgroup.problem.noise import Noise, SubGaussian
 from bestgroup.problem.shape import Shape
@@ -34,7 +34,7 @@ from bestgroup.problem.status import Status
 
 def check_measured_goal(goal: object) -> None:
     """Raise InvalidInput for a goal that is not answered with limits or other worths."""
-    if not isinstance(goal, ParetoGroups | BestGroup):
+    if not isinstance(goal, Goal) or goal.by_directions:
         raise InvalidInput(
             "require, and a worth other than 'best', go with ParetoGroups and BestGroup; the goal is "
             f"{type(goal).__name__}"
@@ -151,7 +151,7 @@ def verdict_of(found: Worths, goal: Goal, measure: Measure) -> Verdict:
     if goal.worth_weights(measure.dims) is None:
         slack = goal.epsilons(measure.dims)
     holds: Bools = (lower[:, None, :] + slack >= upper[None, :, :]) & known[:, None, None]
-    if isinstance(goal, BestGroup):
+    if goal.worth_weights(measure.dims) is not None:
         status = _best(lower, upper, known, goal)
     else:
         status = settle(beats | barred[None, :, None], holds)
@@ -162,7 +162,7 @@ def verdict_of(found: Worths, goal: Goal, measure: Measure) -> Verdict:
     return Verdict(status, low, high, beats, holds, False, worths=worths, standing=standing)
 
 
-def _best(lower: Floats, upper: Floats, known: Bools, goal: BestGroup) -> Ints:
+def _best(lower: Floats, upper: Floats, known: Bools, goal: Any) -> Ints:
     """Return the statuses for the best group by bounds of worths."""
     weights = goal.weight_vector(lower.shape[1])
     least, most = lower @ weights, upper @ weights

@@ -63,7 +63,6 @@ from bestgroup.inference.worths import (
     standing_of,
 )
 from bestgroup.problem.arrays import Floats, Ints
-from bestgroup.problem.goals import BestGroup, ParetoGroups
 from bestgroup.problem.guarantee import SEVERAL_ARMS, SINGLE_ARMS, Guarantee
 
 _FIRST = 4  # pulls of every arm before anything is decided
@@ -316,18 +315,16 @@ class AdaptiveWorths(Algorithm):
         goal, shape, measure, noise = setting.goal, setting.shape, setting.measure, setting.noise
         assert measure is not None
         D, sums = measure.dims, rests_on_sums(noise, measure)
-        weights, epsilon, slack = np.ones(D), np.zeros(D), 0.0
-        if isinstance(goal, BestGroup):
-            weights = goal.weight_vector(D)
-            slack = goal.epsilon * float(weights.sum())
-        else:
-            epsilon = goal.epsilons(D)
+        weights, epsilon, slack = goal.weight_vector(D), goal.epsilons(D), 0.0
+        pareto = goal.worth_weights(D) is None
+        if not pareto:
+            slack = float(epsilon[0]) * float(weights.sum())
         box = self.statistics(setting)
         if sums:  # a range has the scale that it gives
             box = box._replace(scale=noise.scales(shape.dims))
         pairs, boxes = uses_pairs(setting), setting.delta * measure.share(shape)
-        if pairs and isinstance(goal, BestGroup):  # of one dim
-            epsilon = np.full(D, goal.epsilon)
+        if not pareto and not pairs:  # the slack of the worth says it all; pairs are of one dim
+            epsilon = np.zeros(D)
         if pairs:  # half of delta, for what tells which arms count
             boxes = setting.delta / (2 * shape.total * len(measure.bounds))
         counts = np.array(shape.sizes, np.float64)
@@ -337,7 +334,7 @@ class AdaptiveWorths(Algorithm):
             sizes=np.array(shape.sizes, np.int64),
             ranks=np.array(measure.ranks(shape), np.int64),
             limits=limit_rows(measure),
-            pareto=isinstance(goal, ParetoGroups),
+            pareto=pareto,
             epsilon=epsilon,
             weights=weights,
             slack=slack,
@@ -396,5 +393,5 @@ def uses_pairs(setting: Setting) -> bool:
     if measure is None or not measure.bounds or not measure.worth.is_best:
         return False
     few = shape.groups * shape.groups * shape.arms * measure.dims <= MOST_CLAIMS
-    one = measure.dims == 1 or isinstance(setting.goal, ParetoGroups)
+    one = measure.dims == 1 or setting.goal.worth_weights(measure.dims) is None
     return few and one and setting.noise.arms == "independent"

@@ -802,6 +802,10 @@ def item_selections(proof, bar):
     begins = [term[0] for term in terms]
     good = whole and not proof.pareto and begins == sorted({max(b, 0) for b in begins})
     need(good and all(term[1] != term[3] for term in terms), "parameters", "not such terms")
+    for _, one, own, two, theirs, front in terms:
+        for g, arms in ((one, own), (two, theirs), (first, front)):
+            good = 0 <= g < proof.N and len(arms) == proof.D and min(arms) >= 0
+            need(good and max(arms) < proof.sizes[g], "parameters", "no such arms")
     near = 3 * half / (4 * rank * sum(F(1, h + 1) for h in range(proof.N)))
     pairs = half / everyone if half < 1 else 0
     shares = [half / 4 if slack else half, near * (slack > 0), F(1), pairs, pairs * (slack > 0)]
@@ -828,15 +832,13 @@ def item_selections(proof, bar):
             values = apart(other, chosen, t)
             return (certain(pool, values, shift, reach, False) if kind == 2
                     else differences(pool, values, shift, reach, level, kind == 3))
-        wealth = [1.0] * 25
+        wealth, spans = [1.0] * 25, []
         for (begin, one, own, two, theirs, front), end in zip(terms, [*begins[1:], t]):
             rival = (first, front) if kind else (two, theirs) if one == k else (one, own)
-            need(len(rival[1]) == proof.D, "claims", "a selection has an arm for each dim")
             if begin < min(end, t):
-                values = apart(rival, chosen, min(end, t))
-                if grows(pool, values, shift, reach, level, wealth, begin):
-                    return True
-        return False
+                spans.append((begin, apart(rival, chosen, min(end, t))))
+        return any(grows(pool, values, shift, reach, level, wealth, begin)
+                   for begin, values in spans)
 
     proof.check_claims(proves, bar)
     alone = {0, 3} if slack else {0, 2, 3}

@@ -158,3 +158,22 @@ def test_a_wrong_order_is_refused(tmp_path):
     renew(document, table)
     assert verify_document(document, table).failed == "data"
     assert stranger_says(document, table).startswith("data")
+
+
+@pytest.mark.parametrize("goal", [BEST, NEAR], ids=str)
+def test_both_verifiers_agree_on_mutants_of_selections_on_items(goal, tmp_path):
+    from mutants import mutants
+    from stranger import stranger_says
+
+    from bestgroup.proof.verify import verify_document
+
+    rows, _ = rows_on(120)
+    found = bg.certify(rows, goal, noise=bg.Bounded(0, 1), items="population")
+    document = proof_of(found, tmp_path)
+    assert document["method"]["kind"] == "item selections" and document["claims"]
+    for name, other, table, renewed in mutants(document, rows, 25, 3):
+        checked = verify_document(other, table)
+        assert renewed or not checked.verified, name
+        if renewed and "in words" not in (checked.why or ""):
+            theirs = stranger_says(other, write(table, tmp_path / "mutant.csv"))
+            assert (theirs is None) == checked.verified, (name, theirs, checked.lines())

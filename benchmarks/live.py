@@ -6,8 +6,9 @@ clock counts whatever else the machine does.
 
     python benchmarks/live.py [--groups 1000] [--noise known bounded] [--seconds 30] [--cold]
 
-By default kernels are compiled before the study begins. `--cold` begins with an empty cache in a
-folder of its own: plain Python serves while another process compiles.
+By default compiled kernels step from the first plan on; run it twice, so that they are in the cache.
+`--cold` begins with an empty cache in a folder of its own: plain Python serves while another process
+compiles.
 """
 
 from __future__ import annotations

@@ -414,7 +414,7 @@ def fixed_pairs(proof):
         columns = proof.column(a, d, n_a), proof.column(b, d, n_b)
         if process["name"] == "difference":
             s = float((total(columns[0]) - total(columns[1]) + n_a * shift) / noise.scale)
-            return n_a == n_b and mixture(s, 2 * n_a, equal(parts)) >= level
+            return g == 0 and n_a == n_b and mixture(s, 2 * n_a, equal(parts)) >= level
         q, units = (part, part) if noise.kind == "subgaussian" else 0, [(0, 1), (0, 1)]
         if noise.kind == "gaussian":
             units = [unit_of(column) for column in columns]

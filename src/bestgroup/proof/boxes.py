@@ -129,6 +129,9 @@ def _shares(proof: Proof, rows: Observations) -> dict[tuple[int, int, int], Frac
 
 def _check_process(proof: Proof, process: dict[str, Any]) -> None:
     """Refuse parameters that are not fixed beforehand."""
+    own = {"mixture": {"precisions"}, "fixed": {"count"}}.get(process["name"], set())
+    if own != set(process) - {"name", "fixed_at"}:
+        raise ValueError("it has parameters that are not its own")
     if process["name"] == "mixture" and process["precisions"] not in PRECISIONS:
         raise ValueError("its precisions are not among those that are fixed beforehand")
     if process["name"] == "fixed" and process["count"] != corrected_count(proof):

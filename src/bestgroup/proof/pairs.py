@@ -260,8 +260,8 @@ def _difference(
     shift: Fraction,
 ) -> float:
     """Return the log of the mixture for the sum of n differences, of variance 2 n."""
-    if claim.n_a != claim.n_b:
-        raise ValueError("differences need equal counts")
+    if claim.n_a != claim.n_b or claim.g != 0:
+        raise ValueError("differences need equal counts, and single out no part")
     noise = proof.noise[claim.d]
     scale = interval(noise.scale)
     if noise.kind != "subgaussian":

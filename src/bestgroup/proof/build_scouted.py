@@ -15,7 +15,7 @@ from bestgroup.problem.status import Status
 from bestgroup.proof.build import Asked, document
 from bestgroup.proof.pairs import OVER, WON
 
-_LONG, _SLOW = 3000, 300  # pulls from which a compilation pays; those by bets are slow
+_LONG, _SLOW = 3000, 50  # pulls from which a compilation pays; those by bets are slow
 
 Counts = dict[tuple[int, int, int, int], tuple[int, int, int]]  # (i, j, k, d): m, n_a, n_b
 

@@ -62,7 +62,7 @@ def check_run(seed, compiled):
     tally = empty_tally(shape.groups, shape.arms, shape.dims, keep.start)
     plan, step = bodies(algorithm, rule, compiled)
     seen = [[np.zeros((0, shape.dims)) for _ in range(size)] for size in shape.sizes]
-    named, before, checked = 0, None, 0
+    named, before, checked, leader = 0, None, 0, -1
     while state.answer[0] < 0 and sum(len(x) for row in seen for x in row) < 40_000:
         pulls = plan(state, tally, rule)
         for i, j in np.argwhere(pulls):
@@ -73,8 +73,9 @@ def check_run(seed, compiled):
         state = step(state, tally, rule)
         if state.named[0] != named:
             named, before = int(state.named[0]), [[len(x) for x in row] for row in seen]
-            if goal.epsilon:
+            if goal.epsilon and state.leader[0] != leader:  # groups come back with another group
                 out[:] = False
+            leader = int(state.leader[0])
         for k in np.flatnonzero(state.out & ~out):
             check_claim(rng, state, seen, before, goal, noise, named, int(k), coins)
             checked += 1

@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 import bestgroup as bg
 from bestgroup.cli.main import app as command
-from bestgroup.errors import TicketError
+from bestgroup.errors import InvalidInput, TicketError
 from bestgroup.studies.catalog import audit_trail
 from bestgroup.studies.storage.memory import MemoryStore
 
@@ -75,6 +75,25 @@ def test_bounds_are_those_of_all_arms_that_may_ever_come(study):
     algorithm = best.spec.make_algorithm()
     alphas.add(algorithm.rule(best.spec.setting()).box.alpha)
     assert alphas == {0.1 / (2 * 2 * 7)}
+
+
+def test_tables_reach_their_own_arms_after_others_have_left(study):
+    study.add_group("C", ["c1"])
+    rows = [{"group": "A", "arm": "a1", "x": 9.0, "y": 9.0}]
+    study.import_observations(rows)
+    study.withdraw("A", "a1")
+    study.withdraw("B")
+    later = [{"group": g, "arm": a, "x": float(k), "y": 0.0} for k in range(3)
+             for g, a in (("A", "a2"), ("C", "c1"))]  # fmt: skip
+    assert study.import_observations(later) == 6
+    kept = study.to_frame()
+    told = {(row.group, row.arm): [] for row in kept.itertuples()}
+    for row in kept.itertuples():
+        told[row.group, row.arm].append(row.x)
+    assert told == {("A", "a1"): [9.0], ("A", "a2"): [0.0, 1.0, 2.0], ("C", "c1"): [0.0, 1.0, 2.0]}
+    assert study.verify() >= 0 and not study.check()
+    with pytest.raises(InvalidInput, match="a1"):
+        study.import_observations(rows * 2)
 
 
 def test_tickets_of_arms_that_left_are_gone(study):

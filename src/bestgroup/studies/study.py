@@ -422,12 +422,13 @@ class Study:
         from bestgroup.studies.table import import_rows, read_rows
 
         self._check_runs()
-        table = read_rows(source, self.problem, columns, by_index)
+        problem = self.problem
+        table = read_rows(source, problem, columns, by_index)
 
         with self._lock:
             # The log is read before others have to wait for the transaction.
             self._read(lambda session: self._runner.sync(session))
-            fresh = self._write(lambda session: import_rows(session, self._runner, table))
+            fresh = self._write(lambda session: import_rows(session, self._runner, table, problem))
         # From here on the rows are stored, whatever comes.
         self._go_on_if_possible()
         self._note_done(who, "import", f"{fresh} rows")

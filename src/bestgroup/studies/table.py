@@ -94,28 +94,32 @@ def _checked_places(problem: Problem, arm: tuple[int, int], parts: Sequence[Floa
     return found
 
 
-def import_rows(session: Session, runner: Runner, table: Rows) -> int:
+def import_rows(session: Session, runner: Runner, table: Rows, read_for: Problem) -> int:
     """Give the rows of a table the next indices of their arms that nobody holds a lease on.
 
-    Plans that they complete are left for whoever comes next.
+    Plans that they complete are left for whoever comes next. Its arms go by the numbers that they
+    have in the problem `read_for`.
     """
     if session.imported(table.digest) is not None:
         return 0
     if session.head.state != "running":
         raise InvalidInput("this study has ended; import the table into a new one")
     live = runner.sync(session)
+    if runner.spec.problem.arms != read_for.arms:
+        raise InvalidInput("arms have joined or left while the table was read; import it again")
     tells: list[Tell] = []
     old: list[Slot] = []
     new: list[Slot] = []
     for (i, j), values in table.values.items():
-        slots = session.slots(i, j)
+        home = runner.spec.stored((i, j))  # its numbers for good, whoever has left
+        slots = session.slots(*home)
         if table.items or table.places:
             parts, values = _given_places(runner, live, (i, j), table)
-            _write_parts(tells, parts, values)
-            _cut_slots(slots, parts, old, new)
-            continue
-        held = sorted(s.pulls for s in slots if s.owner and s.expires > session.now)
-        parts = _places(live.missing(PullRange(i, j, 0, 2**62)), held, len(values))
+            parts = [part.moved(*home) for part in parts]
+        else:
+            held = sorted(s.pulls for s in slots if s.owner and s.expires > session.now)
+            free = [part.moved(*home) for part in live.missing(PullRange(i, j, 0, 2**62))]
+            parts = _places(free, held, len(values))
         _write_parts(tells, parts, values)
         _cut_slots(slots, parts, old, new)
     if getattr(runner.spec.problem.noise, "difference", None) is not None:

@@ -144,8 +144,8 @@ class Explainer(ABC):
     def _whole(self) -> float | None:
         more = np.maximum(arms_needed(self) - self.tally.counts, 0.0)
         total = float(more[self.problem.shape.exists].sum())
-        if (self.verdict.status == Status.UNDECIDED).any():
-            total = max(total, 1.0)  # what is undecided takes something
+        if total <= 0.0 and (self.verdict.status == Status.UNDECIDED).any():
+            return None  # what is undecided takes something: the reckoning is wrong
         return total if math.isfinite(total) else None
 
     def best_arms(self, i: int) -> dict[str, tuple[str, bool]]:

@@ -199,7 +199,12 @@ class WeightMap(Goal):
         near = " within epsilon" if self.epsilon > 0 else ""
         return (
             f"every weight that is mapped to a group has it as the best one{near}; "
-            f"{self.share:.3g} of the weights are mapped"
+            + (
+                "all weights are"
+                if self.share == 1
+                else f"{100 * self.share:.3g} % of the weights are"
+            )
+            + " mapped"
         )
 
     def inside_words(self) -> str:

@@ -55,6 +55,13 @@ def test_boxes_of_contenders_and_on_hover_with_arrows(story, three_hundred, open
     assert "why=bundle" in page.url
 
 
+def box_of_plane(page):
+    """Return where the plane is; it has no place for a moment when an update draws it anew."""
+    while (box := page.locator("#plane svg").first.bounding_box()) is None:
+        page.wait_for_timeout(50)
+    return box
+
+
 def test_a_zoom_survives_updates_marks_what_is_cut_and_can_be_kept(story, open_page):
     story.create(name="zoomed", horizon=60)
     story.tell_some("zoomed")
@@ -64,7 +71,7 @@ def test_a_zoom_survives_updates_marks_what_is_cut_and_can_be_kept(story, open_p
     ticks = "[...document.querySelectorAll('#plane svg > text')].map((t) => t.textContent).join()"
     whole = page.evaluate(ticks)
     cut = page.locator("#plane svg > .cut").count()
-    at = page.locator("#plane svg").first.bounding_box()
+    at = box_of_plane(page)
     page.mouse.move(at["x"] + 0.15 * at["width"], at["y"] + 0.05 * at["height"])
     page.mouse.down()
     page.mouse.move(at["x"] + 0.6 * at["width"], at["y"] + 0.5 * at["height"], steps=5)

@@ -4,6 +4,8 @@ import contextlib
 import os
 import signal
 
+import pytest
+
 # Two files of this name cannot both be searched for doctests.
 collect_ignore_glob = ["conftest.py", "*/conftest.py"]
 
@@ -13,3 +15,14 @@ with contextlib.suppress(ValueError):  # not in the main thread
 
 # Studies that compile in the background would take the processors from other tests.
 os.environ.setdefault("BESTGROUP_WARM", "off")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def no_algorithm_stays():
+    """Forget the algorithms that a file of tests has registered."""
+    from bestgroup.algorithms import registry
+
+    before = {name: dict(kinds) for name, kinds in registry._registered.items()}
+    yield
+    registry._registered.clear()
+    registry._registered.update(before)

@@ -27,7 +27,9 @@ VIOLATIONS = """
 """
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(
+    scope="module"
+)  # Playwright keeps an event loop running, which others must not meet
 def browser():
     names = ("chromium", "chromium-browser", "google-chrome")
     path = next((found for name in names if (found := shutil.which(name))), None)

@@ -101,7 +101,10 @@ def test_the_proven_level_is_the_exact_one_and_compiled_bits_agree(kind, with_la
     noise = DimNoise(kind, scale=1.0 if kind == "subgaussian" else 0.0)
     scales = (interval(scale), interval(scale))
     pair = Pair(
-        (x.tolist(), y.tolist()), Fraction(shift), None if q is None else interval(q), scales
+        (x.tolist(), y.tolist()),
+        Fraction(shift),
+        None if q is None else (interval(q), interval(q)),
+        scales,
     )
     if kind == "gaussian":
         pair = pair._replace(q=None)

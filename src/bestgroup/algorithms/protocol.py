@@ -191,6 +191,7 @@ class Algorithm:
         False  # works with limits, and with other worths than the best arm
     )
     needs_scale: ClassVar[bool] = False  # a sub-Gaussian scale of every dim
+    needs_budget: ClassVar[bool] = False  # a number of pulls that is fixed beforehand
 
     def check(self, setting: Setting) -> None:
         """Raise InvalidInput if this algorithm cannot work on the setting."""

@@ -10,6 +10,7 @@ MANY_ARMS = 2000  # adaptive keeps signs for all pairs of groups, arms and dims
 def pick(setting: Setting, batch: int | float | None = None) -> tuple[Algorithm, str]:
     """Return the algorithm for a setting, and why; `batch` is how many pulls come back at a time.
 
+    >>> from bestgroup.problem.goals import ParetoGroups
     >>> from bestgroup.problem.noise import SubGaussian
     >>> from bestgroup.problem.shape import Shape
     >>> setting = Setting(Shape((5,) * 5, 3), ParetoGroups(0.1), SubGaussian(1.0), 0.05)

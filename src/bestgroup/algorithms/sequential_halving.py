@@ -141,6 +141,7 @@ class SequentialHalving(Algorithm):
     name: ClassVar[str] = "sequential-halving"
     goals: ClassVar[tuple[type, ...]] = (BestGroup,)
     always_ends: ClassVar[bool] = True
+    needs_budget: ClassVar[bool] = True
     kernels: ClassVar[Kernels | None] = Kernels(plan, step, is_done)
 
     def __post_init__(self) -> None:

@@ -110,9 +110,9 @@ def compare(
 ) -> Comparison:
     """Return the pulls of several algorithms on one instance, next to the limit.
 
-    `algorithms` are all that answer the goal by default, without those that cannot work here, such
-    as algorithms that need a scale where none is known: `left_out` says which and why. `limit` False
-    spares computing T*.
+    `algorithms` are all that answer the goal and end by themselves, without those that cannot work
+    here, such as algorithms that need a scale where none is known: `left_out` says which and why.
+    `limit` False spares computing T*.
     """
     goal = check_goal(goal, check_instance(instance).decided)
     setting = Setting.for_instance(instance, goal, probability(delta))
@@ -144,7 +144,7 @@ def _choose(
     left_out: list[tuple[str, str]] = []
     for name in names():
         one = make_algorithm(name)
-        if not isinstance(setting.goal, one.goals):
+        if one.needs_budget or not isinstance(setting.goal, one.goals):
             continue
         try:
             one.check(setting)

@@ -109,6 +109,7 @@ def plan(
     `epsilons` are numbers, or one number for each dim each; by default multiples of the goal's own. It
     takes about `seconds` at most, besides the compilation of what runs for the first time.
 
+    >>> from bestgroup.problem.goals import BestGroup
     >>> instance = Instance([[[0.9]], [[0.1]]])
     >>> table = plan(instance, BestGroup([1.0]), epsilons=[0.1], deltas=[0.1], algorithm="eecb")
     >>> table.rows[0].often >= table.rows[0].mean / 2

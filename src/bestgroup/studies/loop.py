@@ -203,7 +203,9 @@ class Loop:
             self._idle.reset()
         with self._lock:
             self._held |= {job.key: job for job in reply.jobs}
-        self._queue.extend((job, 0) for job in reply.jobs)
+        # After a lost reply, or when a lease has run out, one may be given what one has already.
+        mine = {job.key for job, _ in (*self._queue, *self._running.values(), *self._ready)}
+        self._queue.extend((job, 0) for job in reply.jobs if job.key not in mine)
 
     def _start(self) -> None:
         """Hand jobs to the threads that are free."""

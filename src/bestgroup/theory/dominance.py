@@ -159,6 +159,7 @@ def wrong_decisions(status: Any, instance: Instance, goal: Goal) -> Bools:
     another one beats by more than epsilon in every dim, or that is not within epsilon ||w||_1 of
     the best.
 
+    >>> from bestgroup.problem.goals import BestGroup
     >>> instance = Instance([[[1.0]], [[0.0]]])
     >>> wrong_decisions([[Status.OUT, Status.UNDECIDED]], instance, BestGroup([1.0]))
     array([[ True, False]])
@@ -185,6 +186,7 @@ def _rounding(instance: Instance) -> Floats:
 def endless(instance: Instance, goal: Goal) -> str | None:
     """Return why no correct algorithm can stop on this instance, or None.
 
+    >>> from bestgroup.problem.goals import BestGroup
     >>> endless(Instance([[[1.0]], [[1.0]]]), BestGroup([1.0]))
     "groups 'group 0' and 'group 1' tie for the best weighted efficiency"
     """

@@ -63,7 +63,14 @@ def command(
     spec = {"python": python} if python is not None else {"command": command or ""}
     evaluate = Evaluator(load_evaluator(spec), timeout)
     stop = threading.Event()
-    signal.signal(signal.SIGTERM, lambda *_: stop.set())
+
+    def end_soon(*_: object) -> None:
+        """Set `stop`: an exception could fall between two lines that belong together."""
+        stop.set()
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # a second Ctrl-C breaks off
+
+    signal.signal(signal.SIGTERM, end_soon)
+    signal.signal(signal.SIGINT, end_soon)
     client = Client(url, study, patience, stop)
     worker = Worker(client, evaluate, Plan(jobs, batch, repeats, lease, failures), stop)
     try:

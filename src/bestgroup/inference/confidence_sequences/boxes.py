@@ -117,6 +117,16 @@ def cut_box(
 
 
 @kernel
+def cut_arm_box(rule: BoxRule, tally: Tally, i: int, j: int, low: Floats, high: Floats) -> None:
+    """Cut the bounds of all dims of an arm, in low and high [N, K, D], by what its values say."""
+    n = float(tally.counts[i, j])
+    for d in range(low.shape[2]):
+        total, extra = tally.sums[i, j, d], tally.extra[i, j, d]
+        ends = cut_box(rule, n, total, extra, d, low[i, j, d], high[i, j, d])
+        low[i, j, d], high[i, j, d] = ends
+
+
+@kernel
 def arm_box(rule: BoxRule, tally: Tally, i: int, j: int, low: Floats, high: Floats) -> None:
     """Set the bounds of all dims of an arm in low and high, [N, K, D]."""
     for d in range(low.shape[2]):

@@ -36,7 +36,7 @@ from bestgroup.algorithms.adaptive.best.aim import largest
 from bestgroup.algorithms.adaptive.best.costs import best_for_price
 from bestgroup.algorithms.adaptive.best.state import LinearRule, Scratch, State
 from bestgroup.compile.borrowing import borrowing
-from bestgroup.inference.confidence_sequences.boxes import cut_box
+from bestgroup.inference.confidence_sequences.boxes import cut_arm_box
 from bestgroup.inference.tally import Tally
 from bestgroup.problem.arrays import Ints
 
@@ -63,18 +63,13 @@ def choose_box_arm(
 @borrowing
 def narrow(state: State, tally: Tally, rule: LinearRule) -> None:
     """Cut the boxes of arms with new pulls by what these say: boxes hold at all times together."""
-    N, _, D = state.low.shape
-    for i in range(N):
+    for i in range(len(rule.sizes)):
         for j in range(rule.sizes[i]):
             # Only arms with new pulls: an end takes a search for a root.
             if state.boxed[i, j] == tally.counts[i, j]:
                 continue
             state.boxed[i, j] = tally.counts[i, j]
-            for d in range(D):
-                n, total = float(tally.counts[i, j]), tally.sums[i, j, d]
-                low, high = state.low[i, j, d], state.high[i, j, d]
-                ends = cut_box(rule.box, n, total, tally.extra[i, j, d], d, low, high)
-                state.low[i, j, d], state.high[i, j, d] = ends
+            cut_arm_box(rule.box, tally, i, j, state.low, state.high)
 
 
 @borrowing

@@ -12,7 +12,7 @@ import numpy as np
 
 from bestgroup.algorithms.adaptive.directions.state import DirectionsRule, State
 from bestgroup.compile.borrowing import borrowing
-from bestgroup.inference.confidence_sequences.boxes import cut_box
+from bestgroup.inference.confidence_sequences.boxes import cut_arm_box
 from bestgroup.inference.tally import Tally
 
 _CAUTION = 6.0  # over n, the square of what a mean of scale 1 may be too large by, about
@@ -58,17 +58,13 @@ def set_first(state: State, rule: DirectionsRule) -> None:
 @borrowing
 def bounds_from_boxes(state: State, tally: Tally, rule: DirectionsRule) -> None:
     """Cut the boxes of arms with new pulls, and raise the bounds that follow from boxes."""
-    N, _, D = state.low.shape
+    N = len(rule.sizes)
     for i in range(N):
         for j in range(rule.sizes[i]):
             if state.boxed[i, j] == tally.counts[i, j]:
                 continue
             state.boxed[i, j] = tally.counts[i, j]
-            for d in range(D):
-                n, total = float(tally.counts[i, j]), tally.sums[i, j, d]
-                low, high = state.low[i, j, d], state.high[i, j, d]
-                ends = cut_box(rule.box, n, total, tally.extra[i, j, d], d, low, high)
-                state.low[i, j, d], state.high[i, j, d] = ends
+            cut_arm_box(rule.box, tally, i, j, state.low, state.high)
     for v in range(state.bound.shape[0]):
         for i in range(N):
             low = worth_of(state.low, rule, v, i)

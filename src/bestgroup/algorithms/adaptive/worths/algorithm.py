@@ -49,7 +49,7 @@ from bestgroup.algorithms.protocol import Algorithm, Kernels, Setting, proven_fo
 from bestgroup.compile.borrowing import borrowing
 from bestgroup.compile.kernel import kernel
 from bestgroup.inference.certificate.worths import check_measured_goal, rests_on_sums
-from bestgroup.inference.confidence_sequences.boxes import BoxRule, cut_box
+from bestgroup.inference.confidence_sequences.boxes import BoxRule, cut_arm_box
 from bestgroup.inference.evalues.normal import mixture_edge
 from bestgroup.inference.evalues.pair_wealth import ROOM
 from bestgroup.inference.evalues.wealth import BETS, STATISTICS
@@ -111,19 +111,9 @@ def narrow(state: State, tally: Tally, rule: WorthRule) -> None:
             if state.boxed[i, j] == tally.counts[i, j]:
                 continue
             state.boxed[i, j] = tally.counts[i, j]
-            n = float(tally.counts[i, j])
+            cut_arm_box(rule.box, tally, i, j, state.low, state.high)
             for d in range(state.low.shape[2]):
-                state.means[i, j, d] = tally.sums[i, j, d] / n
-                ends = cut_box(
-                    rule.box,
-                    n,
-                    tally.sums[i, j, d],
-                    tally.extra[i, j, d],
-                    d,
-                    state.low[i, j, d],
-                    state.high[i, j, d],
-                )
-                state.low[i, j, d], state.high[i, j, d] = ends
+                state.means[i, j, d] = tally.sums[i, j, d] / float(tally.counts[i, j])
             if state.standing[i, j] != COUNTS and state.standing[i, j] != BARRED:
                 known = standing_of(state.low[i, j], state.high[i, j], rule.limits)
                 state.standing[i, j] = known

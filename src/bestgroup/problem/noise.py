@@ -37,6 +37,9 @@ class _Model:
     needed: ClassVar[tuple[str, ...]] = ()  # entries that are never assumed
     has_scale: ClassVar[bool] = True  # a sub-Gaussian scale is known: the lockstep algorithms work
     has_range: ClassVar[bool] = False  # no value lies outside a range that is known
+    two_valued: ClassVar[bool] = False  # all values are 0 or 1
+    symmetric: ClassVar[bool] = False  # about the mean, of unknown variance
+    box_process: ClassVar[str] = "mixture"  # what proves boxes in a proof file (`proof.boxes`)
     law_kind: ClassVar[str] = "normal"  # of the law that simulated values have unless it is said
     law_scale: float | tuple[float, ...] = 1.0  # of a law whose scale nobody says
     dependence: Dependence
@@ -193,6 +196,7 @@ class Bounded(_Model):
     kind: ClassVar[str] = "bounded"
     needed: ClassVar[tuple[str, ...]] = ("low", "high")
     has_range: ClassVar[bool] = True
+    box_process: ClassVar[str] = "betting"
     law_kind: ClassVar[str] = "beta"
     low: float | tuple[float, ...] = 0.0
     high: float | tuple[float, ...] = 1.0
@@ -305,6 +309,8 @@ class Gaussian(_Model):
 
     kind: ClassVar[str] = "gaussian"
     has_scale: ClassVar[bool] = False
+    symmetric: ClassVar[bool] = True
+    box_process: ClassVar[str] = "t-mixture"
     dependence: Dependence = "arbitrary"
     arms: Dependence = _INDEPENDENT
 
@@ -343,6 +349,8 @@ class Bernoulli(_Model):
 
     kind: ClassVar[str] = "bernoulli"
     has_range: ClassVar[bool] = True
+    two_valued: ClassVar[bool] = True
+    box_process: ClassVar[str] = "jeffreys"
     law_kind: ClassVar[str] = "bernoulli"
     dependence: Dependence = "arbitrary"
     arms: Dependence = _INDEPENDENT
@@ -535,7 +543,7 @@ class NoiseByDim(_Model):
 
 
 Noise: TypeAlias = SubGaussian | Bounded | Gaussian | Bernoulli | NoiseByDim
-_KINDS: dict[str, Any] = {kind.kind: kind for kind in (SubGaussian, Bounded, Gaussian, Bernoulli)}
+KINDS: dict[str, Any] = {kind.kind: kind for kind in (SubGaussian, Bounded, Gaussian, Bernoulli)}
 
 
 def in_range(low: Any, high: Any, **entries: Any) -> Noise:
@@ -569,7 +577,7 @@ def noise_by_dim(given: Mapping[str, Any], names: Sequence[str]) -> NoiseByDim:
         if name not in names:
             dims = ", ".join(map(repr, names))
             raise InvalidInput(f"noise has a model for {name!r}, which is no decided dim of {dims}")
-        if not isinstance(given[name], tuple(_KINDS.values())):
+        if not isinstance(given[name], tuple(KINDS.values())):
             raise InvalidInput(
                 f"noise of {name} must be a noise model such as Bernoulli(); got {given[name]!r}"
             )
@@ -588,7 +596,7 @@ def check_noise(noise: Any, names: Sequence[str] = ()) -> Noise:
         return noise_by_dim(noise, names)
     if isinstance(noise, NoiseByDim):
         return noise
-    if not isinstance(noise, tuple(_KINDS.values())):
+    if not isinstance(noise, tuple(KINDS.values())):
         raise InvalidInput(f"noise must be a noise model such as SubGaussian(1.0); got {noise!r}")
     return noise
 
@@ -608,10 +616,10 @@ def noise_from_dict(given: Any) -> Noise:
     for name in entries:
         if name not in known:
             raise InvalidInput(f"the kind {kind!r} has no {name}")
-    for name in _KINDS[kind].needed:  # what is left out is not assumed
+    for name in KINDS[kind].needed:  # what is left out is not assumed
         if entries.get(name) is None:
             raise InvalidInput(f"{name} is missing; the kind {kind!r} needs it")
-    return _KINDS[kind](**entries)
+    return KINDS[kind](**entries)
 
 
 def noise_from_numbers(text: str) -> Noise:
@@ -622,7 +630,7 @@ def noise_from_numbers(text: str) -> Noise:
     """
     kind, _, rest = text.partition(":")
     given = [value for value in rest.split(",") if value.strip()]
-    known = _KINDS.get(kind)
+    known = KINDS.get(kind)
     if known is None or len(given) != len(known.needed):
         raise InvalidInput(f"must be {', '.join(short_forms())}; got {text!r}")
     try:
@@ -638,15 +646,15 @@ def short_forms() -> list[str]:
     >>> short_forms()
     ['subgaussian:SCALE', 'bounded:LOW,HIGH', 'gaussian', 'bernoulli']
     """
-    parts = {kind: ",".join(name.upper() for name in m.needed) for kind, m in _KINDS.items()}
+    parts = {kind: ",".join(name.upper() for name in m.needed) for kind, m in KINDS.items()}
     return [f"{kind}:{needed}" if needed else kind for kind, needed in parts.items()]
 
 
 def check_kind(kind: Any) -> type[Any]:
     """Return the noise model of this kind; refuses kinds that do not exist."""
-    if not isinstance(kind, str) or kind not in _KINDS:
-        raise InvalidInput(f"kind must be one of {', '.join(_KINDS)}; got {kind!r}")
-    return _KINDS[kind]
+    if not isinstance(kind, str) or kind not in KINDS:
+        raise InvalidInput(f"kind must be one of {', '.join(KINDS)}; got {kind!r}")
+    return KINDS[kind]
 
 
 def entries_of(kind: Any) -> tuple[str, ...]:

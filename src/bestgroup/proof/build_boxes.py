@@ -17,7 +17,6 @@ from bestgroup.inference.radii import Radius, radius_at
 from bestgroup.problem.arrays import Floats
 from bestgroup.problem.status import Status
 from bestgroup.proof.build import Asked, document
-from bestgroup.proof.noise import BOX_PROCESS
 from bestgroup.proof.sequences import BETS, WIDE
 
 _ROOM = 1e-9  # of a bound's distance from the mean: what rounding may have done is far less
@@ -68,7 +67,7 @@ def _process(asked: Asked, method: BoxMethod, d: int) -> dict[str, Any]:
     if rule.kind[d] == SUBGAUSSIAN or method.scaled:
         return {"name": "mixture", "precisions": list(WIDE), "fixed_at": 0}
     model = asked.problem.noise.each(asked.problem.shape.dims)[d]
-    return {"name": BOX_PROCESS[model.kind], "fixed_at": 0}
+    return {"name": model.box_process, "fixed_at": 0}
 
 
 def all_bounds(asked: Asked, method: BoxMethod) -> dict[tuple[int, int, int, int], Bound]:

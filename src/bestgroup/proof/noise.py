@@ -1,7 +1,8 @@
 """What a proof file assumes of the values of a dim: the noise models that it may name, in one place.
 
 Checks ask what a model promises: a kind is in `SCALED` (a scale is stated), `RANGED` (no value lies
-outside a range), `TWO_VALUED` or `SYMMETRIC` (about the mean, of unknown variance).
+outside a range), `TWO_VALUED` or `SYMMETRIC` (about the mean, of unknown variance). The models say
+so themselves (`problem.noise`).
 """
 
 from __future__ import annotations
@@ -9,13 +10,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-SCALED = frozenset({"subgaussian"})
-TWO_VALUED = frozenset({"bernoulli"})
-RANGED = frozenset({"bounded"}) | TWO_VALUED
-SYMMETRIC = frozenset({"gaussian"})
+from bestgroup.problem.noise import KINDS
+
+SCALED = frozenset(kind for kind, model in KINDS.items() if "scale" in model.needed)
+TWO_VALUED = frozenset(kind for kind, model in KINDS.items() if model.two_valued)
+RANGED = frozenset(kind for kind, model in KINDS.items() if model.has_range)
+SYMMETRIC = frozenset(kind for kind, model in KINDS.items() if model.symmetric)
 SUB_GAUSSIAN = SCALED | RANGED  # a scale is stated, or is half of the range (Hoeffding's lemma)
-# The process that bounds of single arms come from, unless a scale is to serve.
-BOX_PROCESS = {"bounded": "betting", "bernoulli": "jeffreys", "gaussian": "t-mixture"}
 
 
 @dataclass(frozen=True)

@@ -131,11 +131,34 @@ class Lockstep(NamedTuple):
     horizon: Kernel[..., int]  # (state, rule): how many rounds are worth looking ahead; from 1 on
 
 
+@borrowing
+def list_pulls(pulls: Ints, listed: Ints) -> None:
+    """Set `listed` [1 + N K] to the arms with pulls: how many, then i K + j of each."""
+    listed[0] = 0
+    for i in range(pulls.shape[0]):
+        for j in range(pulls.shape[1]):
+            if pulls[i, j] > 0:
+                listed[0] += 1
+                listed[listed[0]] = i * pulls.shape[1] + j
+
+
+@borrowing
+def place_of(place: int, arms: int) -> tuple[int, int]:
+    """Return the group and the arm that stand for i K + j in a list of arms."""
+    return place // arms, place % arms
+
+
 class Workspace(NamedTuple):
-    """`plan` and `step` for a loop that makes their scratch arrays once."""
+    """`plan` and `step` for a loop that makes their scratch arrays once.
+
+    Such a loop does in turn a plan, all of its pulls, and a step, so a workspace may remember what
+    it knows of state and tally. One that is new knows nothing.
+    """
 
     make: Kernel[..., Any]  # (state, rule) -> workspace
-    plan: Kernel[..., None]  # (state, tally, rule, workspace, pulls): set the pulls [N, K]
+    # (state, tally, rule, workspace, pulls, listed): set the pulls [N, K], which come as zeros, and
+    # list their arms as `list_pulls` does
+    plan: Kernel[..., None]
     step: Kernel[..., None]  # (state, tally, rule, workspace)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bestgroup.algorithms.protocol import Algorithm, Setting, bodies, kernels_of
+from bestgroup.algorithms.protocol import Algorithm, Setting, bodies, kernels_of, list_pulls
 from bestgroup.drivers.decisions import decided
 from bestgroup.drivers.exact import items, plans, stretches
 from bestgroup.drivers.exact.pulling import DONE, REFILL, SLICE, draw_due, take_due
@@ -94,7 +94,7 @@ class _Driver:
     def plain(self, cap: int) -> Run:
         """Run the algorithm's methods; those that have a kernel are compiled."""
         algorithm, rule, tally = self.algorithm, self.rule, self.tally
-        rounds = 0
+        rounds, listed = 0, np.zeros(1 + tally.counts.size, np.int64)
         plan, step = bodies(algorithm, rule, True)
         while not algorithm.is_done(self.state, rule):
             pulls = check_plan(plan(self.state, tally, rule), self.shape, algorithm)
@@ -102,8 +102,9 @@ class _Driver:
                 return self._result(False, rounds)
             if not pulls.any() and algorithm.is_stuck(self.state, rule):
                 return self._result(False, rounds)
-            while not take_due.compiled(pulls, tally, self.keep, self.pool):
-                if not draw_due.compiled(pulls, tally, self.source, self.pool):
+            list_pulls.compiled(pulls, listed)
+            while not take_due.compiled(pulls, listed, tally, self.keep, self.pool):
+                if not draw_due.compiled(pulls, listed, tally, self.source, self.pool):
                     self._refill()
             self.state = step(self.state, tally, rule)
             rounds += 1

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from bestgroup.algorithms.protocol import Kernels
+from bestgroup.algorithms.protocol import Kernels, list_pulls
 from bestgroup.compile.binding import bind, hook
 from bestgroup.compile.kernel import Kernel, kernel
 from bestgroup.drivers.exact.pulling import (
@@ -20,6 +20,7 @@ from bestgroup.drivers.exact.pulling import (
     SLICE,
     STUCK,
     draw_due,
+    sum_listed,
     take_due,
 )
 from bestgroup.drivers.rewards import Reservoir, Source
@@ -54,8 +55,8 @@ def make_workspace(state: Any, rule: Any) -> Any:
 
 
 @hook
-def plan_in(state: Any, tally: Tally, rule: Any, workspace: Any, pulls: Ints) -> None:
-    """Set the pulls of a plan."""
+def plan_in(state: Any, tally: Tally, rule: Any, workspace: Any, pulls: Ints, listed: Ints) -> None:
+    """Set the pulls of a plan, and list their arms."""
 
 
 @hook
@@ -70,12 +71,15 @@ def no_workspace(state: Any, rule: Any) -> int:
 
 
 @kernel
-def copy_plan(state: Any, tally: Tally, rule: Any, workspace: Any, pulls: Ints) -> None:
+def copy_plan(
+    state: Any, tally: Tally, rule: Any, workspace: Any, pulls: Ints, listed: Ints
+) -> None:
     """Set the pulls of a plan that comes as an array of its own."""
     made = plan(state, tally, rule)
     for i in range(pulls.shape[0]):
         for j in range(pulls.shape[1]):
             pulls[i, j] = made[i, j]
+    list_pulls(pulls, listed)
 
 
 @kernel
@@ -105,14 +109,17 @@ def run_plans(
     workspace = make_workspace(state, rule)
     total = sum_of(tally.counts)
     pause = total + progress[1]
+    # A plan is small against the number of arms: what is done for each goes by a list.
+    listed = np.zeros(1 + due.size, np.int64)
+    list_pulls(due, listed)
     while progress[3] == 1 or not is_done(state, rule):
         # Comes back now and then so that Ctrl-C is heard; the state is all in the arguments.
         if total >= pause:
             return SLICE
         # A plan that is under way is not made again when the loop is called again.
         if progress[3] == 0:
-            plan_in(state, tally, rule, workspace, due)
-        wanted = sum_of(due)
+            plan_in(state, tally, rule, workspace, due, listed)
+        wanted = sum_listed(due, listed)
         if progress[3] == 0:
             # Before anything of the plan is pulled: a run that is cut off ends between two plans.
             if total + wanted > progress[0]:
@@ -122,10 +129,10 @@ def run_plans(
                 return STUCK
             progress[3] = 1
         # Plans may be longer than what is drawn ahead: drawn and consumed in turns.
-        while not take_due(due, tally, keep, pool):
+        while not take_due(due, listed, tally, keep, pool):
             if wanted > progress[1] and sum_of(tally.counts) >= pause:
                 return SLICE
-            if not draw_due(due, tally, source, pool):
+            if not draw_due(due, listed, tally, source, pool):
                 return REFILL
         total += wanted
         step_in(state, tally, rule, workspace)

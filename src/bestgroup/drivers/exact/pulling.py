@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from bestgroup.algorithms.protocol import place_of
 from bestgroup.compile.borrowing import borrowing
 from bestgroup.compile.kernel import kernel
 from bestgroup.drivers.rewards import AHEAD, Reservoir, Source, ensure
@@ -26,24 +27,34 @@ def take(pool: Reservoir, tally: Tally, i: int, j: int, count: int) -> None:
 
 
 @borrowing
-def take_due(due: Ints, tally: Tally, keep: BoxRule, pool: Reservoir) -> bool:
+def sum_listed(due: Ints, listed: Ints) -> int:
+    """Return the sum of what is due, [N, K], of the arms that are listed (`list_pulls`)."""
+    total = 0
+    for n in range(1, listed[0] + 1):
+        i, j = place_of(int(listed[n]), due.shape[1])
+        total += due[i, j]
+    return int(total)
+
+
+@borrowing
+def take_due(due: Ints, listed: Ints, tally: Tally, keep: BoxRule, pool: Reservoir) -> bool:
     """Consume pulls that are due, as far as they are drawn; returns whether that was all."""
     keeps_values = tally.extra.shape[3] > 0
     enough = True
-    for i in range(due.shape[0]):
-        for j in range(due.shape[1]):
-            if due[i, j] > 0:
-                count = tally.counts[i, j]
-                # What is drawn and not consumed, but no more than is due.
-                some = min(due[i, j], pool.base[i, j] + pool.filled[i, j] - count)
-                if some > 0:
-                    # Sums need the last value only; statistics of single values need every one in
-                    # its order.
-                    if keeps_values:
-                        absorb_due(tally, keep, pool, i, j, some)
-                    take(pool, tally, i, j, count + some)
-                    due[i, j] -= some
-                enough = enough and due[i, j] == 0
+    for n in range(1, listed[0] + 1):
+        i, j = place_of(int(listed[n]), due.shape[1])
+        if due[i, j] > 0:
+            count = tally.counts[i, j]
+            # What is drawn and not consumed, but no more than is due.
+            some = min(due[i, j], pool.base[i, j] + pool.filled[i, j] - count)
+            if some > 0:
+                # Sums need the last value only; statistics of single values need every one in its
+                # order.
+                if keeps_values:
+                    absorb_due(tally, keep, pool, i, j, some)
+                take(pool, tally, i, j, count + some)
+                due[i, j] -= some
+            enough = enough and due[i, j] == 0
     return enough
 
 
@@ -62,14 +73,14 @@ def absorb_due(tally: Tally, keep: BoxRule, pool: Reservoir, i: int, j: int, som
 
 
 @kernel
-def draw_due(due: Ints, tally: Tally, source: Source, pool: Reservoir) -> bool:
+def draw_due(due: Ints, listed: Ints, tally: Tally, source: Source, pool: Reservoir) -> bool:
     """Draw pulls that are due; False if only the user's law can."""
     need = np.ones(tally.sums.shape[2], np.bool_)
-    for i in range(due.shape[0]):
-        for j in range(due.shape[1]):
-            if due[i, j] > 0:
-                count = tally.counts[i, j]
-                # A block ahead of need: drawing one at a time costs a call each.
-                if not ensure(source, pool, i, j, count, count + AHEAD, need):
-                    return False
+    for n in range(1, listed[0] + 1):
+        i, j = place_of(int(listed[n]), due.shape[1])
+        if due[i, j] > 0:
+            count = tally.counts[i, j]
+            # A block ahead of need: drawing one at a time costs a call each.
+            if not ensure(source, pool, i, j, count, count + AHEAD, need):
+                return False
     return True

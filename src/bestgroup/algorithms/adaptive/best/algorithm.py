@@ -99,6 +99,7 @@ from bestgroup.algorithms.protocol import (
     Setting,
     Workspace,
     box_ends,
+    list_pulls,
     proven_for,
 )
 from bestgroup.compile.borrowing import borrowing
@@ -128,9 +129,12 @@ def plan(state: State, tally: Tally, rule: LinearRule) -> Ints:
 
 
 @borrowing
-def plan_in(state: State, tally: Tally, rule: LinearRule, space: Scratch, pulls: Ints) -> None:
-    """Set the pulls of a plan."""
+def plan_in(
+    state: State, tally: Tally, rule: LinearRule, space: Scratch, pulls: Ints, listed: Ints
+) -> None:
+    """Set the pulls of a plan, and list their arms."""
     set_plan(state, tally, rule, pulls, space.masks, space.none)
+    list_pulls(pulls, listed)
 
 
 @borrowing

@@ -58,7 +58,7 @@ from bestgroup.algorithms.adaptive.pareto.view import (
     make_view,
     spread_at,
 )
-from bestgroup.algorithms.protocol import Kernels, Workspace
+from bestgroup.algorithms.protocol import Kernels, Workspace, list_pulls
 from bestgroup.compile.borrowing import borrowing
 from bestgroup.compile.kernel import kernel
 from bestgroup.inference.confidence_sequences.boxes import BoxRule
@@ -150,11 +150,14 @@ class Scratch(NamedTuple):
 
 
 @borrowing
-def plan_in(state: State, tally: Tally, rule: AdaptiveRule, scratch: Scratch, pulls: Ints) -> None:
-    """Set the pulls of a plan."""
+def plan_in(
+    state: State, tally: Tally, rule: AdaptiveRule, scratch: Scratch, pulls: Ints, listed: Ints
+) -> None:
+    """Set the pulls of a plan, and list their arms."""
     set_plan(state, rule, pulls)
     if rule.size > 1 and state.phase[0] != FIRST:
         fill_batch(state, rule, scratch.ahead, pulls)
+    list_pulls(pulls, listed)
 
 
 @borrowing

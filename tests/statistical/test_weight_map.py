@@ -95,10 +95,11 @@ def test_all_weights_of_cov_boost():
 
 
 @pytest.mark.verify
-def test_pulls_against_the_best_group_at_a_hard_weight():
+@pytest.mark.parametrize("first", [0, 100])  # the second 24 were drawn after the rule was settled
+def test_pulls_against_the_best_group_at_a_hard_weight(first):
     grid = weight_grid(tuple(map(tuple, np.eye(3).tolist())))
     ratios = []
-    for seed in range(24):
+    for seed in range(first, first + 24):
         rng = np.random.default_rng(1000 + seed)
         instance = bg.Instance(rng.random((5, 5, 3)), noise=bg.SubGaussian(1.0))
         worth = np.sort(grid.points @ instance.efficiency.T, axis=1)
@@ -117,4 +118,4 @@ def test_pulls_against_the_best_group_at_a_hard_weight():
         )
     mean = float(np.mean(ratios))
     print(f"ratio: mean {mean:.2f}, median {np.median(ratios):.2f}, largest {max(ratios):.2f}")
-    assert mean <= 3.6
+    assert mean <= 3.0

@@ -26,8 +26,9 @@ probability at most exp(-level) = delta q(v, i, k) prod_d r(i, d, s(d)). The pro
 1 over all selections s, and so do the q over all triples. If counting starts at a moment of its own,
 all this holds given what was known then, and shares may depend on that. QED
 
-Precisions: a mixture with prior p over them is at least p_g times each part, so that any one may be
-used at a level that is higher by log(1 / p_g); it is chosen by the counts.
+Precisions: each arm's mixture may have one of its own, fixed or known when counting starts. Where G
+sets of them are at hand, their mixture with prior p is at least p_g times each part, so that any one
+may be used at a level that is higher by log(1 / p_g); it is chosen by the counts.
 """
 
 from __future__ import annotations
@@ -67,6 +68,8 @@ class Directions(NamedTuple):
     price: (
         Floats  # [N, K, D]     log(1 / r), r the share of an arm in a dim among those of its group
     )
+    precision: Floats  # [G, N, K]  q of the arms' mixtures, G sets of them
+    prior: Floats  # [G]         log(1 / p) of each set
 
 
 class Space(NamedTuple):
@@ -108,7 +111,9 @@ def make_directions(
         )
     price = np.zeros((len(sizes), int(sizes.max()), D))
     price[:] = np.log(sizes)[:, None, None]
-    return Directions(weights, dims, support, coefficient, level, price)
+    precision = np.ones((len(PRECISIONS), *price.shape[:2]))
+    precision *= np.array(PRECISIONS)[:, None, None]
+    return Directions(weights, dims, support, coefficient, level, price, precision, -np.log(PRIOR))
 
 
 @kernel
@@ -129,7 +134,9 @@ def raise_bounds(
     N, K = counts.shape
     for v in range(V):
         n = directions.support[v]
-        pair = make_pairwise(len(PRECISIONS), K, n, directions.coefficient[v, : 1 << n].copy())
+        pair = make_pairwise(
+            len(directions.prior), K, n, directions.coefficient[v, : 1 << n].copy()
+        )
         space = make_space(n, K)
         for k in range(N):
             if not enter_below(counts, sums, directions, v, k, sizes[k], pair):
@@ -160,7 +167,7 @@ def best_bound(
     pair: Pairwise,
     space: Space,
 ) -> float:
-    """Return the best bound that precisions between the least and the largest count give."""
+    """Return the best bound that sets of precisions for the least to the largest count give."""
     least, most = np.inf, 0.0
     for j in range(sizes[k]):
         least, most = min(least, float(counts[k, j])), max(most, float(counts[k, j]))
@@ -168,7 +175,11 @@ def best_bound(
         n = float(counts[i, space.mine[d]])
         least, most = min(least, n), max(most, n)
     best = -np.inf
-    for g in range(precision_for(least, level), precision_for(most, level) + 1):
+    low, high = (
+        precision_for(directions, i, least, level),
+        precision_for(directions, i, most, level),
+    )
+    for g in range(low, high + 1):
         if enter_above(counts, sums, directions, v, i, space.mine, g, pair, space.work.masks):
             fill_box(space.boxes[0], sizes[k])
             best = max(best, least_bound(pair, g, level, space))
@@ -184,12 +195,12 @@ def fill_box(box: Bools, size: int) -> None:
 
 
 @borrowing
-def precision_for(count: float, level: float) -> int:
-    """Return the number of the precision that suits a count: about n / (2 level)."""
+def precision_for(directions: Directions, i: int, count: float, level: float) -> int:
+    """Return the set whose precision suits a count: about n / (2 level)."""
     wanted = math.log(count + 1.0) - math.log(2.0 * level)
     best, g = np.inf, 0
-    for h in range(len(PRECISIONS)):
-        apart = abs(math.log(PRECISIONS[h]) - wanted)
+    for h in range(len(directions.prior)):
+        apart = abs(math.log(directions.precision[h, i, 0]) - wanted)
         if apart < best:
             best, g = apart, h
     return g
@@ -212,8 +223,8 @@ def enter_below(
         # An arm without a pull could be anything.
         if count <= 0.0:
             return False
-        for g in range(len(PRECISIONS)):
-            q = PRECISIONS[g]
+        for g in range(len(directions.prior)):
+            q = directions.precision[g, k, j]
             pair.reach[g, j] = math.sqrt(count + q) / count
             pair.cost[g, j] = 0.5 * math.log(1.0 + count / q)
         for d in range(n):
@@ -237,9 +248,8 @@ def enter_above(
     """Enter the group that is to be shown ahead, with its selection; False if an arm has no pull."""
     find_blocks(mine, masks)
     pair.ahead[0] = 0.0
-    # The prior of a precision is paid once, with this side.
-    pair.lead_cost[g] = -math.log(PRIOR[g])
-    q = PRECISIONS[g]
+    # The prior of a set of precisions is paid once, with this side.
+    pair.lead_cost[g] = directions.prior[g]
     for d in range(len(mine)):
         dim, count = directions.dims[v, d], float(counts[i, mine[d]])
         if count <= 0.0:
@@ -247,6 +257,7 @@ def enter_above(
         pair.ahead[0] += directions.weights[v, dim] * sums[i, mine[d], dim] / count
         pair.lead[g, d] = 0.0
         if masks[d] > 0:
+            q = directions.precision[g, i, mine[d]]
             pair.lead[g, d] = pair.coefficient[masks[d]] * math.sqrt(count + q) / count
             pair.lead_cost[g] += 0.5 * math.log(1.0 + count / q)
     return True

@@ -106,13 +106,14 @@ def rate(state: State, rule: DirectionsRule, p: int) -> None:
         worth = worth_at(state, rule.points[p], i)
         if worth > most:
             leader, most = i, worth
-    rival, least = -1, np.inf
+    rival, least, close = -1, np.inf, np.inf
     for k in range(len(state.out)):
         if k != leader:
             gap = most - worth_at(state, rule.points[p], k)
             ratio = progress(gap, bound_at(state, rule, p, leader, k), rule.epsilon)
-            if ratio < least:
-                rival, least = k, ratio
+            # Equal where nothing is known yet: the closest one then, whatever its number.
+            if ratio < least or (ratio == least and gap < close):
+                rival, least, close = k, ratio, gap
     state.rivals[p, 0], state.rivals[p, 1] = leader, rival
     state.ratio[p] = least
 
@@ -128,7 +129,7 @@ def progress(gap: float, bound: float, epsilon: float) -> float:
 @borrowing
 def aim_top(state: State, rule: DirectionsRule) -> float:
     """Choose the pair, one inside and one outside by the estimates, that is the least proven."""
-    least = np.inf
+    least = close = np.inf
     for i in range(len(state.out)):
         if not is_ahead(state, rule, i):
             continue
@@ -138,8 +139,8 @@ def aim_top(state: State, rule: DirectionsRule) -> float:
                 continue
             gap = mine - worth_at(state, rule.points[0], k)
             ratio = progress(gap, state.bound[0, i, k], rule.epsilon)
-            if ratio < least:
-                least = ratio
+            if ratio < least or (ratio == least and gap < close):
+                least, close = ratio, gap
                 state.pair[0], state.pair[1] = i, k
     for d in range(len(state.target)):
         state.target[d] = rule.points[0, d]

@@ -119,8 +119,17 @@ def step(state: State, tally: Tally, rule: DirectionsRule) -> None:
 def raise_linear(state: State, tally: Tally, rule: DirectionsRule) -> None:
     """Raise the bounds that evidence on several arms proves from the pulls that count."""
     given = rule.directions
+    # While scouting nothing is proven; precisions are fixed when it ends.
+    fixed = state.counting[0]
     made = Directions(
-        given.weights, given.dims, given.support, given.coefficient, state.level, state.price
+        given.weights,
+        given.dims,
+        given.support,
+        given.coefficient,
+        state.level,
+        state.price,
+        state.precision if fixed else given.precision,
+        np.zeros(1) if fixed else given.prior,
     )
     raise_bounds(
         tally.counts - state.start,

@@ -20,6 +20,7 @@ from bestgroup.inference.tally import Tally
 from bestgroup.problem.arrays import Floats
 
 _EARLY = 0.25  # of what is needed, as a deviation: a sixteenth of the pulls
+_LATER = 16.0  # times as many pulls as an arm had in scouting are expected of it at the end
 _ALIKE = 0.1
 _STEEP = 6.0  # a comparison that has twice the strength of the hardest gets 2^-6 of its share
 
@@ -36,6 +37,7 @@ def end_scouting(state: State, tally: Tally, rule: DirectionsRule, least: float)
         weigh_map(state, rule, least, weight)
     set_levels(state, rule, weight)
     set_prices(state, tally, rule)
+    set_precisions(state, tally, rule)
     N, K = rule.exists.shape
     for i in range(N):
         for j in range(K):
@@ -116,3 +118,12 @@ def set_prices(state: State, tally: Tally, rule: DirectionsRule) -> None:
             for j in range(size):
                 part = (1.0 - _ALIKE) * share[j] / total + _ALIKE / size
                 state.price[i, j, d] = -math.log(part)
+
+
+@kernel
+def set_precisions(state: State, tally: Tally, rule: DirectionsRule) -> None:
+    """Set the precision of every arm's mixture: about its pulls at the end over twice the level."""
+    for i in range(len(rule.sizes)):
+        for j in range(rule.sizes[i]):
+            later = _LATER * float(tally.counts[i, j])
+            state.precision[0, i, j] = max(1.0, later / (2.0 * rule.level))

@@ -47,6 +47,7 @@ class State(NamedTuple):
     start_sums: Floats  # [N, K, D]
     level: Floats  # [V, N, N]  that of each bound
     price: Floats  # [N, K, D]  of an arm that is to show its group ahead
+    precision: Floats  # [1, N, K]  of each arm's mixture, from the end of scouting on
     named: Bools  # [N]        proven to be best for some weight, or among the best
     out: Bools  # [N]          best for no weight, or not among the best
     colour: Ints  # [P]        the group that a grid weight is mapped to, -1 for none
@@ -82,6 +83,7 @@ def init(rule: DirectionsRule) -> State:
         start_sums=np.zeros((N, K, D)),
         level=rule.directions.level.copy(),
         price=rule.directions.price.copy(),
+        precision=np.ones((1, N, K)),
         named=np.full(N, alone),
         out=np.zeros(N, np.bool_),
         colour=np.full(P, 0 if alone else -1, np.int64),

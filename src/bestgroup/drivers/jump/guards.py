@@ -266,10 +266,10 @@ def _halve(m: Memory, item: int, now: int, level: int, up: float, low: float) ->
     rung.up, rung.low = middle * m.value_up, middle * m.value_low
     if m.upper >= 0:
         rung.up = up + share * (under.up - up) + deviation * normals[0]
-        log_value(m, m.upper, middle, rung.up)
+        log_value(m, m.upper, 0, middle, rung.up)
     if m.lower >= 0:
         rung.low = low + share * (under.low - low) + deviation * normals[1]
-        log_value(m, m.lower, middle, rung.low)
+        log_value(m, m.lower, 0, middle, rung.low)
     at.window(m, level).first = -1
     # Not set: whoever needs the radii of this window computes them.
     at.radii(m, level).beta = 0.0

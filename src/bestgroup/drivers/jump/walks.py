@@ -57,17 +57,11 @@ def reserve_noise(m: Memory, count: int) -> Numbers:
     """Return `count` fresh standard normals."""
     # Normals are drawn ahead in one go: the generator is quick in bulk only.
     if m.drawn + count > BUFFER:
-        _draw_ahead(m)
+        stream = array(at.stream(m), 4).view(np.uint64)
+        fill_normals(stream, array(at.normals(m, 0), BUFFER), BUFFER)
+        m.drawn = 0
     m.drawn += count
     return at.normals(m, m.drawn - count)
-
-
-@bare
-def _draw_ahead(m: Memory) -> None:
-    """Fill the buffer of normals; what was left in it is not used."""
-    stream = array(at.stream(m), 4).view(np.uint64)
-    fill_normals(stream, array(at.normals(m, 0), BUFFER), BUFFER)
-    m.drawn = 0
 
 
 @bare
@@ -88,8 +82,8 @@ def advance(m: Memory, u: int, now: int) -> None:
 
 
 @bare
-def reveal(m: Memory, u: int, when: int) -> None:
-    """Make the point of a unit at count `when` known; it must not lie before its first row."""
+def _last_until(m: Memory, u: int, when: int) -> Point:
+    """Return the last known point of a unit up to a count; its first row must not lie after it."""
     p = at.point(m, u)
     after = p.next
     # Lists are short: `advance` forgets what is over, and all units share the ends of windows, of
@@ -97,16 +91,17 @@ def reveal(m: Memory, u: int, when: int) -> None:
     while after != 0 and at.point(m, after).time <= when:
         p = at.point(m, after)
         after = p.next
-    if p.time != when:
-        _add_point(m, u, p, when)
+    return p
 
 
 @bare
-def _add_point(m: Memory, u: int, p: Point, when: int) -> None:
-    """Draw the point of a unit at count `when`, between the point at `p` and the next one."""
-    new = _take_row(m)
-    _draw_point(m, u, p, at.point(m, new), when)
-    p.next = new
+def reveal(m: Memory, u: int, when: int) -> None:
+    """Make the point of a unit at count `when` known; it must not lie before its first row."""
+    p = _last_until(m, u, when)
+    if p.time != when:
+        new = _take_row(m)
+        _draw_point(m, u, p, at.point(m, new), when)
+        p.next = new
 
 
 @bare
@@ -132,24 +127,20 @@ def _draw_point(m: Memory, u: int, p: Point, q: Point, when: int) -> None:
             at.sums(q)[c] = at.sums(p)[c] + share * (at.sums(s)[c] - at.sums(p)[c])
         _add_noise(m, u, at.sums(q), math.sqrt(steps * (1.0 - share)))
     q.time, q.next = when, after
-    if m.logged < m.log_room:
-        log_point(m, u, when, at.sums(q))
+    for c in range(m.columns):
+        log_value(m, u, c, when, at.sums(q)[c])
 
 
 @bare
 def insert(m: Memory, u: int, when: int, k: int) -> None:
     """Put the k-th point of a stretch of a unit, at count `when`, into its list."""
-    p = at.point(m, u)
-    after = p.next
-    while after != 0 and at.point(m, after).time <= when:
-        p = at.point(m, after)
-        after = p.next
+    p = _last_until(m, u, when)
     # Known already; a point is never written twice, or the walk would have two values there.
     if p.time >= when:
         return
     new = _take_row(m)
     q = at.point(m, new)
-    q.time, q.next, p.next = when, after, new
+    q.time, q.next, p.next = when, p.next, new
     for c in range(m.columns):
         at.sums(q)[c] = at.means(m, u, c)[k] * when
 
@@ -187,31 +178,20 @@ def _add_noise(m: Memory, u: int, place: Numbers, size: float) -> None:
 
 
 @bare
-def log_point(m: Memory, u: int, when: int, place: Numbers) -> None:
-    """Log a point: its unit, its count, its sums."""
-    log = at.log(m, m.logged)
-    m.logged += 1
-    log[0], log[1] = u, when
-    for c in range(m.columns):
-        log[2 + c] = place[c]
-
-
-@bare
-def bracket(m: Memory, u: int, now: int, end: int) -> None:
-    """Make a unit known at both ends of a window, and forget what lies before it."""
+def bracket(m: Memory, u: int, first: int, last: int) -> None:
+    """Make a unit known at both ends of a window of counts, and forget what lies before it."""
     head = at.point(m, u)
-    row = head.next
-    # Most of the time the unit was last looked at in this window or the one below it, and the two
+    # Most of the time the unit was last looked at in this window or the one below it, and these
     # tests are all that is done.
-    if row != 0 and at.point(m, row).time <= now:
-        advance(m, u, now)
-        row = head.next
-    if head.time != now:
-        # Nothing before `now` is ever read again, so the point there may replace the head: no row
-        # is taken.
-        _draw_point(m, u, head, head, now)
-    if row == 0 or at.point(m, row).time != end:
-        _add_point(m, u, head, end)
+    if head.next != 0 and at.point(m, head.next).time <= first:
+        advance(m, u, first)
+    if head.time != first:
+        # Nothing before it is ever read again, so the point there may replace the head: no row is
+        # taken.
+        _draw_point(m, u, head, head, first)
+    # On a clock that was faster before, other points may lie between the two.
+    if last > first and (head.next == 0 or at.point(m, head.next).time != last):
+        reveal(m, u, last)
 
 
 @bare
@@ -231,21 +211,18 @@ def settle(m: Memory, u: int, above: bool, levels: tuple[int, int], total: float
         m.revealed += 1
         new = _take_row(m)
         q = at.point(m, new)
-        q.time, q.next, at.sums(q)[0] = (
-            at.window(m, level).end,
-            head.next,
-            at.rung(m, level).up if above else at.rung(m, level).low,
-        )
-        head.next = new
+        q.time, q.next, head.next = at.window(m, level).end, head.next, new
+        at.sums(q)[0] = at.rung(m, level).up if above else at.rung(m, level).low
 
 
 @bare
-def log_value(m: Memory, u: int, when: int, value: float) -> None:
-    """Log a point of a unit with one column, if there is room."""
+def log_value(m: Memory, u: int, c: int, when: int, value: float) -> None:
+    """Log the sum of a column of a unit at a count, if there is room; the last column comes last."""
     if m.logged < m.log_room:
         log = at.log(m, m.logged)
-        m.logged += 1
-        log[0], log[1], log[2] = u, when, value
+        log[0], log[1], log[2 + c] = u, when, value
+        if c == m.columns - 1:
+            m.logged += 1
 
 
 @bare
@@ -311,53 +288,48 @@ def reveal_stretch(m: Memory, u: int, now: int, end: int) -> None:
         return
     at.unit(m, u).stamp = m.stretch
     bracket(m, u, now, end)
-    head = at.point(m, u)
-    last = at.point(m, head.next)
+    n, last = end - now, at.point(m, at.point(m, u).next)
     if m.columns > 1:
-        _stretch_jointly(m, u, now, end)
-        return
-    # Step by step along the bridge: with n steps left, the next one goes 1 / n of the way to the
-    # goal on average.
-    place = at.means(m, u, 0)
-    value, goal = at.sums(head)[0], at.sums(last)[0]
-    size, n = at.factors(m, u % m.D)[0], end - now
-    normals = reserve_noise(m, n - 1)
-    for k in range(n - 1):
-        value += (goal - value) * _SHARE[n - k] + _ROOT[n - k] * size * normals[k]
-        place[k] = value
+        _sum_jointly(m, u, n)
+    else:
+        _sum_up(m, u, n)
     if m.logged < m.log_room:
         for k in range(n - 1):
-            log_value(m, u, now + k + 1, place[k])
-    # The last value is the known point itself, not what the steps add up to, which rounding would
-    # move.
-    place[n - 1] = goal
-    for k in range(n):
-        place[k] /= now + k + 1
-
-
-@bare
-def _stretch_jointly(m: Memory, u: int, now: int, end: int) -> None:
-    """Write the means of a unit with several columns."""
-    columns, noises, n = m.columns, m.noises, end - now
-    head = at.point(m, u)
-    last = at.point(m, head.next)
-    for k in range(n - 1):
-        normals = reserve_noise(m, noises)
-        for c in range(columns):
-            place = at.means(m, u, c)
-            value = place[k - 1] if k > 0 else at.sums(head)[c]
-            value += (at.sums(last)[c] - value) * _SHARE[n - k]
-            for z in range(noises):
-                value += at.factors(m, c)[z] * _ROOT[n - k] * normals[z]
-            place[k] = value
-        if m.logged < m.log_room:
-            log = at.log(m, m.logged)
-            m.logged += 1
-            log[0], log[1] = u, now + k + 1
-            for c in range(columns):
-                log[2 + c] = at.means(m, u, c)[k]
-    for c in range(columns):
+            for c in range(m.columns):
+                log_value(m, u, c, now + k + 1, at.means(m, u, c)[k])
+    for c in range(m.columns):
         place = at.means(m, u, c)
+        # The last value is the known point itself, not what the steps add up to, which rounding
+        # would move.
         place[n - 1] = at.sums(last)[c]
         for k in range(n):
             place[k] /= now + k + 1
+
+
+@bare
+def _sum_up(m: Memory, u: int, n: int) -> None:
+    """Write the sums of a unit with one column at the n - 1 counts between two points."""
+    # Step by step along the bridge: with n steps left, the next one goes 1 / n of the way to the
+    # goal on average.
+    place, head = at.means(m, u, 0), at.point(m, u)
+    value, goal = at.sums(head)[0], at.sums(at.point(m, head.next))[0]
+    size, normals = at.factors(m, u % m.D)[0], reserve_noise(m, n - 1)
+    for k in range(n - 1):
+        value += (goal - value) * _SHARE[n - k] + _ROOT[n - k] * size * normals[k]
+        place[k] = value
+
+
+@bare
+def _sum_jointly(m: Memory, u: int, n: int) -> None:
+    """Write the sums of a unit with several columns at the n - 1 counts between two points."""
+    head = at.point(m, u)
+    last = at.point(m, head.next)
+    for k in range(n - 1):
+        normals = reserve_noise(m, m.noises)
+        for c in range(m.columns):
+            place = at.means(m, u, c)
+            value = place[k - 1] if k > 0 else at.sums(head)[c]
+            value += (at.sums(last)[c] - value) * _SHARE[n - k]
+            for z in range(m.noises):
+                value += at.factors(m, c)[z] * _ROOT[n - k] * normals[z]
+            place[k] = value

@@ -38,7 +38,7 @@ from bestgroup.drivers.jump.families import (
     stays_under,
 )
 from bestgroup.drivers.jump.memory import PRESENT, Memory
-from bestgroup.drivers.jump.walks import advance, bounds, insert, reveal, reveal_stretch
+from bestgroup.drivers.jump.walks import advance, bounds, bracket, insert, reveal, reveal_stretch
 from bestgroup.drivers.jump.windows import top_end
 from bestgroup.inference.radii import radius_at, radius_below
 
@@ -186,25 +186,11 @@ def copy_clock(m: Memory, source: int, target: int) -> None:
 
 
 @bare
-def _bracket(m: Memory, u: int, first: int, last: int) -> None:
-    """Make a unit known at both counts, and forget what lies before the first."""
-    head = at.point(m, u)
-    advance(m, u, first)
-    if head.time != first:
-        reveal(m, u, first)
-        advance(m, u, first)
-    # Other points may lie between the two: the clock of this arm was faster before it was
-    # eliminated from a dim.
-    if last > first and (head.next == 0 or at.point(m, head.next).time != last):
-        reveal(m, u, last)
-
-
-@bare
 def _chords(m: Memory, i: int, j: int, d: int, end: int) -> tuple[float, float, float, float]:
     """Return the least and the largest chord, the spread and the rise of an arm up to a clock."""
     u, c = at.unit_of(m, i, j, d), at.column_of(m, d)
     first, last = count_at(m, i, j, PRESENT), count_at(m, i, j, end)
-    _bracket(m, u, first, last)
+    bracket(m, u, first, last)
     p = at.point(m, u)
     # Between known points the mean lies between those at the ends but for its bridge, which counts
     # with its length.
@@ -327,7 +313,7 @@ def _sprint_arm(m: Memory, i: int, j: int, d: int) -> int:
     if unit.stamp == m.stretch:
         return u
     first, last = count_at(m, i, j, PRESENT), count_at(m, i, j, row_of(m, m.stop))
-    _bracket(m, u, first, last)
+    bracket(m, u, first, last)
     head = at.point(m, u)
     # Counts, not rounds: in a sprint an arm may be pulled in some of the rounds only.
     unit.base = first

@@ -6,14 +6,14 @@ import pytest
 import bestgroup as bg
 from bestgroup.algorithms import equal_effect as eecb
 from bestgroup.algorithms import triple_elimination as te
+from bestgroup.algorithms.effect_clock import clock_after
 from bestgroup.algorithms.protocol import Setting
 from bestgroup.algorithms.te_plus import algorithm as te_plus
 from bestgroup.algorithms.te_plus.radii import radii_at
 from bestgroup.drivers.jump import memory as at
 from bestgroup.drivers.jump.engine import run_many, supports
-from bestgroup.drivers.jump.families.clocks import set_clock
-from bestgroup.drivers.jump.guards import set_radii
-from bestgroup.drivers.jump.memory import PRESENT, SPARE
+from bestgroup.drivers.jump.families.te_plus import set_radii
+from bestgroup.drivers.jump.memory import SPARE
 from bestgroup.errors import InvalidInput
 from bestgroup.problem.laws import Bernoulli, FullyDependent, Normal
 from bestgroup.simulation.simulate import choose_engine
@@ -237,15 +237,18 @@ def test_the_clock_of_a_round_is_where_the_algorithm_gets_one_by_one(weights):
     D = len(weights)
     instance = bg.Instance([[[0.0] * D], [[1.0] * D]])
     engine = engine_for(instance, bg.BestGroup(weights), "eecb", 0.01)
-    m, rule = engine.memory, engine.rule
-    assert m.D == D
-    clock = np.ones(D, np.int64)
-    for d in range(D):
-        at.clock(m, PRESENT, d).count = 1
+    rule, state = engine.rule, engine.algorithm.init(engine.rule)
+    clock, found = np.ones(D, np.int64), np.zeros(D, np.int64)
+    clock_after(state, rule, 1, found)
+    assert found.tolist() == clock.tolist()
+    state.round[0], state.clock[:] = 1, 1
     for r in range(2, 3000):
+        before = clock.copy()
         clock[eecb.focus_at(clock, rule)] += 1
         if r % 37 == 0 or r < 40:
-            for d in range(D):
-                at.clock(m, 1, d).count = 7 * clock[d]
-            set_clock(m, rule, 0, r, 1, 0.2)
-            assert [at.clock(m, 0, d).count for d in range(D)] == clock.tolist()
+            for guess in (7 * clock, clock // 3, before):
+                found[:] = guess
+                clock_after(state, rule, r - 1, found)
+                assert found.tolist() == clock.tolist()
+            clock_after(state._replace(clock=before), rule, 1, found)
+            assert found.tolist() == clock.tolist()

@@ -19,6 +19,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol, cast
 
 import numpy as np
 
+from bestgroup.algorithms.effect_clock import clock_after, effect_of, focus_at
 from bestgroup.algorithms.protocol import Kernels, Lockstep, RadiusAlgorithm, Rule, Setting
 from bestgroup.algorithms.work import GRID, Work, predict, rounds_until
 from bestgroup.compile.borrowing import borrowing
@@ -207,23 +208,9 @@ def threshold_at(clock: Ints, rule: Rule) -> float:
     """Return 2 sum_d w^d beta(n^d)."""
     total = 0.0
     for d in range(len(clock)):
-        total += rule.weights[d] * rule.scale[d] * radius_at(rule.radius, clock[d])
+        total += effect_of(rule, d, clock[d])
     # Both groups of a comparison may be off by w . beta, hence the 2.
     return 2.0 * total
-
-
-@kernel
-def focus_at(clock: Ints, rule: Rule) -> int:
-    """Return the dim with the largest w^d beta(n^d), the first of equals.     line 12."""
-    best = -np.inf
-    focus = 0
-    for d in range(len(clock)):
-        effect = rule.weights[d] * rule.scale[d] * radius_at(rule.radius, clock[d])
-        # The paper leaves ties open; the first of equals makes runs repeatable.
-        if effect > best:
-            best = effect
-            focus = d
-    return focus
 
 
 @kernel
@@ -341,32 +328,6 @@ def is_done(state: State, rule: Rule) -> bool:
 def is_active(state: Weighing, i: int, j: int, d: int) -> bool:
     """Return whether arm j of an active group i is in A_d."""
     return state.groups[i] and state.arms[i, j, d]
-
-
-@kernel
-def clock_after(state: State, rule: Rule, rounds: int, clock: Ints) -> None:
-    """Set n^d after so many more rounds, whose focus is the first largest effect."""
-    D = len(clock)
-    if state.round[0] == 0:
-        for d in range(D):
-            # The first round pulls every arm, whatever the focus.
-            clock[d] = 1
-        return
-    effect = np.empty(D)
-    for d in range(D):
-        clock[d] = state.clock[d]
-        effect[d] = rule.weights[d] * rule.scale[d] * radius_at(rule.radius, clock[d])
-    # The focus depends on clocks alone, never on rewards: the schedule can be run ahead.
-    for _ in range(rounds):
-        focus = 0
-        for d in range(1, D):
-            # As in focus_at: the first of equals.
-            if effect[d] > effect[focus]:
-                focus = d
-        clock[focus] += 1
-        effect[focus] = (
-            rule.weights[focus] * rule.scale[focus] * radius_at(rule.radius, clock[focus])
-        )
 
 
 @borrowing

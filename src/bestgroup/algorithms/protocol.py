@@ -120,7 +120,8 @@ class Lockstep(NamedTuple):
     """
 
     active: Kernel[..., bool]  # (state, i, j, d): whether a test still reads that dim of the arm
-    clock: Kernel[..., None]  # (state, rule, rounds, clock): set n^d, [D], so many rounds from now
+    # (state, rule, rounds, clock): set n^d, [D], so many rounds from now; it holds a guess, any
+    clock: Kernel[..., None]
     # (state, low, high, lowest, clock, rule): whether any test can fire on the way to that clock
     # while the estimates [N, D] stay between low and high and means of active arms [N, K, D] above
     # lowest. True is always right.

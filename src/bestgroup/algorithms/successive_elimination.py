@@ -117,7 +117,7 @@ class SuccessiveElimination(WeighedElimination):
         step,
         is_done,
         lockstep=Lockstep(is_active, one_clock, can_fire, count_rounds, a_quarter_more),
-        jump="bestgroup.drivers.jump.families.successive_elimination",
+        jump="bestgroup.drivers.jump.families.equal_effect",
     )
 
     def init(self, rule: Rule) -> State:

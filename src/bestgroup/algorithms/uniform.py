@@ -115,7 +115,7 @@ class Uniform(Algorithm):
     always_ends: ClassVar[bool] = True
     goals: ClassVar[tuple[type, ...]] = (ParetoGroups,)
     kernels: ClassVar[Kernels | None] = Kernels(
-        plan, step, is_done, jump="bestgroup.drivers.jump.families.uniform"
+        plan, step, is_done, jump="bestgroup.drivers.at_once"
     )
     needs_scale: ClassVar[bool] = True
     factor: ClassVar[float] = 8.0  # r_0 = factor / epsilon^2 log(2 A D / delta)

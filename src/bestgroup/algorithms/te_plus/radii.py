@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import NamedTuple
 
 import numpy as np
@@ -35,6 +36,37 @@ def cell_end(r: int) -> int:
     while r > 128 * width:
         width *= 2
     return -(-r // width) * width
+
+
+@kernel
+def cell_of(r: int) -> tuple[int, int]:
+    """Return the number of the cell of round r, from 0 on, and the last round before it."""
+    if r <= 128:
+        return r - 1, r - 1
+    width, octave = 2, 0
+    while r > 128 * width:
+        width *= 2
+        octave += 1
+    k = (r - 1 - 64 * width) // width
+    return 128 + 64 * octave + k, (64 + k) * width
+
+
+@kernel
+def _fill_edges(variance: float, alphas: Floats, edges: Floats) -> None:
+    r = 1
+    for cell in range(len(edges)):
+        end = cell_end(r)
+        for k in range(3):
+            edges[cell, k] = mixture_edge(variance * end, alphas[k])
+        r = end + 1
+
+
+@functools.lru_cache(maxsize=16)
+def edges_of(variance: float, alphas: tuple[float, ...], cells: int) -> Floats:
+    """Return the edges that `radii_at` uses in the first cells of rounds, [cells, 3]."""
+    edges = np.zeros((cells, 3))
+    _fill_edges.compiled(variance, np.array(alphas), edges)
+    return edges
 
 
 @kernel

@@ -10,11 +10,14 @@ a signed margin of efficiencies, and between events a test is far from firing fo
    ends. A test whose margin is negative throughout cannot fire there; the others become *items* of
    the event queue (`windows`).
 3. `guards` asks, for each item, whether it can fire in a window, given the walks at its ends. If
-   not, the window is passed over for that item. Otherwise it is halved; windows of at most 16 rounds
-   are gone through round by round. An item that is alone is followed by the two walks that it
-   compares.
-4. At the rounds at which an item may fire, the margins of the algorithm decide. `families` says,
-   for each kind of algorithm, what its items and guards are and what follows when one fires.
+   not, the window is passed over for that item. A window whose items are all cleared is over;
+   otherwise it is halved, and windows of at most 16 rounds are *sprinted*: gone through round by
+   round, with every value that a live item reads. An item that is alone is followed by the two
+   walks that it compares.
+4. In a sprint each live item has the first round at which it may fire, found from the means
+   themselves; the earliest, in the order of the algorithm's tests within a round, is judged by the
+   algorithm's margins, and fires or is looked for further on. `families` says, for each kind of
+   algorithm, what its items and guards are and what follows when one fires.
 5. `certificates` bounds the error: a run differs from the algorithm's only if something that was
    taken for certain is false, which has a known probability that is added up.
 
@@ -38,15 +41,49 @@ import numpy as np
 
 from bestgroup.algorithms.protocol import Algorithm, Setting, kernels_of
 from bestgroup.compile.binding import bind
-from bestgroup.compile.records import view
+from bestgroup.compile.kernel import kernel
+from bestgroup.compile.records import bare, view
 from bestgroup.drivers.jump import memory as at
-from bestgroup.drivers.jump.certificates import doubt_for
-from bestgroup.drivers.jump.families import Family, JumpRuns
-from bestgroup.drivers.jump.memory import make_memory
-from bestgroup.drivers.jump.walks import OutOfRoom
-from bestgroup.drivers.jump.windows import Results, make_results
-from bestgroup.drivers.jump.windows import run_many as loop
-from bestgroup.problem.arrays import Bools, Floats
+from bestgroup.drivers.jump.certificates import count_risk, doubt_for, guard_risk, reset_risk
+from bestgroup.drivers.jump.envelopes import forget_sprint
+from bestgroup.drivers.jump.families import (
+    NOBODY,
+    Family,
+    JumpRuns,
+    begin_run,
+    begin_sprint,
+    clock_after,
+    end_round,
+    end_run,
+    is_dead,
+    is_stuck,
+    judge,
+    leave_window,
+    reads,
+    room_for,
+    screen,
+)
+from bestgroup.drivers.jump.guards import (
+    FOUND,
+    NOT_ALONE,
+    candidate,
+    clears,
+    enter_window,
+    follow,
+    next_end,
+)
+from bestgroup.drivers.jump.memory import LIVE, SPRINT, UNUSED, Memory, make_memory
+from bestgroup.drivers.jump.walks import OutOfRoom, reset_walks
+from bestgroup.drivers.jump.windows import (
+    NEVER,
+    end_window,
+    first_live,
+    halve_window,
+    move,
+    schedule,
+    top_end,
+)
+from bestgroup.problem.arrays import Bools, Floats, Ints
 from bestgroup.problem.instance import Instance
 from bestgroup.problem.laws import FullyDependent, Normal
 
@@ -117,7 +154,9 @@ class Engine:
         self.shape, self.algorithm = instance.shape, algorithm
         self.rule: Any = algorithm.rule(setting)
         self.family = family_of(algorithm, self.rule)
-        self.loop = bind(loop, self.family.hooks)
+        kernels = kernels_of(algorithm, self.rule)
+        assert kernels is not None and kernels.lockstep is not None
+        self.loop = bind(_run_many, {clock_after: kernels.lockstep.clock, **self.family.hooks})
         self.drifts, self.factor, joint = law_of(instance)
         if not joint:
             self.drifts = self.drifts.reshape(-1, 1)
@@ -145,7 +184,7 @@ class Engine:
     def run(self, seed: int, first: int, count: int, max_pulls: int) -> JumpRuns:
         """Return runs first, ..., first + count - 1; each depends on (seed, run) alone."""
         shape = self.shape
-        out = make_results(count, shape.groups, shape.arms, shape.dims)
+        out = room_for(count, (shape.groups, shape.arms, shape.dims))
         keys, done = np.array([seed, first, max_pulls, 0], np.int64), np.zeros(1, np.int64)
         state = self.algorithm.init(self.rule)
         while done[0] < count:
@@ -157,16 +196,11 @@ class Engine:
                 self.items, self.points = _MORE * self.items, _MORE * self.points
                 self.cells *= _MORE
                 self._make()
-        answers = self._answers(out)
-        return JumpRuns(answers, out.counts, out.rounds, out.finished, out.risk, out.rejected)
-
-    def _answers(self, out: Results) -> Bools:
-        """Return what the algorithm answers at the end of each run, [runs, N]."""
-        answers, start = np.zeros_like(out.accepted), self.algorithm.init(self.rule)
-        for k in range(len(answers)):
-            state = self.family.final(start, out.accepted[k], out.efficiency[k])
-            answers[k, list(self.algorithm.answer(state, self.rule))] = True
-        return answers
+        answers, start = np.zeros_like(out.answers), self.algorithm.init(self.rule)
+        for k in range(count):
+            final = self.family.final(start, out.answers[k], out.efficiency[k])
+            answers[k, list(self.algorithm.answer(final, self.rule))] = True
+        return out._replace(answers=answers)
 
     def logged(self) -> Floats:
         """Return the points of the last run: unit, count, sums; as far as there was room."""
@@ -184,3 +218,216 @@ def law_of(instance: Instance) -> tuple[Floats, Floats, bool]:
         return means, law.scales(shape.dims)[:, None].copy(), True
     assert isinstance(law, Normal)
     return means, np.ascontiguousarray(law.factor(shape.dims)), law.cov is not None
+
+
+# The loops. Hooks and kernels that a family puts in the place of others are bound to them.
+
+
+@kernel
+def _run_many(address: int, rule: Any, state: Any, keys: Ints, out: JumpRuns, done: Ints) -> None:
+    """Do runs with keys (seed, first run, largest number of pulls, stop); done[0] counts them."""
+    # One address instead of arrays: a call hands on one word.
+    m = at.memory(address)
+    while done[0] < keys[3]:
+        k = done[0]
+        _begin(m, rule.exists, keys[0], keys[1] + k)
+        begin_run(m, rule, state)
+        # If room runs out in a run, done[0] still counts the whole ones, and the next call goes on
+        # with this one.
+        finished = _run(m, rule, state, keys[2])
+        out.finished[k] = end_run(m, rule, state, keys[2], finished)
+        _keep_result(m, out, k)
+        done[0] = k + 1
+
+
+@bare
+def _begin(m: Memory, existing: Bools, seed: int, index: int) -> None:
+    """Set everything to the start of a run."""
+    reset_walks(m, seed, index)
+    reset_risk(m)
+    m.now = m.retired = m.width = m.again = m.round = m.pending = m.ended = m.used = 0
+    for i in range(m.N):
+        group = at.group(m, i)
+        group.active, group.accepted, group.cover = 1, 0, 0
+        for d in range(m.D):
+            at.envelope(m, i, d).open, at.envelope(m, i, d).row = 1, -1
+        for k in range(m.watches):
+            at.watch(m, i, k).blocker = NOBODY
+        for j in range(m.K):
+            exists = 1 if existing[i, j] else 0
+            # Arms that only pad a smaller group get -1: they are neither pulled nor read.
+            at.arm(m, i, j).count = exists - 1
+            at.arm(m, i, j).own = 0
+            m.width += exists
+            for d in range(m.D):
+                at.member(m, i, j, d).active = exists
+
+
+@kernel
+def _run(m: Memory, rule: Any, state: Any, limit: int) -> bool:
+    """Do a run with at most so many pulls, and return whether it came to an end."""
+    while m.ended == 0:
+        # A window may not pass the cap: pulls up to its end are known beforehand.
+        now, end = m.now, next_end(m, rule, state, limit)
+        if end <= now or (m.width == 0 and is_stuck(m, rule, state)):
+            m.round = now
+            return False
+        m.level, at.window(m, 0).end = 0, end
+        guard_risk(m)
+        screen(m, rule, state, now, end)
+        _go_through(m, rule, state)
+    return True
+
+
+@bare
+def _keep_result(m: Memory, out: JumpRuns, k: int) -> None:
+    """Write the outcome of a run."""
+    out.rounds[k], out.distance[k] = m.round, count_risk(m)
+    for i in range(m.N):
+        out.answers[k, i] = at.group(m, i).accepted != 0
+        out.rejected[k, i] = at.group(m, i).accepted == 0 and at.group(m, i).active == 0
+        for j in range(m.K):
+            # Arms that were pulled to the last have as many pulls as there were rounds.
+            count = at.arm(m, i, j).count
+            out.counts[k, i, j] = max(0, count if count != 0 else m.round)
+        for d in range(m.D):
+            out.efficiency[k, i, d] = at.values(m, i)[d]
+
+
+@bare
+def _go_through(m: Memory, rule: Any, state: Any) -> None:
+    """Go through the outer window, which was screened, or up to the end of the run."""
+    while m.level >= 0 and m.ended == 0:
+        live = first_live(m)
+        if live >= 0:
+            # Alone: nearly all windows of a run are passed this way, two walks at a time.
+            if at.item(m, live).after < 0:
+                code = follow(m, live)
+                if code == FOUND:
+                    _sprint(m, rule, state)
+                if code != NOT_ALONE:
+                    continue
+            # Certificates may draw points, and whoever is cleared leaves the list, so what is left
+            # is what keeps the window open.
+            _clear_live(m)
+        if first_live(m) < 0:
+            leave_window(m)
+            end_window(m)
+        elif top_end(m) - m.now > SPRINT:
+            # Halving, not stepping: how far an item is from firing is not known, and halves cost
+            # the logarithm of it.
+            halve_window(m)
+            enter_window(m, rule, state)
+        else:
+            _sprint(m, rule, state)
+
+
+@bare
+def _clear_live(m: Memory) -> None:
+    """Move the live items that cannot fire in the window on top to its list."""
+    now, end = m.now, top_end(m)
+    item = first_live(m)
+    while item >= 0:
+        # Taken before the item may move to another list.
+        after = at.item(m, item).after
+        if is_dead(m, item):
+            move(m, item, UNUSED)
+        elif clears(m, item, now, end):
+            move(m, item, m.level)
+        item = after
+
+
+@bare
+def _sprint(m: Memory, rule: Any, state: Any) -> None:
+    """Go through a short window round by round; then all items are cleared up to its end."""
+    # A new number makes all rows and stretches of earlier sprints invalid at once.
+    m.stretch += 1
+    m.start, m.stop = m.now, top_end(m)
+    begin_sprint(m, rule, state)
+    _find_candidates(m, m.start + 1)
+    while True:
+        item = _earliest(m)
+        when = at.item(m, item).when if item >= 0 else NEVER
+        # Tests of one round see the sets as they were in the algorithm's order; what waits for the
+        # end of a round (acceptances) must not be seen by tests of the same round.
+        if when > m.round:  # all of the last round with events is done
+            if end_round(m):
+                continue
+            if m.ended != 0:
+                return
+            if m.again != 0:
+                _screen_again(m, rule, state)
+                continue
+        if when > m.stop:
+            break
+        judge(m, rule, state, item, when)
+    # What was sprinted is over, and no later window may read it.
+    m.stretch += 1
+    item = first_live(m)
+    while item >= 0:
+        after = at.item(m, item).after
+        move(m, item, m.level)
+        item = after
+
+
+@bare
+def _screen_again(m: Memory, rule: Any, state: Any) -> None:
+    """Screen the rest of the outer window anew, within a sprint."""
+    m.again = 0
+    if m.round < at.window(m, 0).end:
+        # The envelopes change, so who attains an efficiency may, too: rows of the sprint are made
+        # again from the same points.
+        forget_sprint(m)
+        screen(m, rule, state, m.round, at.window(m, 0).end)
+        _find_candidates(m, m.round + 1)
+
+
+@bare
+def _find_candidates(m: Memory, start: int) -> None:
+    """Set for every live item the first round at which it may fire."""
+    item = first_live(m)
+    while item >= 0:
+        after = at.item(m, item).after
+        schedule(m, item, candidate(m, item, start))
+        item = after
+
+
+@bare
+def _earliest(m: Memory) -> int:
+    """Return the live item that may fire first, in the order of rounds and tests, or -1."""
+    item, best, round_, kind = first_live(m), -1, NEVER, 0
+    while item >= 0:
+        test = at.item(m, item)
+        after = test.after
+        if is_dead(m, item):
+            move(m, item, UNUSED)
+        elif test.when < round_ or (test.when == round_ < NEVER and test.kind < kind):
+            best, round_, kind = item, test.when, test.kind
+        item = after
+    return best
+
+
+@bare
+def reconsider(m: Memory, i: int, d: int, when: int) -> None:
+    """Look again, from the next round on, at the items that read R_i^d."""
+    item = at.group(m, i).own_items
+    while item >= 0:
+        _reconsider_item(m, item, d, when)
+        item = at.item(m, item).next_own
+    item = at.group(m, i).other_items
+    while item >= 0:
+        _reconsider_item(m, item, d, when)
+        item = at.item(m, item).next_other
+    item = m.blocked
+    while item >= 0:
+        if at.item(m, item).other == i:
+            _reconsider_item(m, item, d, when)
+        item = at.item(m, item).next_other
+
+
+@bare
+def _reconsider_item(m: Memory, item: int, d: int, when: int) -> None:
+    test = at.item(m, item)
+    if test.list == UNUSED or (test.list == LIVE and test.when <= when) or not reads(m, item, d):
+        return
+    schedule(m, item, candidate(m, item, when + 1))

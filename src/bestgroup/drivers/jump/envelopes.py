@@ -17,18 +17,9 @@ import numpy as np
 
 from bestgroup.compile.records import Numbers, bare
 from bestgroup.drivers.jump import memory as at
-from bestgroup.drivers.jump.certificates import ROUNDING, add_risk, guard_risk
-from bestgroup.drivers.jump.families import (
-    NOBODY,
-    begin_sprint,
-    bounds_of,
-    forget_sprint,
-    is_stale,
-    leave_window,
-    means_of,
-    stays_under,
-)
-from bestgroup.drivers.jump.memory import SPRINT, Memory
+from bestgroup.drivers.jump.certificates import ROUNDING, add_risk
+from bestgroup.drivers.jump.families import NOBODY, is_stale
+from bestgroup.drivers.jump.memory import PRESENT, SPRINT, Memory
 from bestgroup.drivers.jump.walks import advance, bounds, ends, reveal, reveal_stretch
 from bestgroup.drivers.jump.windows import add_item
 
@@ -138,7 +129,7 @@ def fill_row(m: Memory, i: int, d: int) -> Numbers:
             continue
         # What is known already costs nothing to take in; only others are worth a certificate.
         known = at.unit(m, at.unit_of(m, i, rival, d)).stamp == m.stretch
-        if not known and stays_under(m, i, rival, d, least):
+        if not known and keeps_below(m, i, rival, d, least):
             continue
         means = means_of(m, i, rival, d)
         for k in range(n):
@@ -155,18 +146,31 @@ def note_efficiency(m: Memory, i: int, d: int, when: int) -> float:
 
 
 @bare
-def forget_rows(m: Memory) -> None:
-    """Forget the efficiencies at the rounds of a sprint: their rivals may change."""
+def forget_sprint(m: Memory) -> None:
+    """Forget the efficiencies at the rounds of a sprint: who attains them may change."""
     for i in range(m.N):
         for d in range(m.D):
             at.envelope(m, i, d).row = -1
 
 
-# One clock: every arm that is read has been pulled once a round.
+# The clock of arms that are pulled once a round, whose counts are rounds. A family with other clocks
+# puts its own kernels in the place of these four.
 
 
 @bare
-def _bounds_by_round(m: Memory, i: int, j: int, d: int, now: int, end: int) -> tuple[float, float]:
+def count_at(m: Memory, i: int, j: int, row: int) -> int:
+    """Return how often an arm has been pulled at the end of a window, or now."""
+    return m.now if row == PRESENT else at.window(m, row).end
+
+
+@bare
+def first_count(m: Memory, i: int, j: int) -> int:
+    """Return the least count that an arm may have in the window on top."""
+    return m.now + 1
+
+
+@bare
+def bounds_of(m: Memory, i: int, j: int, d: int, now: int, end: int) -> tuple[float, float]:
     """Return bounds of the mean of an arm over (now, end], of which a part may have been sprinted."""
     u, column, band = at.unit_of(m, i, j, d), at.column_of(m, d), at.dim(m, d).band
     # Screening within a sprint: its rounds are known exactly, the rest of the outer window by
@@ -185,37 +189,11 @@ def _bounds_by_round(m: Memory, i: int, j: int, d: int, now: int, end: int) -> t
 
 
 @bare
-def _means_by_round(m: Memory, i: int, j: int, d: int) -> Numbers:
-    """Return the means of an arm at the rounds of the sprint, made known."""
+def means_of(m: Memory, i: int, j: int, d: int) -> Numbers:
+    """Return the means of an arm at the rounds of the sprint, made known; valid until asked again."""
     u = at.unit_of(m, i, j, d)
     reveal_stretch(m, u, m.start, m.stop)
     return at.means(m, u, at.column_of(m, d))
-
-
-@bare
-def _stays_under(m: Memory, i: int, j: int, d: int, level: float) -> bool:
-    return keeps_below(m, at.unit_of(m, i, j, d), d, level, m.start, m.stop)
-
-
-@bare
-def _leave_window(m: Memory) -> None:
-    """Do nothing: the round is the clock."""
-
-
-@bare
-def _begin_sprint(m: Memory, rule: object) -> None:
-    """Ask more of certificates if much was risked."""
-    guard_risk(m)
-
-
-ROUND_CLOCK = {
-    bounds_of: _bounds_by_round,
-    means_of: _means_by_round,
-    stays_under: _stays_under,
-    leave_window: _leave_window,
-    begin_sprint: _begin_sprint,
-    forget_sprint: forget_rows,
-}
 
 
 @bare
@@ -313,10 +291,9 @@ def others_stay_below(
     for k in range(env.rivals):
         rival = at.member(m, i, k, d).rival
         if rival != lead and rival != skip:
-            u = at.unit_of(m, i, rival, d)
             high = at.member(m, i, rival, d).high
-            if high >= alone and not keeps_below(m, u, d, alone, now, end):
-                one, two = ends(m, u, column, now, end)
+            if high >= alone and not keeps_below(m, i, rival, d, alone):
+                one, two = ends(m, at.unit_of(m, i, rival, d), column, now, end)
                 reach = reach_of(m, first - one, last - two, spread, end - now)
                 if reach < math.inf:
                     return reach
@@ -346,22 +323,23 @@ def reach_of(m: Memory, before: float, after: float, spread: float, length: int)
 
 
 @bare
-def keeps_below(m: Memory, u: int, d: int, level: float, now: int, end: int) -> bool:
-    """Return whether a walk surely stays below a level over (now, end].
+def keeps_below(m: Memory, i: int, j: int, d: int, level: float) -> bool:
+    """Return whether the mean of an arm surely stays below a level over the window on top.
 
     Points are made known at ends of windows, the farthest first, as long as that may help.
     """
-    band, column = at.dim(m, d).band, at.column_of(m, d)
+    u, column, band = at.unit_of(m, i, j, d), at.column_of(m, d), at.dim(m, d).band
+    now, first, last = count_at(m, i, j, PRESENT), first_count(m, i, j), count_at(m, i, j, m.level)
     advance(m, u, now)
-    if bounds(m, u, column, band, now + 1, end)[1] < level:
+    if bounds(m, u, column, band, first, last)[1] < level:
         return True
     head = at.point(m, u)
     # The farthest end first: a later point bounds more rounds, and is needed by the windows to come
     # anyway.
-    for top in range(m.level):
-        when = at.window(m, top).end
-        if when < at.point(m, head.next).time:
+    for row in range(m.level):
+        when = count_at(m, i, j, row)
+        if when > now and (head.next == 0 or when < at.point(m, head.next).time):
             reveal(m, u, when)
-            if bounds(m, u, column, band, now + 1, end)[1] < level:
+            if bounds(m, u, column, band, first, last)[1] < level:
                 return True
     return False

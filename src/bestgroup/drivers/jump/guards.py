@@ -5,7 +5,7 @@ all guards of an item hold, it cannot fire; a family says what they are, with th
 own margins. Over a window they are certified by envelopes, then by the bridges of two walks.
 
 Near its firing an item is looked at in thousands of windows, in nearly all of which it is alone.
-Then `follow_pair` keeps the sums of the two walks that its guard compares on a ladder, a rung for
+Then `follow` keeps the sums of the two walks that its guard compares on a ladder, a rung for
 each end of a window, and puts them into the lists of the walks only when it is done. Every end of a
 window that is known for a walk is on the stack of ends, so a walk is never known between `now` and
 the next end.
@@ -16,14 +16,9 @@ windows are halved for both, and dims that depend on each other are never follow
 
 from __future__ import annotations
 
-import functools
 import math
 from typing import Any
 
-import numpy as np
-
-from bestgroup.algorithms.te_plus.radii import cell_end, radius_from
-from bestgroup.compile.kernel import kernel
 from bestgroup.compile.records import array, bare
 from bestgroup.drivers.jump import memory as at
 from bestgroup.drivers.jump.certificates import ROUNDING, add_risk
@@ -31,33 +26,26 @@ from bestgroup.drivers.jump.envelopes import (
     fill_row,
     front,
     lower_ends,
+    means_of,
     others_stay_below,
     stays_below,
 )
 from bestgroup.drivers.jump.families import (
     NOBODY,
-    candidate,
-    clears,
-    enter_window,
     find_blocker,
-    follow,
     guard,
     guard_count,
     has_blocker,
     is_barred,
     is_dead,
-    means_of,
 )
 from bestgroup.drivers.jump.memory import SPARE, UNUSED, Memory, Radii
-from bestgroup.drivers.jump.walks import OutOfRoom, ends, log_value, reserve_noise, settle
-from bestgroup.drivers.jump.windows import FOUND, NEVER, NOT_ALONE, WENT, move, top_end
-from bestgroup.inference.evalues.normal import mixture_edge
+from bestgroup.drivers.jump.walks import ends, log_value, reserve_noise, settle
+from bestgroup.drivers.jump.windows import NEVER, move, top_end
 from bestgroup.inference.radii import Radius, radius_below
-from bestgroup.problem.arrays import Floats
 
-_BELOW = 1.0 - 1e-12  # a computed radius falls but for rounding
+NOT_ALONE, WENT, FOUND = range(3)  # nothing to follow; time went on; the next round may fire
 _COARSE = 0.25  # a threshold may lag by half of what the walks move in a window
-FIRST_CELLS = 128 + 12 * 64  # cells of `cell_end` up to round 2^19
 
 
 @bare
@@ -69,7 +57,7 @@ def _may_fail(m: Memory, i: int, j: int, d: int, arm: int, threshold: float) -> 
 
 
 @bare
-def _clears(m: Memory, item: int, now: int, end: int) -> bool:
+def clears(m: Memory, item: int, now: int, end: int) -> bool:
     """Return whether an item surely cannot fire in (now, end], the window on top.
 
     The envelopes of the outer window are tried first, which costs no draw. A window much longer
@@ -105,7 +93,7 @@ def _clears(m: Memory, item: int, now: int, end: int) -> bool:
 
 
 @bare
-def _candidate(m: Memory, item: int, start: int) -> int:
+def candidate(m: Memory, item: int, start: int) -> int:
     """Return the first round from `start` on, in the sprint, at which an item may fire, or NEVER.
 
     Without a blocker every round is a candidate.
@@ -136,8 +124,8 @@ def _candidate(m: Memory, item: int, start: int) -> int:
 
 
 @bare
-def _follow_pair(m: Memory, item: int) -> int:
-    """Go on in time as long as an item is the only live one, and return what stopped it."""
+def follow(m: Memory, item: int) -> int:
+    """Go on in time while an item is the only live one, and return NOT_ALONE, WENT or FOUND."""
     if is_dead(m, item):
         move(m, item, UNUSED)
         return WENT
@@ -292,77 +280,33 @@ def _leave(m: Memory, now: int, levels: tuple[int, int], up: float, low: float) 
         settle(m, m.lower, False, levels, low)
 
 
-# Radii of windows: numbers below all radii of their rounds. For TE, AGE and GE they are beta, beta and
-# 2 beta; for TE+ those of `above` and `far`, of `near` and of stale arms. All are for scale 1.
+# Radii of windows: numbers below all radii of their rounds, for scale 1.
 
 
 @bare
 def set_radii(m: Memory, radii: Radii, now: int, end: int) -> None:
-    """Write numbers below all radii of rounds now + 1, ..., end."""
-    radii.until = end
-    # A radius that decreases is least at the last round.
-    if m.paired == 0:
-        beta = _named(m, end)
-        radii.beta, radii.near, radii.stale = beta, beta, 2.0 * beta
-        return
-    # Within a cell of rounds the radius is its boundary divided by the round; at the ends of cells
-    # it falls, too.
-    cell, before = cell_of(end)
-    if cell >= m.cells:
-        raise OutOfRoom()
-    earlier = cell if now >= before else cell - 1
-    radii.beta = _paired(m, 0, cell, end, earlier, before)
-    radii.near = _paired(m, 1, cell, end, earlier, before)
-    radii.stale = _paired(m, 2, cell, end, earlier, before)
-
-
-@bare
-def _named(m: Memory, end: int) -> float:
-    """Return a number below all radii of TE up to a round."""
+    """Write numbers below all radii of rounds now + 1, ..., end: those of TE, AGE and GE."""
     kind, events, delta = m.radius_kind, m.radius_events, m.radius_delta
     radius = Radius(kind, events, delta, m.radius_factor, array(at.boundary(m, 0), 0))
-    return radius_below(radius, end)
+    # A radius that decreases is least at the last round.
+    beta = radius_below(radius, end)
+    radii.beta, radii.near, radii.stale, radii.until = beta, beta, 2.0 * beta, end
 
 
 @bare
-def _paired(m: Memory, k: int, cell: int, end: int, earlier: int, before: int) -> float:
-    """Return a number below the k-th radius at `end`, and at the end of an earlier cell."""
-    value = radius_from(at.boundary(m, cell)[k], m.radius_factor, end)
-    if earlier < cell:
-        value = min(value, radius_from(at.boundary(m, earlier)[k], m.radius_factor, before))
-    return _BELOW * value
-
-
-@bare
-def cell_of(r: int) -> tuple[int, int]:
-    """Return the number of the cell of round r, from 0 on, and the last round before it."""
-    if r <= 128:
-        return r - 1, r - 1
-    width, octave = 2, 0
-    while r > 128 * width:
-        width *= 2
-        octave += 1
-    k = (r - 1 - 64 * width) // width
-    return 128 + 64 * octave + k, (64 + k) * width
-
-
-@kernel
-def _fill_boundaries(variance: float, alphas: Floats, boundaries: Floats) -> None:
-    """Set the boundaries of `te_plus.radii.radii_at` for each cell of rounds, [cells, 3]."""
-    r = 1
-    for cell in range(len(boundaries)):
-        end = cell_end(r)
-        for k in range(3):
-            boundaries[cell, k] = mixture_edge(variance * end, alphas[k])
-        r = end + 1
-
-
-@functools.lru_cache(maxsize=16)
-def boundaries_of(variance: float, alphas: tuple[float, ...], cells: int) -> Floats:
-    """Return the boundaries of so many cells of rounds, [cells, 3]."""
-    boundaries = np.zeros((cells, 3))
-    _fill_boundaries.compiled(variance, np.array(alphas), boundaries)
-    return boundaries
+def next_end(m: Memory, rule: Any, state: Any, limit: int) -> int:
+    """Return the end of the next outer window, within the limit of pulls; sets its radii."""
+    now = m.now
+    # Means move little once they rest on many pulls, so the length grows with the round: a run of r
+    # rounds has about pace times log(r) outer windows. After one without items it is as long as can
+    # be.
+    end = now + max(1, now // m.pace if m.used > 0 else now)
+    # All arms that are left are pulled once a round.
+    if m.width > 0:
+        end = min(end, (limit - m.retired) // m.width)
+    if end > now:
+        set_radii(m, at.radii(m, 0), now, end)
+    return end
 
 
 @bare
@@ -375,8 +319,11 @@ def top_radii(m: Memory) -> Radii:
 
 
 @bare
-def _inherit_radii(m: Memory, rule: Any) -> None:
-    """Have the window on top use the radii of the one below it, unless they are too low for it."""
+def enter_window(m: Memory, rule: Any, state: Any) -> None:
+    """Prepare the window on top, the first half of the one below.
+
+    It uses the radii of that one, unless they are too low for it.
+    """
     radii, below, end = at.radii(m, m.level), at.radii(m, m.level - 1), top_end(m)
     if _is_coarse((below.until - end) * 2.0 * below.beta, end - m.now):
         radii.beta = 0.0
@@ -392,11 +339,3 @@ def _is_coarse(lag: float, variance: float) -> bool:
     The walks move by the root of the variance in it.
     """
     return lag * lag > _COARSE * variance
-
-
-PAIR_GUARDS = {
-    clears: _clears,
-    candidate: _candidate,
-    follow: _follow_pair,
-    enter_window: _inherit_radii,
-}

@@ -27,10 +27,12 @@ PRESENT = DEPTH  # the row of the clock at `now`; the rows of a sprint follow
 class Memory:
     """Sizes, addresses of tables, and what there is one of."""
 
-    # Sizes: groups, arms of the largest group, dims; dims of a unit, normals for a point of it, units.
+    # Sizes: groups, arms of the largest group, dims, tests of a group against all others; dims of a
+    # unit, normals for a point of it, units.
     N: int
     K: int
     D: int
+    watches: int
     columns: int
     noises: int
     units: int
@@ -82,8 +84,7 @@ class Memory:
     spread: float
     sum_up: float
     sum_low: float
-    # The radius: of TE kind and three numbers; of TE+ (paired) only the factor.
-    paired: int
+    # The radius: of TE kind and three numbers; of TE+ only the factor.
     radius_kind: int
     radius_events: float
     radius_delta: float
@@ -107,8 +108,6 @@ class Group:
 
     active: int  # in G
     accepted: int
-    blocker: int  # of its acceptance
-    side: int  # on which the blocker blocks
     cover: int  # whether it covers others as a possible rejector, or is covered
     own_items: int  # the first item about it
     other_items: int  # the first item about a pair of which it is the other one
@@ -125,10 +124,17 @@ class Envelope:
     rivals: int  # arms that can attain the efficiency in the outer window
     lead: int  # the arm with the largest lower bound
     solid: int  # whether the lower bound outlives the lead
-    blocker: int  # of its resolution
     row: int  # the sprint that its row is of
     low: float
     high: float
+
+
+@record
+class Watch:
+    """Who keeps a group from passing a test against all others: a resolution, or the acceptance."""
+
+    blocker: int
+    side: int  # on which it blocks
 
 
 @record
@@ -243,6 +249,7 @@ layout = Layout(Memory)
 memory = head_at(Memory)  # (address)
 group = layout.table(Group, "N")
 envelope = layout.table(Envelope, "N", "D")
+watch = layout.table(Watch, "N", "watches")  # a resolution for each dim, then the acceptance
 member = layout.table(Member, "N", "K", "D")
 arm = layout.table(Arm, "N", "K")
 row = layout.numbers(float, "N", "D", SPRINT)  # R_i^d at the rounds of a sprint
@@ -286,7 +293,7 @@ def make_memory(
     (units, columns), noises = drifts.shape, factor.shape[1]
     size = words(Point) + columns
     law_sizes = {"units": units, "columns": columns, "noises": noises, "point_size": size}
-    block, m = layout.make(N=N, K=K, D=D, **law_sizes, **rooms)
+    block, m = layout.make(N=N, K=K, D=D, watches=D + 1, **law_sizes, **rooms)
     array(factors(m, 0), factor.size)[:] = factor.ravel()
     view(dim(m, 0), D)["deviation"] = np.sqrt((factor**2).sum(axis=1))
     view(walk(m, 0, 0), drifts.size)["drift"] = drifts.ravel()

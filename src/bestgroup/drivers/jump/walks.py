@@ -99,9 +99,15 @@ def reveal(m: Memory, u: int, when: int) -> None:
     """Make the point of a unit at count `when` known; it must not lie before its first row."""
     p = _last_until(m, u, when)
     if p.time != when:
-        new = _take_row(m)
-        _draw_point(m, u, p, at.point(m, new), when)
-        p.next = new
+        _add_point(m, u, p, when)
+
+
+@bare
+def _add_point(m: Memory, u: int, p: Point, when: int) -> None:
+    """Draw the point of a unit at count `when`, between the point at `p` and the next one."""
+    new = _take_row(m)
+    _draw_point(m, u, p, at.point(m, new), when)
+    p.next = new
 
 
 @bare
@@ -127,8 +133,9 @@ def _draw_point(m: Memory, u: int, p: Point, q: Point, when: int) -> None:
             at.sums(q)[c] = at.sums(p)[c] + share * (at.sums(s)[c] - at.sums(p)[c])
         _add_noise(m, u, at.sums(q), math.sqrt(steps * (1.0 - share)))
     q.time, q.next = when, after
-    for c in range(m.columns):
-        log_value(m, u, c, when, at.sums(q)[c])
+    if m.logged < m.log_room:
+        for c in range(m.columns):
+            log_value(m, u, c, when, at.sums(q)[c])
 
 
 @bare
@@ -189,8 +196,11 @@ def bracket(m: Memory, u: int, first: int, last: int) -> None:
         # Nothing before it is ever read again, so the point there may replace the head: no row is
         # taken.
         _draw_point(m, u, head, head, first)
+    if head.next == 0 or at.point(m, head.next).time > last:
+        if last > first:
+            _add_point(m, u, head, last)
     # On a clock that was faster before, other points may lie between the two.
-    if last > first and (head.next == 0 or at.point(m, head.next).time != last):
+    elif at.point(m, head.next).time < last:
         reveal(m, u, last)
 
 

@@ -3,13 +3,16 @@
 The loops of the engine are written once and call *hooks*. A family binds its kernels to them, and
 the result is compiled for it alone (`bind`). So a family can be read hook by hook:
 
-* its tests: which may fire in a window (`screen`), which of them never will (`is_dead`), which
-  cannot fire for some rounds (`clears`), at which round one may (`candidate`), whether it does and
-  what follows (`judge`, `end_round`);
-* its guards, if a test cannot fire while some pairwise comparisons hold (`guards.py` then brings
-  `clears`, `candidate` and `follow`);
+* its tests: which may fire in a window (`screen`), which of them never will (`is_dead`), whether
+  one that may fire does and what follows (`judge`, `end_round`);
+* its guards, if a test cannot fire while some pairwise comparisons hold (`guards`). Otherwise it
+  says in their place which tests cannot fire for some rounds (`clears`), and when one may
+  (`candidate`);
 * its clock: at which counts arms are read at which rounds. All arms of TE and TE+ have as many pulls
-  as there were rounds (`envelopes.ROUND_CLOCK`); those of EECB follow the clocks of their dims.
+  as there were rounds, as `envelopes` has it; those of EECB follow the clocks of their dims, and put
+  other kernels in the place of these.
+
+Hooks that have a body need not be bound.
 """
 
 from __future__ import annotations
@@ -18,34 +21,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from bestgroup.compile.binding import hook
 from bestgroup.compile.kernel import Kernel
-from bestgroup.compile.records import Numbers
+from bestgroup.compile.records import bare
+from bestgroup.drivers.jump.certificates import guard_risk
 from bestgroup.drivers.jump.memory import Memory, Radii
 from bestgroup.problem.arrays import Bools, Floats, Ints
 from bestgroup.problem.shape import Shape
 
-DONE, CAPPED, STUCK = 0, 1, 2  # how a run ended
 NOBODY = -1  # no group, or no arm
-
-
-def _no_load(m: Memory, rule: Any, cells: int) -> None:
-    """Write nothing."""
-
-
-def _usual_pace(rule: Any) -> int:
-    """Return the pace that suits most algorithms."""
-    return 3
-
-
-def _no_pairs(shape: Shape) -> int:
-    """Return 0: tests of pairs are rare."""
-    return 0
-
-
-def _final(state: Any, accepted: Any, efficiency: Any) -> Any:
-    """Return the state at the end of a run."""
-    return state._replace(accepted=accepted, efficiency=efficiency)
 
 
 class JumpRuns(NamedTuple):
@@ -57,6 +43,25 @@ class JumpRuns(NamedTuple):
     finished: Bools  # [runs]
     distance: Floats  # [runs]
     rejected: Bools  # [runs, N]  rejected groups, also of runs that did not finish
+    efficiency: Floats  # [runs, N, D]  as last known
+
+
+def room_for(runs: int, sizes: tuple[int, int, int]) -> JumpRuns:
+    """Return room for so many outcomes, of sizes (N, K, D)."""
+    N, K, D = sizes
+    return JumpRuns(
+        answers=np.zeros((runs, N), np.bool_),
+        counts=np.zeros((runs, N, K), np.int64),
+        rounds=np.zeros(runs, np.int64),
+        finished=np.zeros(runs, np.bool_),
+        distance=np.zeros(runs),
+        rejected=np.zeros((runs, N), np.bool_),
+        efficiency=np.zeros((runs, N, D)),
+    )
+
+
+def _final(state: Any, accepted: Any, efficiency: Any) -> Any:
+    return state._replace(accepted=accepted, efficiency=efficiency)
 
 
 @dataclass(frozen=True)
@@ -64,20 +69,52 @@ class Family:
     """A family as `engine` uses it; an algorithm names its module in `Kernels.jump`."""
 
     hooks: Mapping[Kernel[..., Any], Kernel[..., Any]] = field(default_factory=dict)
-    load: Callable[[Memory, Any, int], None] = _no_load  # the rule, and so many cells of rounds
-    pace: Callable[[Any], int] = _usual_pace  # outer windows of few groups, see `Memory.pace`
-    pairs: Callable[[Shape], int] = _no_pairs  # tests of pairs of groups that may be items at once
+    # (memory, rule, cells): write what hooks need of the rule, and so many cells of rounds
+    load: Callable[[Memory, Any, int], None] = lambda m, rule, cells: None
+    pace: Callable[[Any], int] = lambda rule: 3  # outer windows of few groups, see `Memory.pace`
+    pairs: Callable[[Shape], int] = lambda shape: 0  # tests of pairs that may be items at once
     final: Callable[[Any, Any, Any], Any] = _final  # the state with these groups and efficiencies
     cells: int = 0  # of rounds, with boundaries of their own
     at_once: Callable[..., JumpRuns] | None = None  # instead of the loops
 
 
-# Tests. Items are numbers; `when`, `now`, `end`, `start` are rounds.
+# Runs. `when`, `now`, `end`, `start` are rounds; items are numbers.
+
+
+@bare
+def begin_run(m: Memory, rule: Any, state: Any) -> None:
+    """Begin a run: nothing but the sets of `Memory`, which are."""
+
+
+@bare
+def end_run(m: Memory, rule: Any, state: Any, limit: int, finished: bool) -> bool:
+    """Write the outcome of a run to `Memory`, and return whether it is finished within the limit."""
+    return finished
+
+
+@bare
+def is_stuck(m: Memory, rule: Any, state: Any) -> bool:
+    """Return whether a run that pulls no arm any more can never be decided."""
+    return False
 
 
 @hook
-def run(m: Memory, rule: Any, state: Any, limit: int) -> Any:
-    """Do one run with at most so many pulls, and return how it ended."""
+def clock_after(state: Any, rule: Any, rounds: int, clock: Ints) -> None:
+    """Set n^d, [D], so many rounds after the state's: the algorithm's `Lockstep.clock`."""
+
+
+@bare
+def begin_sprint(m: Memory, rule: Any, state: Any) -> None:
+    """Prepare the rounds of a sprint: ask more of certificates if much was risked."""
+    guard_risk(m)
+
+
+@bare
+def leave_window(m: Memory) -> None:
+    """Go to the end of the window on top: the round is all that there is of a clock."""
+
+
+# Tests.
 
 
 @hook
@@ -91,23 +128,14 @@ def is_dead(m: Memory, item: int) -> Any:
 
 
 @hook
-def clears(m: Memory, item: int, now: int, end: int) -> Any:
-    """Return whether an item surely cannot fire in (now, end], the window on top."""
-
-
-@hook
-def candidate(m: Memory, item: int, start: int) -> Any:
-    """Return the first round from `start` on, in the sprint, at which an item may fire, or NEVER."""
-
-
-@hook
 def judge(m: Memory, rule: Any, state: Any, item: int, when: int) -> None:
     """Let an item that may fire at a round fire, or look for its next candidate."""
 
 
-@hook
-def end_round(m: Memory) -> Any:
+@bare
+def end_round(m: Memory) -> bool:
     """Do what follows from the whole of the last round with events; whether anything did."""
+    return False
 
 
 @hook
@@ -124,68 +152,29 @@ def is_stale(high: float, low: float, threshold: float) -> Any:
 
 
 @hook
-def guard_count(m: Memory, item: int) -> Any:
-    """Return the number of guards of an item."""
-
-
-@hook
 def guard(m: Memory, item: int, k: int, radii: Radii) -> Any:
     """Return (i, j, d, arm, threshold): R_i^d is less than that above R_j^d, or above an arm of j."""
 
 
-@hook
-def has_blocker(m: Memory, item: int) -> Any:
+@bare
+def guard_count(m: Memory, item: int) -> int:
+    """Return the number of guards of an item."""
+    return 1
+
+
+@bare
+def has_blocker(m: Memory, item: int) -> bool:
     """Return whether the group that keeps an item from firing, if it is about one, is in G."""
+    return True
 
 
-@hook
-def find_blocker(m: Memory, item: int, beta: float) -> Any:
+@bare
+def find_blocker(m: Memory, item: int, beta: float) -> bool:
     """Find a group that keeps an item from firing; whether there is one."""
+    return False
 
 
-@hook
-def is_barred(m: Memory, item: int, beta: float) -> Any:
+@bare
+def is_barred(m: Memory, item: int, beta: float) -> bool:
     """Return whether the envelopes alone keep an item from firing while radii are above beta."""
-
-
-# The clock.
-
-
-@hook
-def bounds_of(m: Memory, i: int, j: int, d: int, now: int, end: int) -> Any:
-    """Return bounds of the mean of an arm over (now, end], which end in a known point."""
-
-
-@hook
-def means_of(m: Memory, i: int, j: int, d: int) -> Numbers:  # type: ignore[empty-body]
-    """Return the means of an arm at the rounds of the sprint, made known; valid until asked again."""
-
-
-@hook
-def stays_under(m: Memory, i: int, j: int, d: int, level: float) -> Any:
-    """Return whether the mean of an arm surely stays below a level in the sprint."""
-
-
-@hook
-def follow(m: Memory, item: int) -> Any:
-    """Go on in time while an item is the only live one; returns NOT_ALONE, WENT or FOUND."""
-
-
-@hook
-def enter_window(m: Memory, rule: Any) -> None:
-    """Prepare the window on top, the first half of the one below."""
-
-
-@hook
-def leave_window(m: Memory) -> None:
-    """Go to the end of the window on top."""
-
-
-@hook
-def begin_sprint(m: Memory, rule: Any) -> None:
-    """Prepare the rounds of a sprint."""
-
-
-@hook
-def forget_sprint(m: Memory) -> None:
-    """Forget the efficiencies at the rounds of a sprint: who attains them may change."""
+    return False

@@ -13,12 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from bestgroup.algorithms.triple_elimination import (
-    apart_margin,
-    apart_wanted,
-    excess_margin_in,
-    reject_margin_in,
-)
+from bestgroup.algorithms import triple_elimination as te
 from bestgroup.compile.records import bare
 from bestgroup.drivers.jump import memory as at
 from bestgroup.drivers.jump.envelopes import screen_envelope
@@ -30,6 +25,7 @@ REJECT, RESOLVE, STALE, ACCEPT = range(4)  # kinds of items, in the order of a r
 ITEM = -2  # a blocker that an item keeps
 FEW = 16  # so many groups are compared each with each
 _MOST_COVERS = 32
+LOW, HIGH, NOTED = range(3)  # where an efficiency is: in its envelope, or as last noted
 PLAIN, COVERS, COVERED = 0, 1, 2  # a group among the possible rejectors
 
 
@@ -43,9 +39,8 @@ def screen(m: Memory, rule: Any, state: Any, now: int, end: int) -> None:
             for d in range(m.D):
                 env = at.envelope(m, i, d)
                 if env.open:
-                    threshold = 2.0 * beta * at.dim(m, d).scale
                     stale = STALE if rule.options.arms else -1
-                    screen_envelope(m, i, d, now, end, threshold, stale)
+                    screen_envelope(m, i, d, now, end, 2.0 * beta * at.dim(m, d).scale, stale)
                 else:
                     # Resolved: a value, which no window can move.
                     env.low = env.high = at.values(m, i)[d]
@@ -53,11 +48,10 @@ def screen(m: Memory, rule: Any, state: Any, now: int, end: int) -> None:
     _screen_rejections(m, beta)
     for i in range(m.N):
         if at.group(m, i).active:
-            if rule.options.dimensions:
-                for d in range(m.D):
-                    if at.envelope(m, i, d).open:
-                        block_resolution(m, i, d, beta, 0)
-            block_acceptance(m, i, beta, 0)
+            for d in range(m.D if rule.options.dimensions else 0):
+                if at.envelope(m, i, d).open:
+                    find_block(m, i, d, beta, 0)
+            find_block(m, i, m.D, beta, 0)
 
 
 @bare
@@ -87,7 +81,7 @@ def may_reject(m: Memory, i: int, j: int, beta: float) -> bool:
     for d in range(m.D):
         low, high = at.envelope(m, i, d).low, at.envelope(m, j, d).high
         # The largest margin over the envelopes, with a number below all radii of the window.
-        if reject_margin_in(low, high, beta, at.dim(m, d).scale) < 0.0:
+        if te.reject_margin_in(low, high, beta, at.dim(m, d).scale) < 0.0:
             return False
     return True
 
@@ -100,7 +94,7 @@ def _blocking_dim(m: Memory, i: int, j: int, beta: float) -> int:
         scale = at.dim(m, d).scale
         # By middles, in units of the noise: a guess at which dim holds out longest. Any dim would
         # be right.
-        margin = reject_margin_in(_middle(m, i, d), _middle(m, j, d), beta, scale) / scale
+        margin = te.reject_margin_in(_middle(m, i, d), _middle(m, j, d), beta, scale) / scale
         if margin < least:
             best, least = d, margin
     return best
@@ -124,7 +118,7 @@ def _screen_rejections(m: Memory, beta: float) -> None:
         possible = at.group(m, i).active != 0
         for d in range(m.D):
             low, dim = at.envelope(m, i, d).low, at.dim(m, d)
-            possible = possible and reject_margin_in(low, dim.top, beta, dim.scale) >= 0.0
+            possible = possible and te.reject_margin_in(low, dim.top, beta, dim.scale) >= 0.0
         if possible:
             # Covers cost up to 32 passes over the groups, so they wait until somebody may be
             # rejected at all.
@@ -180,105 +174,88 @@ def _cover_groups(m: Memory) -> None:
                     at.group(m, j).cover = COVERED
 
 
-# Resolution.
+# Resolution and acceptance.
 
 
 @bare
-def block_resolution(m: Memory, i: int, d: int, beta: float, when: int) -> None:
-    """Find a group that blocks the resolution of dim d of i over the outer window, or make an item."""
-    env = at.envelope(m, i, d)
-    j = env.blocker
-    # The watched blocker still blocks: one comparison instead of N.
-    if j >= 0 and at.group(m, j).active and not _may_part(m, i, j, d, beta):
-        return
-    j = nearest_group(m, i, d, beta)
-    if j != NOBODY and not _may_part(m, i, j, d, beta):
-        env.blocker = j
-    else:
-        env.blocker = ITEM
-        add_blocked(m, RESOLVE, i, j, d, when)
+def find_block(m: Memory, i: int, d: int, beta: float, when: int) -> None:
+    """Find a group that blocks a test of i over the outer window, or make an item of it.
 
-
-@bare
-def _may_part(m: Memory, i: int, j: int, d: int, beta: float) -> bool:
-    """Return whether i and j are apart enough in dim d somewhere in the envelopes."""
-    own, other, dim = at.envelope(m, i, d), at.envelope(m, j, d), at.dim(m, d)
-    wanted = apart_wanted(beta, dim.scale, dim.epsilon)
-    return apart_margin(own.low, own.high, other.low, other.high, wanted) >= 0.0
-
-
-@bare
-def nearest_group(m: Memory, i: int, d: int, beta: float) -> int:
-    """Return a group that blocks a resolution over the outer window, else the nearest."""
-    best, least = NOBODY, np.inf
-    for j in range(m.N):
-        if at.group(m, j).active and j != i:
-            distance = abs(_middle(m, i, d) - _middle(m, j, d))
-            if distance < least:
-                best, least = j, distance
-                # Any sure blocker will do; a nearer one would be looked for in vain.
-                if not _may_part(m, i, j, d, beta):
-                    break
-    return best
-
-
-# Acceptance.
-
-
-@bare
-def block_acceptance(m: Memory, i: int, beta: float, when: int) -> None:
-    """Find a group that blocks the acceptance of i over the outer window, or make an item.
-
-    P_2 is the set of groups i with M_epsilon(i, j) >= 2 beta and M_epsilon(j, i) >= 2 beta for all
-    j in G: for j in P_1 the second holds by definition, and a j outside P_1 is what line 15 asks it
-    of. So one j blocks i, on one of two sides: 0 if i does not stand against j, 1 if j does not
-    stand against i.
+    The test is the resolution of dim d, or the acceptance if d is D. P_2 is the set of groups i with
+    M_epsilon(i, j) >= 2 beta and M_epsilon(j, i) >= 2 beta for all j in G: for j in P_1 the second
+    holds by definition, and a j outside P_1 is what line 15 asks it of. So one j blocks i, on one of
+    two sides: 0 if i does not stand against j, 1 if j does not stand against i.
     """
-    group = at.group(m, i)
-    j = group.blocker
-    # The watched blocker first, on the side where it blocked.
-    if j >= 0 and at.group(m, j).active:
-        one, two = (i, j) if group.side == 0 else (j, i)
-        if not _may_stand(m, one, two, beta):
-            return
-    j, side, blocked = beaten_by(m, i, beta)
-    if blocked:
-        group.blocker, group.side = j, side
-    else:
-        group.blocker = ITEM
-        add_blocked(m, ACCEPT, i, j, side, when)
+    watch = at.watch(m, i, d)
+    j = watch.blocker
+    # The watched blocker still blocks, on the side where it blocked: one comparison instead of N.
+    if j >= 0 and at.group(m, j).active and not _may_pass(m, i, j, d, watch.side, beta):
+        return
+    watch.blocker, watch.side, blocks = blocker_of(m, i, d, beta)
+    if not blocks:
+        kind, about = (ACCEPT, watch.side) if d == m.D else (RESOLVE, d)
+        add_blocked(m, kind, i, watch.blocker, about, when)
+        watch.blocker = ITEM
 
 
 @bare
-def _may_stand(m: Memory, i: int, j: int, beta: float) -> bool:
-    """Return whether i is not beaten by j somewhere in the envelopes."""
-    for d in range(m.D):
-        high, low, dim = at.envelope(m, i, d).high, at.envelope(m, j, d).low, at.dim(m, d)
-        if excess_margin_in(high, low, beta, dim.scale, dim.epsilon) >= 0.0:
-            return True
-    return False
-
-
-@bare
-def beaten_by(m: Memory, i: int, beta: float) -> tuple[int, int, bool]:
-    """Return a group that blocks the acceptance of i, the side, and whether it surely does.
+def blocker_of(m: Memory, i: int, d: int, beta: float) -> tuple[int, int, bool]:
+    """Return a group that blocks a test of i, the side, and whether it surely does.
 
     Surely: over the whole outer window. If none does, the one that seems to block longest.
     """
     best, side, least = NOBODY, 0, np.inf
     for j in range(m.N):
-        if not at.group(m, j).active or j == i:
-            continue
-        for turned in range(2):
-            one, two = (i, j) if turned == 0 else (j, i)
-            most = -np.inf
-            for d in range(m.D):
-                dim, own, other = at.dim(m, d), _middle(m, one, d), _middle(m, two, d)
-                margin = excess_margin_in(own, other, beta, dim.scale, dim.epsilon)
-                most = max(most, margin / dim.scale)
-            # The side that is farthest from standing blocks longest.
-            if most < least:
-                best, side, least = j, turned, most
-                if not _may_stand(m, one, two, beta):
-                    return j, turned, True
+        if at.group(m, j).active and j != i:
+            for turned in range(2 if d == m.D else 1):
+                if d < m.D:
+                    ahead = abs(_middle(m, i, d) - _middle(m, j, d))
+                else:
+                    # The side that is farthest from standing blocks longest.
+                    one, two = (i, j) if turned == 0 else (j, i)
+                    ahead = _lead(m, one, two, beta)
+                if ahead < least:
+                    best, side, least = j, turned, ahead
+                    # Any sure blocker will do; a better one would be looked for in vain.
+                    if not _may_pass(m, i, j, d, turned, beta):
+                        return j, turned, True
     return best, side, False
+
+
+@bare
+def _may_pass(m: Memory, i: int, j: int, d: int, side: int, beta: float) -> bool:
+    """Return whether i passes its test against j somewhere in the envelopes."""
+    if d == m.D:
+        one, two = (i, j) if side == 0 else (j, i)
+        return stands(m, one, HIGH, two, LOW, beta)
+    own, other, dim = at.envelope(m, i, d), at.envelope(m, j, d), at.dim(m, d)
+    wanted = te.apart_wanted(beta, dim.scale, dim.epsilon)
+    return te.apart_margin(own.low, own.high, other.low, other.high, wanted) >= 0.0
+
+
+@bare
+def _lead(m: Memory, i: int, j: int, beta: float) -> float:
+    """Return by how much i seems to stand against j in its best dim, in units of the noise."""
+    most = -np.inf
+    for d in range(m.D):
+        dim, own, other = at.dim(m, d), _middle(m, i, d), _middle(m, j, d)
+        margin = te.excess_margin_in(own, other, beta, dim.scale, dim.epsilon)
+        most = max(most, margin / dim.scale)
+    return most
+
+
+@bare
+def stands(m: Memory, i: int, own: int, j: int, other: int, beta: float) -> bool:
+    """Return whether i is not beaten by j, with the efficiencies LOW or HIGH in envelopes or NOTED."""
+    for d in range(m.D):
+        one, two, dim = _value(m, i, d, own), _value(m, j, d, other), at.dim(m, d)
+        if te.excess_margin_in(one, two, beta, dim.scale, dim.epsilon) >= 0.0:
+            return True
+    return False
+
+
+@bare
+def _value(m: Memory, i: int, d: int, where: int) -> float:
+    if where == NOTED:
+        return at.values(m, i)[d]
+    return at.envelope(m, i, d).low if where == LOW else at.envelope(m, i, d).high

@@ -1,11 +1,8 @@
-"""Arms on the clocks of EECB: their counts, and envelopes of their means between two clocks.
+"""Arms on clocks of their dims: their counts, and envelopes of their means between two clocks.
 
-n^d is a function of the round alone. Each round adds 1 to the n^d with the largest effect w^d
-beta(n^d), the first of equals. Effects decrease, so after r - 1 rounds the effects that were used
-are the r - 1 largest of all (d, n): the clock of a round is the vector with the right sum of which
-no unused effect comes before a used one. It is solved for near its neighbours and then put right
-one by one. An arm has been pulled max(n^d over the dims it is active in) times, or as often as it
-was when it was last eliminated from a dim, if that is more.
+n^d is a function of the round alone, the algorithm's `Lockstep.clock`. An arm has been pulled max(n^d
+over the dims it is active in) times, or as often as it was when it was last eliminated from a dim,
+if that is more.
 
 Clocks are kept in rows: one for the end of each window, PRESENT for now, then one for each round of
 a sprint. Over a window the count of an arm goes from one number to another, and known points may
@@ -22,27 +19,16 @@ from typing import Any
 import numpy as np
 
 from bestgroup.algorithms.protocol import Rule
-from bestgroup.compile.kernel import kernel
 from bestgroup.compile.records import Numbers, bare
+from bestgroup.drivers.jump import envelopes, families, guards
 from bestgroup.drivers.jump import memory as at
 from bestgroup.drivers.jump.certificates import ROUNDING
-from bestgroup.drivers.jump.envelopes import front
-from bestgroup.drivers.jump.families import (
-    NOBODY,
-    begin_sprint,
-    bounds_of,
-    enter_window,
-    forget_sprint,
-    leave_window,
-    means_of,
-    stays_under,
-)
+from bestgroup.drivers.jump.envelopes import front, keeps_below
+from bestgroup.drivers.jump.families import NOBODY, clock_after
 from bestgroup.drivers.jump.memory import PRESENT, Memory
 from bestgroup.drivers.jump.walks import advance, bounds, bracket, insert, reveal, reveal_stretch
 from bestgroup.drivers.jump.windows import top_end
-from bestgroup.inference.radii import radius_at, radius_below
-
-_TRIES = 30
+from bestgroup.inference.radii import radius_below
 
 
 @bare
@@ -64,113 +50,25 @@ def count_at(m: Memory, i: int, j: int, row: int) -> int:
 
 
 @bare
-def pulls_at(m: Memory, row: int) -> int:
-    """Return the pulls of all arms at a clock."""
-    total = 0
-    for i in range(m.N):
-        for j in range(m.K):
-            total += count_at(m, i, j, row)
-    return total
+def set_clock(m: Memory, rule: Rule, state: Any, row: int, before: int, when: int) -> None:
+    """Set a clock to that of round `when`, from that of round `before`: now, or in the sprint.
 
-
-@kernel
-def effect_of(rule: Rule, d: int, n: int) -> float:
-    """Return w^d beta(n), as EECB compares it."""
-    return rule.weights[d] * rule.scale[d] * radius_at(rule.radius, n)
-
-
-@bare
-def set_clock(m: Memory, rule: Rule, row: int, when: int, near: int, share: float) -> None:
-    """Set a clock to that of round `when`; its guess lies `share` of the way from now to `near`."""
+    A guess lies between the clock of now and that of the window below, or is in proportion to it.
+    """
+    state.round[0] = before
     for d in range(m.D):
-        now, far = at.clock(m, PRESENT, d).count, at.clock(m, near, d).count
-        at.clock(m, row, d).count = max(1, now + int(share * (far - now)))
-    # The first round pulls every dim once; each later one adds 1 to one clock.
-    total = when - 1 + m.D
-    _approach(m, rule, row, total)
-    _put_right(m, rule, row, total)
-    set_radii(m, rule, row)
-
-
-@bare
-def _approach(m: Memory, rule: Rule, row: int, total: int) -> None:
-    """Move a clock close to that with this sum whose effects are alike: beta(n) is about n^(-1/2)."""
-    # Newton's method for one common level of all effects; near enough is enough, as the next
-    # function is exact.
-    for _ in range(_TRIES):
-        missing, weighted, widths = float(total), 0.0, 0.0
-        for d in range(m.D):
-            clock = at.clock(m, row, d)
-            clock.radius = effect_of(rule, d, clock.count)
-            missing -= clock.count
-            weighted += 2.0 * clock.count
-            widths += 2.0 * clock.count / clock.radius
-        level, moved = (weighted - missing) / widths, 0
-        for d in range(m.D):
-            clock = at.clock(m, row, d)
-            n = clock.count
-            step = 2.0 * n * (1.0 - level / clock.radius)
-            # A step far off would leave the region where beta(n) is like n^(-1/2).
-            there = max(1, n + round(min(max(step, -0.5 * n), 2.0 * n + 2.0)))
-            moved = max(moved, abs(there - n))
-            clock.count = there
-        if moved <= 1:
-            return
-
-
-@bare
-def _put_right(m: Memory, rule: Rule, row: int, total: int) -> None:
-    """Move a clock to the one with this sum of which no unused effect comes before a used one."""
-    # Exact, with the comparisons of the algorithm: ties go to the first dim, as its argmax does.
-    missing = total
-    for d in range(m.D):
-        missing -= at.clock(m, row, d).count
-    while True:
-        first, most, last, least = -1, -1.0, -1, math.inf
-        for d in range(m.D):
-            n = at.clock(m, row, d).count
-            unused = effect_of(rule, d, n)
-            if unused > most:
-                first, most = d, unused
-            if n > 1:
-                used = effect_of(rule, d, n - 1)
-                if used <= least:
-                    last, least = d, used
-        wrong = last >= 0 and (most > least or (most == least and first < last))
-        if missing > 0 or (missing == 0 and wrong):
-            at.clock(m, row, first).count += 1
-            missing -= 1
-        elif missing < 0:
-            at.clock(m, row, last).count -= 1
-            missing += 1
-        else:
-            return
-
-
-@bare
-def next_clock(m: Memory, rule: Rule, row: int, before: int) -> None:
-    """Set a clock to that of the round after another one's."""
-    focus, most = 0, -1.0
-    for d in range(m.D):
-        n = at.clock(m, before, d).count
-        at.clock(m, row, d).count = n
-        # Before the first round, which pulls all dims.
-        if n == 0:
-            focus = -1
-        elif focus >= 0 and effect_of(rule, d, n) > most:
-            focus, most = d, effect_of(rule, d, n)
-    for d in range(m.D):
-        if focus < 0 or d == focus:
-            at.clock(m, row, d).count += 1
-    set_radii(m, rule, row)
-
-
-@bare
-def set_radii(m: Memory, rule: Rule, row: int) -> None:
-    """Set numbers below the radii at a clock and before it, times the scales."""
+        now = at.clock(m, PRESENT + before - m.now, d).count
+        state.clock[d] = now
+        if row > 0 and when > before + 1:
+            share = (when - before) / (at.window(m, row - 1).end - before)
+            state.clock[d] += int(share * (at.clock(m, row - 1, d).count - now))
+        elif when > before + 1:
+            state.clock[d] += int(now * ((when - before) / before))
+    clock_after(state, rule, when - before, state.clock)
     for d in range(m.D):
         clock = at.clock(m, row, d)
         # Below the radius of all counts up to this one: what a window may rely on.
+        clock.count = state.clock[d]
         clock.radius = rule.scale[d] * radius_below(rule.radius, max(1, clock.count))
 
 
@@ -186,10 +84,10 @@ def copy_clock(m: Memory, source: int, target: int) -> None:
 
 
 @bare
-def _chords(m: Memory, i: int, j: int, d: int, end: int) -> tuple[float, float, float, float]:
-    """Return the least and the largest chord, the spread and the rise of an arm up to a clock."""
+def _chords(m: Memory, i: int, j: int, d: int) -> tuple[float, float, float, float]:
+    """Return the least and the largest chord, the spread and the rise of an arm in the window on top."""
     u, c = at.unit_of(m, i, j, d), at.column_of(m, d)
-    first, last = count_at(m, i, j, PRESENT), count_at(m, i, j, end)
+    first, last = count_at(m, i, j, PRESENT), count_at(m, i, j, m.level)
     bracket(m, u, first, last)
     p = at.point(m, u)
     # Between known points the mean lies between those at the ends but for its bridge, which counts
@@ -211,9 +109,7 @@ def _chords(m: Memory, i: int, j: int, d: int, end: int) -> tuple[float, float, 
 
 
 @bare
-def _upper_chords(
-    m: Memory, i: int, d: int, skip: int, end: int
-) -> tuple[float, float, float, int]:
+def _upper_chords(m: Memory, i: int, d: int, skip: int) -> tuple[float, float, float, int]:
     """Return the largest chord, the spread, the rise, and the number of arms of an efficiency.
 
     The arm `skip` does not count. A rival that its known points keep below the chord of another arm
@@ -222,44 +118,24 @@ def _upper_chords(
     env = at.envelope(m, i, d)
     high, spread, rise, arms = -np.inf, 0.0, 0.0, 0
     if env.lead != skip:
-        _, high, spread, rise = _chords(m, i, env.lead, d, end)
+        _, high, spread, rise = _chords(m, i, env.lead, d)
         arms = 1
     for k in range(env.rivals):
         rival = at.member(m, i, k, d).rival
         if rival in (env.lead, skip):
             continue
         # Below another arm's chord throughout: the maximum over arms does not need it.
-        if arms > 0 and _stays_under_until(m, i, rival, d, high, end):
+        if arms > 0 and keeps_below(m, i, rival, d, high):
             continue
-        _, most, wide, rising = _chords(m, i, rival, d, end)
+        _, most, wide, rising = _chords(m, i, rival, d)
         high, spread, rise = max(high, most), max(spread, wide), max(rise, rising)
         arms += 1
     return high, spread, rise, max(arms, 1)
 
 
 @bare
-def _stays_under_until(m: Memory, i: int, j: int, d: int, level: float, end: int) -> bool:
-    """Return whether the mean of an arm surely stays below a level up to the clock in row `end`.
-
-    Points are made known at ends of windows, the farthest first, as long as that may help.
-    """
-    u, column, band = at.unit_of(m, i, j, d), at.column_of(m, d), at.dim(m, d).band
-    first, last = count_at(m, i, j, PRESENT), count_at(m, i, j, end)
-    advance(m, u, first)
-    if bounds(m, u, column, band, max(1, first), last)[1] < level:
-        return True
-    for row in range(m.level):
-        when, after = count_at(m, i, j, row), at.point(m, u).next
-        if when > first and (after == 0 or when < at.point(m, after).time):
-            reveal(m, u, when)
-            if bounds(m, u, column, band, max(1, first), last)[1] < level:
-                return True
-    return False
-
-
-@bare
-def worth_apart(m: Memory, i: int, j: int, level: float, end: int) -> tuple[float, float]:
-    """Return the room of R_i . w - R_j . w below a level from now on, and the band that it needs.
+def worth_apart(m: Memory, i: int, j: int, level: float) -> tuple[float, float]:
+    """Return the room of R_i . w - R_j . w below a level in the window, and the band it needs.
 
     The walks of a group depend on each other if dims do; otherwise their variances add up.
     """
@@ -272,11 +148,11 @@ def worth_apart(m: Memory, i: int, j: int, level: float, end: int) -> tuple[floa
             weight = at.dim(m, d).weight
             factor = weight * at.dim(m, d).band
             if side == 0:
-                chord, spread, rise, many = _upper_chords(m, i, d, NOBODY, end)
+                chord, spread, rise, many = _upper_chords(m, i, d, NOBODY)
                 total += weight * chord
                 arms *= many
             else:
-                chord, _, spread, rise = _chords(m, j, front(m, j, d, NOBODY), d, end)
+                chord, _, spread, rise = _chords(m, j, front(m, j, d, NOBODY), d)
                 total -= weight * chord
             size += weight * abs(chord)
             rises += factor * rise
@@ -290,12 +166,12 @@ def worth_apart(m: Memory, i: int, j: int, level: float, end: int) -> tuple[floa
 
 
 @bare
-def arm_apart(m: Memory, i: int, j: int, d: int, level: float, end: int) -> tuple[float, float]:
-    """Return the room of R_i^d - mean of arm j below a level from now on, and the band it needs."""
-    chord, spread, rise, arms = _upper_chords(m, i, d, j, end)
+def arm_apart(m: Memory, i: int, j: int, d: int, level: float) -> tuple[float, float]:
+    """Return the room of R_i^d - mean of arm j below a level in the window, and the band it needs."""
+    chord, spread, rise, arms = _upper_chords(m, i, d, j)
     if chord == -np.inf:  # the arm is alone, and the last arm is never eliminated
         return np.inf, 0.0
-    low, _, wide, rising = _chords(m, i, j, d, end)
+    low, _, wide, rising = _chords(m, i, j, d)
     band = math.sqrt(spread * spread + wide * wide) + m.lift * (rise + rising)
     m.passed += arms
     room = level - (chord - low) - ROUNDING * (abs(level) + abs(chord) + abs(low))
@@ -378,16 +254,15 @@ def _bounds_by_clock(m: Memory, i: int, j: int, d: int, now: int, end: int) -> t
 
 
 @bare
-def _stays_under(m: Memory, i: int, j: int, d: int, level: float) -> bool:
-    return _stays_under_until(m, i, j, d, level, row_of(m, m.stop))
+def _first_count(m: Memory, i: int, j: int) -> int:
+    # Its count may stay what it is now.
+    return max(1, count_at(m, i, j, PRESENT))
 
 
 @bare
-def _enter_window(m: Memory, rule: Rule) -> None:
-    """Set the clock of the window on top, the first half of the one below."""
-    end = at.window(m, m.level - 1).end
-    share = (top_end(m) - m.now) / (end - m.now)
-    set_clock(m, rule, m.level, top_end(m), m.level - 1, share)
+def _enter_window(m: Memory, rule: Rule, state: Any) -> None:
+    """Set the clock of the window on top."""
+    set_clock(m, rule, state, m.level, m.now, top_end(m))
 
 
 @bare
@@ -397,10 +272,10 @@ def _leave_window(m: Memory) -> None:
 
 
 @bare
-def _begin_sprint(m: Memory, rule: Rule) -> None:
+def _begin_sprint(m: Memory, rule: Rule, state: Any) -> None:
     """Set the clocks of the rounds of a sprint."""
-    for k in range(m.stop - m.start):
-        next_clock(m, rule, PRESENT + 1 + k, PRESENT + k)
+    for when in range(m.start, m.stop):
+        set_clock(m, rule, state, row_of(m, when + 1), when, when + 1)
 
 
 @bare
@@ -414,12 +289,13 @@ def _forget_sprint(m: Memory) -> None:
                 at.envelope(m, i, d).row = -1
 
 
-EFFECT_CLOCK: dict[Any, Any] = {
-    bounds_of: _bounds_by_clock,
-    means_of: _means_by_clock,
-    stays_under: _stays_under,
-    enter_window: _enter_window,
-    leave_window: _leave_window,
-    begin_sprint: _begin_sprint,
-    forget_sprint: _forget_sprint,
+CLOCKS: dict[Any, Any] = {
+    envelopes.count_at: count_at,
+    envelopes.first_count: _first_count,
+    envelopes.bounds_of: _bounds_by_clock,
+    envelopes.means_of: _means_by_clock,
+    envelopes.forget_sprint: _forget_sprint,
+    families.begin_sprint: _begin_sprint,
+    families.leave_window: _leave_window,
+    guards.enter_window: _enter_window,
 }

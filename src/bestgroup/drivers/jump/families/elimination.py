@@ -13,99 +13,47 @@ from __future__ import annotations
 
 from typing import Any
 
+from bestgroup.algorithms import triple_elimination as te
 from bestgroup.algorithms.protocol import Rule
-from bestgroup.algorithms.triple_elimination import (
-    State,
-    apart_margin,
-    apart_wanted,
-    excess_margin_in,
-    is_stuck,
-    reject_margin_in,
-    stale_margin,
-)
 from bestgroup.compile.kernel import kernel
 from bestgroup.compile.records import bare
 from bestgroup.drivers.jump import families
 from bestgroup.drivers.jump import memory as at
-from bestgroup.drivers.jump.envelopes import (
-    LOST,
-    NO_RIVAL,
-    ROUND_CLOCK,
-    drop_rival,
-    note_efficiency,
-)
-from bestgroup.drivers.jump.families import CAPPED, DONE, NOBODY, STUCK, Family, candidate
+from bestgroup.drivers.jump.engine import reconsider
+from bestgroup.drivers.jump.envelopes import LOST, NO_RIVAL, drop_rival, note_efficiency
+from bestgroup.drivers.jump.families import NOBODY, Family
 from bestgroup.drivers.jump.families.blockers import (
     ACCEPT,
     COVERS,
+    HIGH,
+    LOW,
+    NOTED,
     REJECT,
     RESOLVE,
     STALE,
-    beaten_by,
-    block_acceptance,
-    block_resolution,
+    blocker_of,
+    find_block,
     has_wide_envelope,
     may_reject,
-    nearest_group,
     screen,
+    stands,
 )
-from bestgroup.drivers.jump.guards import PAIR_GUARDS, set_radii
+from bestgroup.drivers.jump.guards import candidate
 from bestgroup.drivers.jump.memory import UNUSED, Memory, Radii
-from bestgroup.drivers.jump.windows import (
-    go_through,
-    move,
-    outer_length,
-    reconsider,
-    schedule,
-    start_window,
-    wake_blocked,
-)
+from bestgroup.drivers.jump.windows import move, schedule, wake_blocked
 from bestgroup.inference.radii import radius_at
 
 
 @kernel
-def _run(m: Memory, rule: Rule, state: State, limit: int) -> int:
-    now = 0
-    while m.ended == 0:
-        # A window may not pass the cap: its pulls are known beforehand, as all arms that are left
-        # are pulled once a round.
-        end = now + outer_length(m, now)
-        if m.width > 0:
-            end = min(end, (limit - m.retired) // m.width)
-            if end <= now:
-                return close(m, now, CAPPED)
-        # No arm is pulled any more, so nothing moves but the radius; whether that can still decide
-        # is the algorithm's own question.
-        elif _write_state(m, state) and is_stuck(state, rule):
-            return close(m, now, STUCK)
-        start_window(m, now, end)
-        set_radii(m, at.radii(m, 0), now, end)
-        screen(m, rule, state, now, end)
-        go_through(m, rule, state)
-        now = end
-    return DONE
-
-
-@bare
-def close(m: Memory, now: int, code: int) -> int:
-    """Count the pulls of the arms that are still active, and return the code."""
-    m.round = now
-    for i in range(m.N):
-        for j in range(m.K):
-            if at.arm(m, i, j).count == 0:
-                at.arm(m, i, j).count = now
-    return code
-
-
-@kernel
-def _write_state(m: Memory, state: State) -> bool:
-    """Copy G, D_i and R to a state of the algorithm; returns True."""
+def _is_stuck(m: Memory, rule: Rule, state: te.State) -> bool:
+    # No arm is pulled any more, so nothing moves but the radius; whether that can still decide is
+    # the algorithm's own question, on its own state.
     for i in range(m.N):
         state.groups[i] = at.group(m, i).active != 0
         for d in range(m.D):
             state.dims[i, d] = at.envelope(m, i, d).open != 0
             state.efficiency[i, d] = at.values(m, i)[d]
-    return True
+    return te.is_stuck(state, rule)
 
 
 # Guards.
@@ -141,10 +89,10 @@ def _has_blocker(m: Memory, item: int) -> bool:
 def _find_blocker(m: Memory, item: int, beta: float) -> bool:
     test = at.item(m, item)
     # The blocker that was kept has left G: the next best by the envelopes, without a draw.
-    if test.kind == RESOLVE:
-        test.other = nearest_group(m, test.group, test.dim, beta)
-    else:
-        test.other, test.dim, _ = beaten_by(m, test.group, beta)
+    d = m.D if test.kind == ACCEPT else test.dim
+    test.other, side, _ = blocker_of(m, test.group, d, beta)
+    if test.kind == ACCEPT:
+        test.dim = side
     return test.other != NOBODY
 
 
@@ -173,16 +121,16 @@ def _guard(m: Memory, item: int, k: int, radii: Radii) -> tuple[int, int, int, i
     if kind == ACCEPT:
         side, d = d, k
         dim = at.dim(m, d)
-        threshold = -excess_margin_in(0.0, 0.0, beta, dim.scale, dim.epsilon)
+        threshold = -te.excess_margin_in(0.0, 0.0, beta, dim.scale, dim.epsilon)
         return (i, j, d, NOBODY, threshold) if side == 0 else (j, i, d, NOBODY, threshold)
     dim = at.dim(m, d)
     if kind == STALE:
-        return i, i, d, j, -stale_margin(0.0, 0.0, beta, dim.scale)
+        return i, i, d, j, -te.stale_margin(0.0, 0.0, beta, dim.scale)
     if kind == RESOLVE:
-        wanted = apart_wanted(beta, dim.scale, dim.epsilon)
-        threshold = -apart_margin(0.0, 0.0, 0.0, 0.0, wanted)
+        wanted = te.apart_wanted(beta, dim.scale, dim.epsilon)
+        threshold = -te.apart_margin(0.0, 0.0, 0.0, 0.0, wanted)
         return (j, i, d, NOBODY, threshold) if k == 0 else (i, j, d, NOBODY, threshold)
-    return j, i, d, NOBODY, -reject_margin_in(0.0, 0.0, beta, dim.scale)
+    return j, i, d, NOBODY, -te.reject_margin_in(0.0, 0.0, beta, dim.scale)
 
 
 @bare
@@ -192,16 +140,15 @@ def _reads(m: Memory, item: int, d: int) -> bool:
 
 
 @bare
-def is_stale(high: float, low: float, threshold: float) -> bool:
-    """Return whether an arm with a mean of `low` leaves a dim of efficiency `high`."""
-    return stale_margin(high, low, 0.5 * threshold, 1.0) >= 0.0
+def _is_stale(high: float, low: float, threshold: float) -> bool:
+    return te.stale_margin(high, low, 0.5 * threshold, 1.0) >= 0.0
 
 
 # Judgements, by the margins of the algorithm at one round.
 
 
 @bare
-def _judge(m: Memory, rule: Rule, state: State, item: int, when: int) -> None:
+def _judge(m: Memory, rule: Rule, state: te.State, item: int, when: int) -> None:
     # Guards went by a number below the radius; this is the radius itself, with the algorithm's own
     # expression, so that both engines round alike.
     if _fires(m, item, when, radius_at(rule.radius, when)):
@@ -222,7 +169,7 @@ def _fires(m: Memory, item: int, when: int, beta: float) -> bool:
     if test.kind == STALE:
         i, d, k = test.group, test.dim, when - m.start - 1
         mean = at.means(m, at.unit_of(m, i, test.other, d), at.column_of(m, d))[k]
-        return stale_margin(at.row(m, i, d)[k], mean, beta, at.dim(m, d).scale) >= 0.0
+        return te.stale_margin(at.row(m, i, d)[k], mean, beta, at.dim(m, d).scale) >= 0.0
     return _accepts(m, item, when, beta)
 
 
@@ -232,11 +179,9 @@ def _rejects(m: Memory, item: int, when: int, beta: float) -> bool:
     # The dim that blocked last comes first: it most likely does again.
     for step in range(m.D):
         d = (test.dim + step) % m.D
-        own, other = (
-            note_efficiency(m, test.group, d, when),
-            note_efficiency(m, test.other, d, when),
-        )
-        if reject_margin_in(own, other, beta, at.dim(m, d).scale) < 0.0:
+        own = note_efficiency(m, test.group, d, when)
+        other = note_efficiency(m, test.other, d, when)
+        if te.reject_margin_in(own, other, beta, at.dim(m, d).scale) < 0.0:
             test.dim = d
             return False
     return True
@@ -247,17 +192,17 @@ def _resolves(m: Memory, item: int, when: int, beta: float) -> bool:
     test = at.item(m, item)
     i, d = test.group, test.dim
     own, dim = note_efficiency(m, i, d, when), at.dim(m, d)
-    wanted = apart_wanted(beta, dim.scale, dim.epsilon)
+    wanted = te.apart_wanted(beta, dim.scale, dim.epsilon)
     for j in range(m.N):
         if not at.group(m, j).active or j == i:
             continue
         env = at.envelope(m, j, d)
         # With the ends of the envelope exchanged the margin is the least that any value in it
         # gives: j needs no point.
-        if apart_margin(own, own, env.high, env.low, wanted) >= 0.0:
+        if te.apart_margin(own, own, env.high, env.low, wanted) >= 0.0:
             continue  # apart anywhere in the envelope of j
         other = note_efficiency(m, j, d, when)
-        if apart_margin(own, own, other, other, wanted) < 0.0:
+        if te.apart_margin(own, own, other, other, wanted) < 0.0:
             test.other = j
             return False
     return True
@@ -270,39 +215,20 @@ def _accepts(m: Memory, item: int, when: int, beta: float) -> bool:
     for d in range(m.D):
         note_efficiency(m, i, d, when)
     for j in range(m.N):
-        # Most groups are separate by their envelopes; only the few others are made known at this
-        # round.
-        if not at.group(m, j).active or j == i or _separate(m, i, j, beta):
+        if not at.group(m, j).active or j == i:
+            continue
+        # Most groups block on neither side anywhere in their envelopes; only the few others are made
+        # known at this round.
+        if stands(m, i, NOTED, j, HIGH, beta) and stands(m, j, LOW, i, NOTED, beta):
             continue
         for d in range(m.D):
             note_efficiency(m, j, d, when)
         for side in range(2):
             one, two = (i, j) if side == 0 else (j, i)
-            if not _stands(m, one, two, beta):
+            if not stands(m, one, NOTED, two, NOTED, beta):
                 test.other, test.dim = j, side
                 return False
     return True
-
-
-@bare
-def _stands(m: Memory, i: int, j: int, beta: float) -> bool:
-    """Return whether i, both noted, is not beaten by j."""
-    for d in range(m.D):
-        own, other, dim = at.values(m, i)[d], at.values(m, j)[d], at.dim(m, d)
-        if excess_margin_in(own, other, beta, dim.scale, dim.epsilon) >= 0.0:
-            return True
-    return False
-
-
-@bare
-def _separate(m: Memory, i: int, j: int, beta: float) -> bool:
-    """Return whether j blocks i, which is noted, on neither side, anywhere in j's envelope."""
-    above, below = False, False
-    for d in range(m.D):
-        dim, own, env = at.dim(m, d), at.values(m, i)[d], at.envelope(m, j, d)
-        above = above or excess_margin_in(own, env.high, beta, dim.scale, dim.epsilon) >= 0.0
-        below = below or excess_margin_in(env.low, own, beta, dim.scale, dim.epsilon) >= 0.0
-    return above and below
 
 
 # What follows.
@@ -375,12 +301,9 @@ def _remove_group(m: Memory, i: int, when: int, look: int) -> None:
     for g in range(m.N):
         if at.group(m, g).active:
             left += 1
-            for d in range(m.D):
-                env = at.envelope(m, g, d)
-                if env.open and env.blocker == i:
-                    block_resolution(m, g, d, beta, look)
-            if at.group(m, g).blocker == i:
-                block_acceptance(m, g, beta, look)
+            for d in range(m.watches):
+                if at.watch(m, g, d).blocker == i and (d == m.D or at.envelope(m, g, d).open):
+                    find_block(m, g, d, beta, look)
     m.ended = 1 if left == 0 else 0
 
 
@@ -417,15 +340,13 @@ def _load(m: Memory, rule: Any, cells: int) -> None:
 
 FAMILY = Family(
     hooks={
-        **PAIR_GUARDS,
-        **ROUND_CLOCK,
-        families.run: _run,
+        families.is_stuck: _is_stuck,
         families.screen: screen,
         families.is_dead: _is_dead,
         families.judge: _judge,
         families.end_round: _end_round,
         families.reads: _reads,
-        families.is_stale: is_stale,
+        families.is_stale: _is_stale,
         families.guard_count: _guard_count,
         families.guard: _guard,
         families.has_blocker: _has_blocker,

@@ -16,37 +16,38 @@ import numpy as np
 
 from bestgroup.algorithms import equal_effect as eecb
 from bestgroup.algorithms.protocol import Rule
-from bestgroup.compile.kernel import kernel
 from bestgroup.compile.records import bare, view
-from bestgroup.drivers.jump import families
+from bestgroup.drivers.jump import families, guards
 from bestgroup.drivers.jump import memory as at
 from bestgroup.drivers.jump.certificates import ROUNDING
-from bestgroup.drivers.jump.envelopes import drop_rival, fill_row, note_efficiency, screen_envelope
-from bestgroup.drivers.jump.families import CAPPED, DONE, NOBODY, Family, means_of
+from bestgroup.drivers.jump.engine import reconsider
+from bestgroup.drivers.jump.envelopes import (
+    drop_rival,
+    fill_row,
+    means_of,
+    note_efficiency,
+    screen_envelope,
+)
+from bestgroup.drivers.jump.families import NOBODY, Family
 from bestgroup.drivers.jump.families.clocks import (
-    EFFECT_CLOCK,
+    CLOCKS,
     arm_apart,
     copy_clock,
     count_at,
     keep_points,
-    next_clock,
-    pulls_at,
     row_of,
     set_clock,
     worth_apart,
 )
+from bestgroup.drivers.jump.guards import NOT_ALONE
 from bestgroup.drivers.jump.memory import PRESENT, UNUSED, Memory
 from bestgroup.drivers.jump.windows import (
     NEVER,
-    NOT_ALONE,
     add_blocked,
     add_pair,
     clear_items,
-    go_through,
     move,
-    reconsider,
     schedule,
-    start_window,
     wake_blocked,
 )
 from bestgroup.inference.radii import radius_at
@@ -55,54 +56,42 @@ BEATEN, STALE, LEADER = range(3)  # kinds of items, in the order of a round
 DECIDED, LED = 1, 2  # how a run is over
 
 
-@kernel
-def _run(m: Memory, rule: Rule, state: eecb.State, limit: int) -> int:
-    now, code = 0, -1
+@bare
+def _begin_run(m: Memory, rule: Rule, state: eecb.State) -> None:
     for d in range(m.D):
         at.clock(m, PRESENT, d).count = 0
-    while code < 0:
-        # Pulls of a window depend on the clocks at its end, so the cap is looked for by halving.
-        end = _reachable(m, rule, now, limit)
-        if end == now:
-            _close(m, PRESENT)
-            m.round, code = now, CAPPED
-        # One group from the start: the algorithm stops after its first round.
-        elif _active_groups(m) == 1:
-            _close(m, 0)
-            m.round, code = 1, DONE
-        else:
-            start_window(m, now, end)
-            _screen(m, rule, state, now, end)
-            go_through(m, rule, state)
-            if m.ended != 0:
-                code = _finish(m, rule, state, limit)
-            copy_clock(m, 0, PRESENT)
-            now = end
+
+
+@bare
+def _next_end(m: Memory, rule: Rule, state: eecb.State, limit: int) -> int:
+    """Return the end of the next outer window, whose pulls stay within the limit; sets its clock."""
+    now = m.now
+    end = now + max(1, now // m.pace)
+    while True:
+        set_clock(m, rule, state, 0, now, end)
+        # Pulls depend on the clocks at the end, so the cap is looked for by halving.
+        pulls = 0
+        for i in range(m.N):
+            for j in range(m.K):
+                pulls += count_at(m, i, j, 0)
+        if pulls <= limit or end == now + 1:
+            return end if pulls <= limit else now
+        end = now + max(1, (end - now) // 2)
+
+
+@bare
+def _end_run(m: Memory, rule: Rule, state: eecb.State, limit: int, finished: bool) -> bool:
+    if finished:
+        finished = _finish(m, rule, state, limit)
+    else:
+        _close(m, PRESENT)
     for i in range(m.N):
         # The answer is what is left of G.
         at.group(m, i).accepted = at.group(m, i).active
         for j in range(m.K):
-            at.arm(m, i, j).count = at.arm(m, i, j).own
-    return code
-
-
-@bare
-def _reachable(m: Memory, rule: Rule, now: int, limit: int) -> int:
-    """Return the end of the next outer window, whose pulls stay within the limit; sets its clock."""
-    end = now + max(1, now // m.pace)
-    while True:
-        # There is no clock yet from which to guess the next.
-        if end == 1:
-            next_clock(m, rule, 0, PRESENT)
-        else:
-            for d in range(m.D):
-                at.clock(m, 0, d).count = int(at.clock(m, PRESENT, d).count * (end / now))
-            set_clock(m, rule, 0, end, 0, 1.0)
-        if pulls_at(m, 0) <= limit:
-            return end
-        if end == now + 1:
-            return now
-        end = now + max(1, (end - now) // 2)
+            count = at.arm(m, i, j).own
+            at.arm(m, i, j).count = count if count > 0 else -1
+    return finished
 
 
 @bare
@@ -124,33 +113,29 @@ def _close(m: Memory, row: int) -> None:
 
 
 @bare
-def _finish(m: Memory, rule: Rule, state: eecb.State, limit: int) -> int:
-    """Pull the last batch of the group that is left, unless it is spared."""
+def _finish(m: Memory, rule: Rule, state: eecb.State, limit: int) -> bool:
+    """Pull the last batch of the group that is left, unless it is spared; whether the limit allows it."""
     row, total = row_of(m, m.round), 0
     _close(m, row)
     # A leader is named without a last batch; otherwise the paper's loop pulls once more before it
     # looks at |G|.
     if m.ended == LED or rule.options.early:
-        return DONE
+        return True
     _set_state_clock(m, state, row)
     focus = eecb.focus_at(state.clock, rule)
-    for i in range(m.N):
-        for j in range(m.K):
-            total += at.arm(m, i, j).own + _last_pulls(m, state, i, j, focus)
-    if total > limit:
-        return CAPPED
-    for i in range(m.N):
-        for j in range(m.K):
-            at.arm(m, i, j).own += _last_pulls(m, state, i, j, focus)
+    for batch in range(2):
+        # Counted first, then pulled, if that is within the limit.
+        for i in range(m.N):
+            for j in range(m.K):
+                arm = at.arm(m, i, j)
+                active = at.group(m, i).active != 0 and at.member(m, i, j, focus).active != 0
+                pulled = 1 if active and arm.own == state.clock[focus] else 0
+                total += (arm.own + pulled) * (1 - batch)
+                arm.own += pulled * batch
+        if total > limit:
+            return False
     m.round += 1
-    return DONE
-
-
-@bare
-def _last_pulls(m: Memory, state: eecb.State, i: int, j: int, focus: int) -> int:
-    """Return 1 if an arm is in the batch of the focus, else 0."""
-    active = at.group(m, i).active != 0 and at.member(m, i, j, focus).active != 0
-    return 1 if active and at.arm(m, i, j).own == state.clock[focus] else 0
+    return True
 
 
 @bare
@@ -165,6 +150,11 @@ def _set_state_clock(m: Memory, state: eecb.State, row: int) -> None:
 @bare
 def _screen(m: Memory, rule: Rule, state: eecb.State, now: int, end: int) -> None:
     clear_items(m)
+    if _active_groups(m) == 1:
+        # One group from the start: the algorithm stops after its first round.
+        m.start, m.round, m.ended = 0, 1, LED
+        copy_clock(m, 0, row_of(m, 1))
+        return
     # The sum of all radii at the end of the window: the least threshold in it.
     threshold, top = _threshold_below(m, 0), -np.inf
     for i in range(m.N):
@@ -243,6 +233,17 @@ def _pair_of(m: Memory, item: int) -> tuple[int, int]:
 
 
 @bare
+def _most_apart(m: Memory, item: int) -> float:
+    """Return the most that what an item compares can be apart in the envelopes."""
+    test = at.item(m, item)
+    if test.kind == STALE:
+        env = at.envelope(m, test.group, test.dim)
+        return env.high - at.member(m, test.group, test.other, test.dim).low
+    one, two = _pair_of(m, item)
+    return _high_worth(m, one) - _low_worth(m, two)
+
+
+@bare
 def _is_dead(m: Memory, item: int) -> bool:
     test = at.item(m, item)
     if not at.group(m, test.group).active:
@@ -256,8 +257,9 @@ def _is_dead(m: Memory, item: int) -> bool:
 def _lacks_blocker(m: Memory, item: int) -> bool:
     """Return whether an item has had no blocker, or its blocker has left G."""
     test = at.item(m, item)
-    gone = test.other == NOBODY or not at.group(m, test.other).active
-    return test.kind == LEADER and gone
+    if test.kind != LEADER:
+        return False
+    return test.other == NOBODY or not at.group(m, test.other).active
 
 
 @bare
@@ -271,18 +273,16 @@ def _clears(m: Memory, item: int, now: int, end: int) -> bool:
     test, length = at.item(m, item), end - now
     if length > 2 * test.reach:
         return False
-    level, i, d = _level_below(m, item, m.level), test.group, test.dim
+    level = _level_below(m, item, m.level)
+    if _lacks_blocker(m, item):
+        test.other = _most_worth(m, test.group)
+    if _most_apart(m, item) < level:
+        return True
     if test.kind == STALE:
-        if at.envelope(m, i, d).high - at.member(m, i, test.other, d).low < level:
-            return True
-        room, band = arm_apart(m, i, test.other, d, level, m.level)
+        room, band = arm_apart(m, test.group, test.other, test.dim, level)
     else:
-        if _lacks_blocker(m, item):
-            test.other = _most_worth(m, i)
         one, two = _pair_of(m, item)
-        if _high_worth(m, one) - _low_worth(m, two) < level:
-            return True
-        room, band = worth_apart(m, one, two, level, m.level)
+        room, band = worth_apart(m, one, two, level)
     if room > band:
         test.reach = 4 * length
         return True
@@ -308,24 +308,23 @@ def _most_worth(m: Memory, i: int) -> int:
 def _candidate(m: Memory, item: int, start: int) -> int:
     if start > m.stop:
         return NEVER
-    if at.item(m, item).kind == STALE:
-        return _stale_candidate(m, item, start)
     if _lacks_blocker(m, item):
         return start
-    one, two = _pair_of(m, item)
     # The least level in the sprint: if that is out of reach, no round needs a value.
     level = _level_below(m, item, row_of(m, m.stop))
-    if _high_worth(m, one) - _low_worth(m, two) < level - ROUNDING * abs(level):
+    if _most_apart(m, item) < level - ROUNDING * abs(level):
         return NEVER
-    for d in range(m.D):
-        fill_row(m, one, d)
-        fill_row(m, two, d)
-    for when in range(start, m.stop + 1):
-        k, apart, size = when - m.start - 1, 0.0, 0.0
+    test = at.item(m, item)
+    if test.kind == STALE:
+        fill_row(m, test.group, test.dim)
+        means_of(m, test.group, test.other, test.dim)
+    else:
+        one, two = _pair_of(m, item)
         for d in range(m.D):
-            upper, lower, weight = at.row(m, one, d)[k], at.row(m, two, d)[k], at.dim(m, d).weight
-            apart += weight * (upper - lower)
-            size += weight * (abs(upper) + abs(lower))
+            fill_row(m, one, d)
+            fill_row(m, two, d)
+    for when in range(start, m.stop + 1):
+        apart, size = _apart_at(m, item, when - m.start - 1)
         level = _level_below(m, item, row_of(m, when))
         if apart >= level - ROUNDING * (abs(level) + size):
             return when
@@ -333,19 +332,20 @@ def _candidate(m: Memory, item: int, start: int) -> int:
 
 
 @bare
-def _stale_candidate(m: Memory, item: int, start: int) -> int:
+def _apart_at(m: Memory, item: int, k: int) -> tuple[float, float]:
+    """Return how far apart what an item compares is at a round of the sprint, and its size."""
     test = at.item(m, item)
-    i, j, d = test.group, test.other, test.dim
-    high, level = at.envelope(m, i, d).high, _level_below(m, item, row_of(m, m.stop))
-    if high - at.member(m, i, j, d).low < level - ROUNDING * abs(high):
-        return NEVER
-    row, means = fill_row(m, i, d), means_of(m, i, j, d)
-    for when in range(start, m.stop + 1):
-        best, mean = row[when - m.start - 1], means[when - m.start - 1]
-        level = _level_below(m, item, row_of(m, when))
-        if best - mean >= level - ROUNDING * (level + abs(best) + abs(mean)):
-            return when
-    return NEVER
+    if test.kind == STALE:
+        # The means of the arm were the last that were asked for.
+        best, mean = at.row(m, test.group, test.dim)[k], at.scratch(m)[k]
+        return best - mean, abs(best) + abs(mean)
+    apart, size = 0.0, 0.0
+    one, two = _pair_of(m, item)
+    for d in range(m.D):
+        upper, lower, weight = at.row(m, one, d)[k], at.row(m, two, d)[k], at.dim(m, d).weight
+        apart += weight * (upper - lower)
+        size += weight * (abs(upper) + abs(lower))
+    return apart, size
 
 
 @bare
@@ -363,12 +363,6 @@ def _reads(m: Memory, item: int, d: int) -> bool:
 def _follow(m: Memory, item: int) -> int:
     """Return NOT_ALONE: sums are not followed pair by pair."""
     return NOT_ALONE
-
-
-@bare
-def _end_round(m: Memory) -> bool:
-    """Return False: nothing waits for the end of a round."""
-    return False
 
 
 # Judgements, by the margins of the algorithm at one round.
@@ -475,17 +469,18 @@ def _final(state: Any, accepted: Any, efficiency: Any) -> Any:
 
 FAMILY = Family(
     hooks={
-        **EFFECT_CLOCK,
-        families.run: _run,
+        **CLOCKS,
+        families.begin_run: _begin_run,
+        families.end_run: _end_run,
         families.screen: _screen,
         families.is_dead: _is_dead,
-        families.clears: _clears,
-        families.candidate: _candidate,
         families.judge: _judge,
-        families.end_round: _end_round,
         families.reads: _reads,
         families.is_stale: _is_stale,
-        families.follow: _follow,
+        guards.next_end: _next_end,
+        guards.clears: _clears,
+        guards.candidate: _candidate,
+        guards.follow: _follow,
     },
     load=_load,
     pace=lambda rule: 1,

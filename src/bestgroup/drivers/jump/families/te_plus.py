@@ -13,73 +13,82 @@ own `reject`, `accept` and `refresh_activity` do the rest.
 
 from __future__ import annotations
 
-from bestgroup.algorithms.te_plus.algorithm import (
-    State,
-    above_margin,
-    accept,
-    far_margin,
-    is_open,
-    near_margin,
-    refresh_activity,
-    reject,
-    restart,
-    stale_margin,
-)
-from bestgroup.algorithms.te_plus.radii import PairRule, radius_from
-from bestgroup.compile.kernel import kernel
+from bestgroup.algorithms.te_plus import algorithm as te_plus
+from bestgroup.algorithms.te_plus.algorithm import State
+from bestgroup.algorithms.te_plus.radii import PairRule, cell_of, edges_of, radius_from
 from bestgroup.compile.records import array, bare
-from bestgroup.drivers.jump import families
+from bestgroup.drivers.jump import families, guards
 from bestgroup.drivers.jump import memory as at
-from bestgroup.drivers.jump.envelopes import ROUND_CLOCK, note_efficiency, screen_envelope
-from bestgroup.drivers.jump.families import CAPPED, DONE, NOBODY, Family, candidate
-from bestgroup.drivers.jump.families.elimination import close, eliminate_arm, retire_arms
-from bestgroup.drivers.jump.guards import (
-    FIRST_CELLS,
-    PAIR_GUARDS,
-    boundaries_of,
-    cell_of,
-    set_radii,
-)
-from bestgroup.drivers.jump.memory import LIVE, UNUSED, Memory, Radii
-from bestgroup.drivers.jump.windows import (
-    add_pair,
-    clear_items,
-    first_live,
-    go_through,
-    move,
-    outer_length,
-    schedule,
-    start_window,
-)
+from bestgroup.drivers.jump.envelopes import note_efficiency, screen_envelope
+from bestgroup.drivers.jump.families import NOBODY, Family
+from bestgroup.drivers.jump.families.elimination import eliminate_arm, retire_arms
+from bestgroup.drivers.jump.guards import candidate
+from bestgroup.drivers.jump.memory import LIVE, SPARE, UNUSED, Memory, Radii
+from bestgroup.drivers.jump.walks import OutOfRoom
+from bestgroup.drivers.jump.windows import add_pair, clear_items, first_live, move, schedule
 
 STALE, ABOVE, NEAR, FAR = range(4)  # kinds of items
+_FIRST_CELLS = 128 + 12 * 64  # cells of `cell_of` up to round 2^19
+_BELOW = 1.0 - 1e-12  # a computed radius falls but for rounding
 
 
-@kernel
-def _run(m: Memory, rule: PairRule, state: State, limit: int) -> int:
+@bare
+def _begin_run(m: Memory, rule: PairRule, state: State) -> None:
     # Signs live in the algorithm's own state: its functions decide the rounds, and only pulls and
     # envelopes are kept in memory.
-    restart(state, rule)
+    te_plus.restart(state, rule)
     for i in range(m.N):
         at.group(m, i).undecided, at.group(m, i).changed = 1, 0
-    now, code = 0, DONE
-    m.ended = 0 if state.groups.any() else 1
-    while m.ended == 0 and code == DONE:
-        # Some arm is pulled as long as a group is undecided, so the width is positive here.
-        end = min(now + outer_length(m, now), (limit - m.retired) // m.width)
-        if end <= now:
-            code = close(m, now, CAPPED)
-        else:
-            start_window(m, now, end)
-            set_radii(m, at.radii(m, 0), now, end)
-            _screen(m, rule, state, now, end)
-            go_through(m, rule, state)
-            now = end
+    m.ended = 0 if _undecided(state) > 0 else 1
+
+
+@bare
+def _end_run(m: Memory, rule: PairRule, state: State, limit: int, finished: bool) -> bool:
     for i in range(m.N):
-        # Results are read from memory for all families alike.
         at.group(m, i).accepted = 1 if state.accepted[i] else 0
         at.group(m, i).active = 1 if state.groups[i] else 0
-    return code
+    return finished
+
+
+@bare
+def set_radii(m: Memory, radii: Radii, now: int, end: int) -> None:
+    """Write numbers below all radii of rounds now + 1, ..., end."""
+    # Within a cell of rounds the radius is its boundary divided by the round; at the ends of cells
+    # it falls, too.
+    cell, before = cell_of(end)
+    if cell >= m.cells:
+        raise OutOfRoom()
+    _radii_at(m, radii, cell, end, _BELOW)
+    if now < before:
+        beta, near, stale = radii.beta, radii.near, radii.stale
+        _radii_at(m, radii, cell - 1, before, _BELOW)
+        radii.beta, radii.near = min(beta, radii.beta), min(near, radii.near)
+        radii.stale = min(stale, radii.stale)
+    radii.until = end
+
+
+@bare
+def _radii_at(m: Memory, radii: Radii, cell: int, when: int, share: float) -> None:
+    """Write a share of the radii at a round of a cell."""
+    # The boundaries were computed by the function that the algorithm uses, cell by cell, so that
+    # the radius is the same to the bit.
+    boundary, factor = at.boundary(m, cell), m.radius_factor
+    radii.beta = share * radius_from(boundary[0], factor, when)
+    radii.near = share * radius_from(boundary[1], factor, when)
+    radii.stale = share * radius_from(boundary[2], factor, when)
+
+
+@bare
+def _margin(m: Memory, kind: int, d: int, own: float, other: float, radii: Radii) -> float:
+    """Return the margin of an item of a kind, from the efficiency of its group and the other value."""
+    dim = at.dim(m, d)
+    if kind == STALE:
+        return te_plus.stale_margin(own, other, radii.stale * dim.scale)
+    if kind == NEAR:
+        return te_plus.near_margin(own - other, radii.near * dim.scale, dim.epsilon)
+    if kind == FAR:
+        return te_plus.far_margin(other - own, radii.beta * dim.scale, dim.epsilon)
+    return te_plus.above_margin(other - own, radii.beta * dim.scale)
 
 
 @bare
@@ -103,19 +112,17 @@ def _screen(m: Memory, rule: PairRule, state: State, now: int, end: int) -> None
 @bare
 def _screen_pair(m: Memory, state: State, i: int, j: int) -> None:
     """Make items of the signs of i against j that may be recorded in the envelopes."""
-    radii, open_pair = at.radii(m, 0), is_open(state, i, j)
+    radii, open_pair = at.radii(m, 0), te_plus.is_open(state, i, j)
     for d in range(m.D):
         if state.dims[i, d] and state.dims[j, d]:
-            own, other, dim = at.envelope(m, i, d), at.envelope(m, j, d), at.dim(m, d)
+            own, other = at.envelope(m, i, d), at.envelope(m, j, d)
             # The most that each sign can have over the envelopes.
-            behind, ahead = other.high - own.low, own.high - other.low
-            rho = radii.beta * dim.scale
-            if not state.above[j, i, d] and above_margin(behind, rho) >= 0.0:
+            if not state.above[j, i, d] and _margin(m, ABOVE, d, own.low, other.high, radii) >= 0.0:
                 add_pair(m, ABOVE, i, j, d)
-            if open_pair and near_margin(ahead, radii.near * dim.scale, dim.epsilon) >= 0.0:
+            if open_pair and _margin(m, NEAR, d, own.high, other.low, radii) >= 0.0:
                 add_pair(m, NEAR, i, j, d)
             if open_pair and not state.far[j, i, d]:
-                if far_margin(behind, rho, dim.epsilon) >= 0.0:
+                if _margin(m, FAR, d, own.low, other.high, radii) >= 0.0:
                     add_pair(m, FAR, i, j, d)
 
 
@@ -129,51 +136,24 @@ def _is_dead(m: Memory, item: int) -> bool:
 
 
 @bare
-def _one(m: Memory, item: int) -> int:
-    """Return 1: an item has one guard."""
-    return 1
-
-
-@bare
-def _always(m: Memory, item: int) -> bool:
-    """Return True: an item is about two groups, whatever becomes of others."""
-    return True
-
-
-@bare
-def _never(m: Memory, item: int, beta: float) -> bool:
-    """Return False: there is no blocker besides the guard."""
-    return False
-
-
-@bare
-def _nothing(m: Memory) -> bool:
-    """Return False: a round is decided as a whole."""
-    return False
-
-
-@bare
 def _reads(m: Memory, item: int, d: int) -> bool:
     return at.item(m, item).dim == d
 
 
 @bare
 def _is_stale(high: float, low: float, threshold: float) -> bool:
-    return stale_margin(high, low, threshold) >= 0.0
+    return te_plus.stale_margin(high, low, threshold) >= 0.0
 
 
 @bare
 def _guard(m: Memory, item: int, k: int, radii: Radii) -> tuple[int, int, int, int, float]:
     """Return (i, j, d, arm, threshold) of the guard: its margin at equal efficiencies, negated."""
-    test, dim = at.item(m, item), at.dim(m, at.item(m, item).dim)
+    test = at.item(m, item)
     i, j, d = test.group, test.other, test.dim
+    threshold = -_margin(m, test.kind, d, 0.0, 0.0, radii)
     if test.kind == STALE:
-        return i, i, d, j, -stale_margin(0.0, 0.0, radii.stale * dim.scale)
-    if test.kind == NEAR:
-        return i, j, d, NOBODY, -near_margin(0.0, radii.near * dim.scale, dim.epsilon)
-    if test.kind == FAR:
-        return j, i, d, NOBODY, -far_margin(0.0, radii.beta * dim.scale, dim.epsilon)
-    return j, i, d, NOBODY, -above_margin(0.0, radii.beta * dim.scale)
+        return i, i, d, j, threshold
+    return (i, j, d, NOBODY, threshold) if test.kind == NEAR else (j, i, d, NOBODY, threshold)
 
 
 @bare
@@ -200,24 +180,15 @@ def _judge(m: Memory, rule: PairRule, state: State, item: int, when: int) -> Non
 @bare
 def _fires(m: Memory, item: int, when: int) -> bool:
     """Return whether an item fires at a round."""
-    test = at.item(m, item)
+    test, radii = at.item(m, item), at.radii(m, SPARE)
     i, j, d = test.group, test.other, test.dim
-    # The boundaries were computed by the function that the algorithm uses, cell by cell, so that
-    # the radius is the same to the bit.
-    boundary, dim = at.boundary(m, cell_of(when)[0]), at.dim(m, d)
+    _radii_at(m, radii, cell_of(when)[0], when, 1.0)
     own = note_efficiency(m, i, d, when)
     if test.kind == STALE:
-        mean = at.means(m, at.unit_of(m, i, j, d), at.column_of(m, d))[when - m.start - 1]
-        rho = radius_from(boundary[2], m.radius_factor, when) * dim.scale
-        return stale_margin(own, mean, rho) >= 0.0
-    other = note_efficiency(m, j, d, when)
-    if test.kind == NEAR:
-        rho = radius_from(boundary[1], m.radius_factor, when) * dim.scale
-        return near_margin(own - other, rho, dim.epsilon) >= 0.0
-    rho = radius_from(boundary[0], m.radius_factor, when) * dim.scale
-    if test.kind == FAR:
-        return far_margin(other - own, rho, dim.epsilon) >= 0.0
-    return above_margin(other - own, rho) >= 0.0
+        other = at.means(m, at.unit_of(m, i, j, d), at.column_of(m, d))[when - m.start - 1]
+    else:
+        other = note_efficiency(m, j, d, when)
+    return _margin(m, test.kind, d, own, other, radii) >= 0.0
 
 
 @bare
@@ -262,11 +233,11 @@ def _decide(m: Memory, state: State, kinds: int) -> None:
     # the sets as they are.
     before = _undecided(state)
     if kinds & (1 << ABOVE):
-        reject(state)
+        te_plus.reject(state)
     if kinds & (1 << NEAR) or _undecided(state) < before:
-        accept(state)
+        te_plus.accept(state)
     if kinds & (1 << NEAR | 1 << FAR) or _undecided(state) < before:
-        refresh_activity(state)
+        te_plus.refresh_activity(state)
     m.ended = 1 if _undecided(state) == 0 else 0
 
 
@@ -299,7 +270,7 @@ def _drop(m: Memory, state: State, item: int, own: bool) -> None:
     while item >= 0:
         test = at.item(m, item)
         if test.kind != STALE and test.list != UNUSED:
-            settled = test.kind != ABOVE and not is_open(state, test.group, test.other)
+            settled = test.kind != ABOVE and not te_plus.is_open(state, test.group, test.other)
             if not state.groups[test.group] or settled:
                 move(m, item, UNUSED)
         item = test.next_own if own else test.next_other
@@ -307,29 +278,24 @@ def _drop(m: Memory, state: State, item: int, own: bool) -> None:
 
 def _load(m: Memory, rule: PairRule, cells: int) -> None:
     """Write the radii."""
-    m.paired, m.radius_factor = 1, rule.factor
-    boundaries = boundaries_of(rule.variance, tuple(rule.alphas.tolist()), cells)
-    array(at.boundary(m, 0), boundaries.size)[:] = boundaries.ravel()
+    m.radius_factor = rule.factor
+    edges = edges_of(rule.variance, tuple(rule.alphas.tolist()), cells)
+    array(at.boundary(m, 0), edges.size)[:] = edges.ravel()
 
 
 FAMILY = Family(
     hooks={
-        **PAIR_GUARDS,
-        **ROUND_CLOCK,
-        families.run: _run,
+        families.begin_run: _begin_run,
+        families.end_run: _end_run,
         families.screen: _screen,
         families.is_dead: _is_dead,
         families.judge: _judge,
-        families.end_round: _nothing,
         families.reads: _reads,
         families.is_stale: _is_stale,
-        families.guard_count: _one,
         families.guard: _guard,
-        families.has_blocker: _always,
-        families.find_blocker: _never,
-        families.is_barred: _never,
+        guards.set_radii: set_radii,
     },
     load=_load,
     pairs=lambda shape: shape.groups**2 * shape.dims,
-    cells=FIRST_CELLS,
+    cells=_FIRST_CELLS,
 )

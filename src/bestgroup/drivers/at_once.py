@@ -1,4 +1,4 @@
-"""Algorithms with one plan by jumps: the sums of all pulls of an arm are drawn at once.
+"""Algorithms with one plan: the sums of all pulls of an arm are drawn at once.
 
 The sum of n pulls is n mu + sqrt(n) F z, with F F^T the covariance and z standard normal: the exact
 law, so the distance to it is 0.
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from bestgroup.algorithms.protocol import Algorithm, bodies
-from bestgroup.drivers.jump.families import Family, JumpRuns
+from bestgroup.drivers.jump.families import Family, JumpRuns, room_for
 from bestgroup.inference.tally import Tally
 from bestgroup.problem.arrays import Floats
 
@@ -28,17 +28,16 @@ def _run_at_once(
     empty = Tally(np.zeros((N, K), np.int64), np.zeros((N, K, means.shape[1])))
     pulls = plan(algorithm.init(rule), empty, rule)
     finished = int(pulls.sum()) <= limit
-    counts, answers = np.zeros((runs, N, K), np.int64), np.zeros((runs, N), np.bool_)
+    out = room_for(runs, (N, K, means.shape[1]))
     for k in range(runs if finished else 0):
-        counts[k] = pulls
+        out.counts[k], out.rounds[k], out.finished[k] = pulls, 1, True
         rng, n = np.random.default_rng([_KEY, seed, first + k]), pulls.reshape(-1, 1)
         noise = rng.standard_normal((N * K, root.shape[1])) @ root.T
         sums = n * means + np.sqrt(n) * noise
-        state = step(algorithm.init(rule), Tally(counts[k], sums.reshape(N, K, -1)), rule)
-        answers[k, list(algorithm.answer(state, rule))] = True
-    rounds = np.full(runs, 1 if finished else 0, np.int64)
-    ended, certain = np.full(runs, finished), np.zeros(runs)
-    return JumpRuns(answers, counts, rounds, ended, certain, ~answers & finished)
+        state = step(algorithm.init(rule), Tally(out.counts[k], sums.reshape(N, K, -1)), rule)
+        out.answers[k, list(algorithm.answer(state, rule))] = True
+        out.rejected[k] = ~out.answers[k]
+    return out
 
 
 FAMILY = Family(at_once=_run_at_once)

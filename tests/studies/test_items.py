@@ -6,6 +6,7 @@ import pytest
 import bestgroup as bg
 from bestgroup.errors import EvaluationFailed, InvalidInput
 from bestgroup.problem.items import drawn_order
+from bestgroup.studies.html_report.page import report_html
 
 GROUPS = {"A": ["a1", "a2"], "B": ["b1"], "C": ["c1"]}
 ARMS = ["a1", "a2", "b1", "c1"]
@@ -244,6 +245,7 @@ def test_population_and_stream():
     study = bg.create_study("few", small, bg.ParetoGroups(1e-6), 0.001, "memory")
     run(study)
     assert study.status().state == "stuck"
+    assert "items are used up" in report_html(study)
     bg.delete_study("few", "memory")
     endless = bg.Problem(
         GROUPS, {"right": "max", "wrong": "min"}, bg.Bounded(0, 1), items=bg.Items()

@@ -27,7 +27,7 @@ from bestgroup.problem.arrays import (
 from bestgroup.problem.goals import Goal, check_goal
 from bestgroup.problem.guarantee import Guarantee
 from bestgroup.problem.instance import Instance
-from bestgroup.problem.items import Items, check_items
+from bestgroup.problem.items import Items, check_items, why_stuck
 from bestgroup.problem.measure import Asked, measure_of
 from bestgroup.problem.noise import Noise, SubGaussian, check_noise
 from bestgroup.problem.shape import Shape
@@ -200,9 +200,10 @@ def _replay(reel: Tape, setting: Setting, algorithm: Algorithm, compiled: bool, 
     while not algorithm.is_done(state, rule):
         pulls = check_plan(plan(state, tally, rule), shape, algorithm)
         if not pulls.any() and algorithm.is_stuck(state, rule):
+            why = why_stuck(0 if setting.items is None else setting.items.count)
             raise InvalidInput(
-                f"{algorithm.name!r} is stuck after {len(rounds)} rounds: every dim is resolved at "
-                "values that tie, and with epsilon = 0 no pull can decide; give epsilon > 0"
+                f"{algorithm.name!r} is stuck after {len(rounds)} rounds: {why}; "
+                "give a larger epsilon"
             )
         if opened is not None:
             rounds.append(_round(opened, pulls, shape))

@@ -196,6 +196,17 @@ def check_items(items: Any) -> Items | None:
     raise InvalidInput(f"items must be bg.Items(...) or their number; got {items!r}")
 
 
+def why_stuck(count: int) -> str:
+    """Return why no further pull can decide; `count` is the number of shared items, 0 if none are.
+
+    >>> why_stuck(60)
+    'all 60 items are used up, which do not decide what they were drawn from'
+    """
+    if count:  # a pool is decided by its last item
+        return f"all {count:,} items are used up, which do not decide what they were drawn from"
+    return "groups are tied, and no pull can decide that without slack"
+
+
 @lru_cache(maxsize=16)
 def drawn_order(seed: int, count: int) -> tuple[int, ...]:
     """Return the order in which a study takes its items: a random one, fixed by the study's seed.

@@ -10,6 +10,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 from bestgroup.files.json_values import plain
+from bestgroup.problem.items import why_stuck
 from bestgroup.service.hub import Seen, Watched
 from bestgroup.service.numbers import LABEL, short, short_ends
 from bestgroup.service.plane import ORDER, Plane, make_plane
@@ -99,6 +100,7 @@ class ViewOut(BaseModel):
     answer: list[str]
     more_answers: int
     final: bool
+    stuck: str = Field(description="why no further pull can decide, where the state is stuck")
     observed: int = Field(description="observations that the boxes and statuses rest on")
     counts: dict[GroupStatus, int]
     ahead: int = Field(description="groups that only the observations decide so far")
@@ -135,6 +137,7 @@ def view(watched: Watched, query: ViewQuery, seen: Seen) -> ViewOut:
     first = query.page * query.size
     answer = _answer(spec, head, now)
     workers = _workers(seen, status.workers)
+    items = spec.problem.items
     return ViewOut(
         name=spec.name,
         goal=spec.goal.to_dict(),
@@ -147,6 +150,7 @@ def view(watched: Watched, query: ViewQuery, seen: Seen) -> ViewOut:
         answer=answer[:MOST_LISTED],
         more_answers=max(0, len(answer) - MOST_LISTED),
         final=head.state == "done",
+        stuck=why_stuck((items and items.count) or 0) if status.state == "stuck" else "",
         observed=proof.observed,
         counts=now.counts(),
         ahead=now.ahead,

@@ -54,7 +54,7 @@ function headline(view) {
   if (view.final && view.goal.kind === "top") return `${some} ${sole ? "is the best group" : `are the ${view.goal.m} best groups`}${slack ? ", or within the slack of it" : ""}`;
   if (view.final && view.goal.kind === "map") return `${view.weights?.always.length ? `${listed(view.weights.always)} is best for all weights` : `${some} ${sole ? "is" : "are each"} best for some weights`}${slack ? ", or within the slack of it" : ""}`;
   if (view.final) return view.answer.length === 1 ? `${some} is the Pareto set${slack ? ", up to the slack" : ""}` : `${some} are the Pareto set${slack ? ", up to the slack" : ""}`;
-  if (view.status.state === "stuck") return "No further pull can decide this: groups are tied, and the slack is too small";
+  if (view.status.state === "stuck") return `No further pull can decide this: ${view.stuck}`;
   if (!view.status.told) return "Nothing is known yet";
   const { counts } = view, sure = counts.out + counts["not needed"];
   if (view.answer.length) return `${some} ${sole ? "is" : "are"} in; ${counts.undecided ? `${count(counts.undecided, "group")} still undecided` : `${view.algorithm} has yet to stop`}`;

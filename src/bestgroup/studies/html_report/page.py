@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from bestgroup._version import __version__
+from bestgroup.problem.items import why_stuck
 from bestgroup.problem.markup import Markup, joined, tag
 from bestgroup.problem.status import Status
 from bestgroup.studies.estimates import efficiencies, front, weighted_worths
@@ -83,7 +84,8 @@ def headline(facts: Facts) -> str:
     if answer.final:
         return facts.spec.goal.headline(_listed(answer.groups), len(answer.groups))
     if facts.status.state == "stuck":
-        return "No further pull can decide this: groups are tied, and the slack is too small"
+        items = facts.spec.problem.items
+        return f"No further pull can decide this: {why_stuck((items and items.count) or 0)}"
     open_ = facts.counts[Status.UNDECIDED]
     inside = [
         name

@@ -30,7 +30,7 @@ def run_by_hand(instance, goal, algorithm, delta, key, compiled):
     setting = Setting.for_instance(instance, goal, delta)
     rule = algorithm.rule(setting)
     state, shape = algorithm.init(rule), instance.shape
-    order = Order(setting, len(instance.table), key).order
+    order = Order(instance, key).order
     tally = empty_tally(shape.groups, shape.arms, shape.dims, np.zeros(len(order)))
     starts = np.concatenate([[0], np.cumsum(shape.sizes)])
     plan, step = bodies(algorithm, rule, compiled)
@@ -121,9 +121,8 @@ def test_batches(batch):
 
 def test_all_algorithms_meet_the_same_items():
     instance = bg.Instance.from_table(table_of(80, 5), GROUPS)
-    setting = Setting.for_instance(instance, bg.ParetoGroups(0.05), 0.1)
-    first = Order(setting, 80, (3, 7)).order
-    assert (Order(setting, 80, (3, 7)).order == first).all()
+    first = Order(instance, (3, 7)).order
+    assert (Order(instance, (3, 7)).order == first).all()
     assert sorted(first.tolist()) == list(range(80))
 
 
@@ -165,7 +164,7 @@ def test_a_replay_gives_what_the_run_gave(goal):
     instance = bg.Instance.from_table(table_of(60, 4), GROUPS)
     setting = Setting.for_instance(instance, goal, 0.1)
     answer, counts, _, _ = run_table(instance, setting, make("adaptive"), (4, 2), 10**9)
-    ordered = instance.table[Order(setting, 60, (4, 2)).order]
+    ordered = instance.table[Order(instance, (4, 2)).order]
     tape = [ordered[:, :2], ordered[:, 2:3], ordered[:, 3:]]
     for compiled in (False, True):
         trace = bg.replay(
@@ -175,6 +174,70 @@ def test_a_replay_gives_what_the_run_gave(goal):
         assert [row.tolist() for row in trace.pulls_by_arm] == [
             row.tolist() for row in instance.shape.rows(counts)
         ]
+
+
+@pytest.mark.parametrize("goal", GOALS[::2], ids=str)
+@pytest.mark.parametrize("target", ["pool", "population"])
+def test_clusters_are_drawn_as_wholes_and_a_replay_of_them_gives_what_the_run_gave(goal, target):
+    uneven = ["a"] * 20 + [f"c{k // 4}" for k in range(40)]
+    labels = uneven if target == "pool" else [f"c{k // 4}" for k in range(60)]
+    shuffled = np.random.default_rng(1).permutation(60)
+    own = [labels[k] for k in shuffled]
+    values = table_of(60, 4)
+    values[:, 3:] *= 0.2  # so that a population is decided in Pareto groups
+    instance = bg.Instance.from_table(values, GROUPS, target, clusters=own)
+    setting = Setting.for_instance(instance, goal, 0.1)
+    answer, counts, _, ended = run_table(instance, setting, make("adaptive"), (4, 2), 10**9)
+    order = Order(instance, (4, 2))
+    met = [own[k] for k in order.order]
+    sizes = order.met_in(setting).items.sizes
+    assert sum(sizes) == 60 and (target == "population" or sorted(order.order) == list(range(60)))
+    ends = np.cumsum(sizes)
+    assert all(len(set(met[end - size : end])) == 1 for size, end in zip(sizes, ends, strict=True))
+    told = [
+        f"{k}" for k, size in enumerate(sizes) for _ in range(size)
+    ]  # one that comes twice is two
+    ordered = instance.table[order.order]
+    tape = [ordered[:, :2], ordered[:, 2:3], ordered[:, 3:]]
+    items = bg.Items(60, target, clusters=told)
+    given = {"noise": bg.Bounded(0, 1), "items": items}
+    if not ended:
+        with pytest.raises(InvalidInput, match="all 60 items are used up"):
+            bg.replay(tape, goal, "adaptive", 0.1, **given)
+        return
+    trace = bg.replay(tape, goal, "adaptive", 0.1, **given)
+    assert trace.answer == answer
+    assert [row.tolist() for row in trace.pulls_by_arm] == [
+        row.tolist() for row in instance.shape.rows(counts)
+    ]
+
+
+def test_clusters_that_do_not_fit_are_refused():
+    values, goal = table_of(20, 1), bg.ParetoGroups(0.05)
+    with pytest.raises(InvalidInput, match="a cluster for each of the 20 items; got 3"):
+        bg.Instance.from_table(values, GROUPS, clusters=["a", "b", "c"])
+    uneven = bg.Instance.from_table(values, GROUPS, "population", clusters=["a"] * 5 + ["b"] * 15)
+    with pytest.raises(InvalidInput, match="equally large"):
+        bg.simulate(uneven, goal, "adaptive", delta=0.05)
+
+
+def test_results_of_another_table_are_not_taken_for_those_of_this_one(tmp_path):
+    """Two tables may have the same means, and a table may be a pool or a population."""
+    values, goal, file = table_of(40, 5), bg.ParetoGroups(0.05), tmp_path / "results.db"
+    turned = values.copy()
+    turned[:, 0] = turned[::-1, 0]  # the same means, in another order of the items
+    labels = [f"{k // 4}" for k in range(40)]
+    given = {"runs": 3, "delta": 0.1, "progress": False}
+    instances = [
+        bg.Instance.from_table(values, GROUPS),
+        bg.Instance.from_table(turned, GROUPS),
+        bg.Instance.from_table(values, GROUPS, "population"),
+        bg.Instance.from_table(values, GROUPS, clusters=labels),
+    ]
+    bg.simulate(instances[0], goal, "adaptive", **given, results=file)
+    for other in instances[1:]:
+        with pytest.raises(InvalidInput, match="another specification"):
+            bg.simulate(other, goal, "adaptive", **given, results=file)
 
 
 def test_costs_steer_but_do_not_decide():

@@ -8,7 +8,7 @@ from typing import Any, cast
 import numpy as np
 
 from bestgroup.errors import InvalidInput
-from bestgroup.problem.arrays import Floats, is_list, numbers, read_only
+from bestgroup.problem.arrays import Floats, Ints, is_list, numbers, read_only
 from bestgroup.problem.items import Items, SharedItems
 from bestgroup.problem.laws import Bernoulli, Beta, ByItem, Law, Normal
 from bestgroup.problem.measure import Asked, measure_of
@@ -63,6 +63,7 @@ class Instance:
             self.efficiency = read_only(next(self.measure.true_worths(self.means)))
         self.items: SharedItems | None = None
         self.table: Floats | None = None  # [items, A, D], arms in the order of their groups
+        self.clusters: tuple[Ints, ...] = ()  # the items of each, where they do not stand alone
 
     @classmethod
     def random(
@@ -105,19 +106,21 @@ class Instance:
         noise: Noise | None = None,
         dims: Sequence[str] | None = None,
         arms: Sequence[str] | None = None,
+        clusters: Sequence[Any] | None = None,
     ) -> Instance:
         """Return the instance that a table of shared items is.
 
         `values` [items, arms, dims] are to be maximised; `groups` is a label for each arm, `arms` a name
         for each. `items` is "pool" (runs draw random orders of these items), "population" (runs draw
-        as many items, each independently) or "stream" (runs draw as many as they need). The noise is
-        Bounded with the range 0 to 1 unless it is given.
+        as many items, each independently) or "stream" (runs draw as many as they need). With
+        `clusters`, a label for each item, what is drawn are clusters of items. The noise is Bounded
+        with the range 0 to 1 unless it is given.
 
         >>> table = Instance.from_table(np.eye(3)[:, :, None], ["A", "A", "B"])
         >>> table.shape, table.items.count
         (Shape(sizes=(2, 1), dims=1), 3)
         """
-        return from_table(values, groups, items, noise, dims, arms)
+        return from_table(values, groups, items, noise, dims, arms, clusters)
 
     @property
     def padded_means(self) -> Floats:
@@ -157,6 +160,7 @@ def from_table(
     noise: Noise | None,
     dims: Sequence[str] | None,
     arms: Sequence[str] | None,
+    clusters: Sequence[Any] | None = None,
 ) -> Instance:
     """Return the instance of a table; see `Instance.from_table`."""
     table = numbers(values, "the values of a table")
@@ -177,7 +181,9 @@ def from_table(
     known = _names(dims, D, "dim", "dims")
     model.check_values(table.reshape(-1, D), known)
     count = len(table) if items != "stream" else None
-    shared = Items(count, items).shared(model.reaches(D).tolist())
+    labelled = None if clusters is None else tuple(str(label) for label in clusters)
+    declared = Items(count, items, clusters=labelled)
+    shared = declared.shared(model.reaches(D).tolist())
     _check_reach(table, np.array(shared.reach), known)
     # Means on a grid far below any difference that counts: sums that are equal up to rounding are.
     grid = 2.0**-44 * np.exp2(np.ceil(np.log2(np.array(shared.reach))))
@@ -189,6 +195,7 @@ def from_table(
         own_names = [[given[a] for a in order if labels[a] == name] for name in names]
     instance = Instance(means, ByItem(), model, groups=names, arms=own_names, dims=dims)
     instance.items, instance.table = shared, read_only(table)
+    instance.clusters = tuple(np.array(own, np.int64) for own in declared.members.values())
     return instance
 
 

@@ -93,6 +93,10 @@ class Job:
             "engine": self.engine,
             "kept": ["status"],
         }
+        if self.instance.table is not None:
+            parts["items"] = repr(self.setting.items)
+            parts["table"] = hashlib.sha256(self.instance.table.tobytes()).hexdigest()
+            parts["clusters"] = [own.tolist() for own in self.instance.clusters]
         if self.instance.measure is not None:
             parts["measure"] = repr(self.instance.measure)
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:32]

@@ -5,6 +5,8 @@ The order depends on (seed, run) alone, so every algorithm meets the same items 
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from bestgroup.algorithms.protocol import Algorithm, Kernels, Setting, kernels_of
@@ -64,9 +66,9 @@ def run_table(
     """Return the answer, the counts, the steps, and whether the run came to its end."""
     assert instance.table is not None and setting.items is not None
     shape, table = instance.shape, np.ascontiguousarray(instance.table)
-    rule = algorithm.rule(setting)
+    items = Order(instance, key)
+    rule = algorithm.rule(items.met_in(setting))
     state = algorithm.init(rule)
-    items = Order(setting, len(table), key)
     tally = empty_tally(shape.groups, shape.arms, shape.dims, np.zeros(len(items.order)))
     start = np.concatenate([[0], np.cumsum(shape.sizes)])[:-1].astype(np.int64)
     progress = np.array([cap, 0], np.int64)
@@ -84,17 +86,25 @@ def run_table(
 
 
 class Order:
-    """The items of one run, by their rows in the table."""
+    """The items of one run, by their rows in the table; those of a cluster follow each other."""
 
-    def __init__(self, setting: Setting, rows: int, key: tuple[int, int]) -> None:
-        assert setting.items is not None
+    def __init__(self, instance: Instance, key: tuple[int, int]) -> None:
+        assert instance.table is not None and instance.items is not None
         self._rng = np.random.Generator(np.random.PCG64(np.random.SeedSequence(key)))
-        self._rows = rows
-        count = setting.items.count or 1024
-        if setting.items.pool:
-            self.order: Ints = self._rng.permutation(rows).astype(np.int64)
+        self._rows = len(instance.table)
+        units = len(instance.clusters) or self._rows
+        if instance.items.pool:
+            drawn: Ints = self._rng.permutation(units).astype(np.int64)
         else:
-            self.order = self._rng.integers(rows, size=count)
+            drawn = self._rng.integers(units, size=units if instance.items.count else 1024)
+        clusters = [instance.clusters[u] for u in drawn] if instance.clusters else []
+        self._sizes = tuple(len(own) for own in clusters)
+        self.order: Ints = np.concatenate(clusters) if clusters else drawn
+
+    def met_in(self, setting: Setting) -> Setting:
+        """Return the setting with the clusters as this run meets them."""
+        assert setting.items is not None
+        return replace(setting, items=replace(setting.items, sizes=self._sizes))
 
     def extend(self) -> None:
         """Draw as many items again, for an endless stream."""

@@ -13,11 +13,18 @@ import math
 
 import numpy as np
 
+from bestgroup.algorithms.adaptive.best.cache import (
+    Cache,
+    build_tree,
+    forget_moved,
+    set_score,
+)
 from bestgroup.algorithms.adaptive.best.costs import cost_ratio, rate_of
 from bestgroup.algorithms.adaptive.best.state import LinearRule, Scratch, State
+from bestgroup.algorithms.protocol import place_of
 from bestgroup.compile.borrowing import borrowing
 from bestgroup.inference.evalues.search import find_blocks
-from bestgroup.inference.tally import Tally, sum_of
+from bestgroup.inference.tally import Tally
 from bestgroup.problem.arrays import Floats, Ints
 
 _OPTIMISM = 1.0  # times V log t, the square of the bonus of a group's worth
@@ -25,6 +32,7 @@ _CURIOSITY = 0.5  # times log t / n, the square of the bonus of an arm of the le
 _MATTERS = 0.1  # of the gap: by how much an arm of the leader's group must be better to matter
 
 _ROUNDED = 1e-9  # relative
+_MANY = 16  # groups from which on a tree of scores is quicker than a look at all
 _GROWN = 1.125  # the aim is taken anew when an arm's pulls have grown so many times
 
 
@@ -37,7 +45,13 @@ def copy(source: Ints, target: Ints) -> None:
 
 @borrowing
 def choose_arm(
-    state: State, tally: Tally, rule: LinearRule, pulls: Ints, masks: Ints, none: Ints
+    state: State,
+    tally: Tally,
+    rule: LinearRule,
+    pulls: Ints,
+    masks: Ints,
+    none: Ints,
+    cache: Cache,
 ) -> tuple[int, int, int]:
     """Return the arm that is due, counting planned pulls, and how many of its pulls count.
 
@@ -48,7 +62,7 @@ def choose_arm(
     k, wanted = state.rival[0], state.chase
     # No group could be ahead: pull for the comparison that is closest to undecided.
     if k < 0:
-        k = choose_rival(state, tally, rule, pulls, masks, none)
+        k = choose_rival(state, tally, rule, pulls, masks, none, cache)
         wanted = state.hard[k]
     i = state.leader[0]
     best, group, arm, count = -1.0, i, 0, 0
@@ -87,21 +101,68 @@ def choose_arm(
 
 @borrowing
 def choose_rival(
-    state: State, tally: Tally, rule: LinearRule, pulls: Ints, masks: Ints, none: Ints
+    state: State,
+    tally: Tally,
+    rule: LinearRule,
+    pulls: Ints,
+    masks: Ints,
+    none: Ints,
+    cache: Cache,
 ) -> int:
     """Return the group with the least evidence: V by the counts of now, gaps of the last check."""
     own = variance(rule, tally, pulls, state.leader[0], state.lead, state.before, masks)
+    if len(cache.score) >= _MANY:
+        if not cache.ranked[0]:
+            rank(state, cache)
+        # Of groups ahead of the leader the score falls with the counts.
+        for n in range(1, cache.ahead[0] + 1):
+            k = int(cache.ahead[n])
+            set_score(cache, k, score_of(state, tally, rule, pulls, masks, none, own, k))
+        while True:
+            k = int(cache.tree[1])
+            score = score_of(state, tally, rule, pulls, masks, none, own, k)
+            if not score > cache.score[k]:
+                return k
+            set_score(cache, k, score)
     rival, least = -1, np.inf
     for k in range(len(state.out)):
-        if state.out[k] or k == state.leader[0]:
-            continue
-        v = own + variance(rule, tally, pulls, k, state.hard[k], none, masks)
-        # The evidence of the last check, moved on by what the new counts have added to gap^2 / (2
-        # V).
-        score = state.evidence[k] + state.gap[k] * abs(state.gap[k]) / (2.0 * v) - state.ease[k]
-        if rival < 0 or score < least:
-            rival, least = k, score
+        if not state.out[k] and k != state.leader[0]:
+            score = score_of(state, tally, rule, pulls, masks, none, own, k)
+            if rival < 0 or score < least:
+                rival, least = k, score
     return rival
+
+
+@borrowing
+def rank(state: State, cache: Cache) -> None:
+    """Begin the tree of scores with those of the last check, to the bit: `ease` is of its counts."""
+    leaves = len(cache.tree) // 2
+    cache.ahead[0] = 0
+    for k in range(len(state.out)):
+        here = not state.out[k] and k != state.leader[0]
+        cache.tree[leaves + k] = k if here else -1
+        cache.score[k] = state.evidence[k] + state.ease[k] - state.ease[k]
+        if here and state.gap[k] < 0.0:
+            cache.ahead[0] += 1
+            cache.ahead[cache.ahead[0]] = k
+    build_tree(cache)
+    cache.ranked[0] = True
+
+
+@borrowing
+def score_of(
+    state: State,
+    tally: Tally,
+    rule: LinearRule,
+    pulls: Ints,
+    masks: Ints,
+    none: Ints,
+    own: float,
+    k: int,
+) -> float:
+    """Return the evidence of the last check, moved on by what new counts add to gap^2 / (2 V)."""
+    v = own + variance(rule, tally, pulls, k, state.hard[k], none, masks)
+    return state.evidence[k] + state.gap[k] * abs(state.gap[k]) / (2.0 * v) - state.ease[k]
 
 
 @borrowing
@@ -147,8 +208,14 @@ def number_of_arms(rule: LinearRule) -> int:
 
 
 @borrowing
-def is_stale(state: State, tally: Tally, rule: LinearRule) -> bool:
+def is_stale(state: State, tally: Tally, rule: LinearRule, cache: Cache) -> bool:
     """Return whether an arm has grown so much that the aim should be taken anew."""
+    if cache.valid[0]:
+        for n in range(1, cache.arms[0] + 1):
+            i, j = place_of(int(cache.arms[n]), tally.counts.shape[1])
+            if tally.counts[i, j] > _GROWN * state.aimed[i, j]:
+                return True
+        return False
     for i in range(len(rule.sizes)):
         for j in range(rule.sizes[i]):
             # Estimates move by steps of 1 / n: a share of growth is the scale on which they change.
@@ -158,62 +225,101 @@ def is_stale(state: State, tally: Tally, rule: LinearRule) -> bool:
 
 
 @borrowing
-def set_means(tally: Tally, rule: LinearRule, means: Floats) -> None:
-    """Set the mean rewards."""
-    N, _, D = means.shape
-    for i in range(N):
-        for j in range(rule.sizes[i]):
-            for d in range(D):
-                means[i, j, d] = tally.sums[i, j, d] / tally.counts[i, j]
+def set_means(tally: Tally, rule: LinearRule, means: Floats, cache: Cache) -> None:
+    """Set the mean rewards, and what `highest` needs of them."""
+    if cache.valid[0]:
+        for n in range(1, cache.moved[0] + 1):
+            set_group(tally, rule, means, cache, int(cache.moved[n]))
+    else:
+        for i in range(len(rule.sizes)):
+            set_group(tally, rule, means, cache, i)
 
 
 @borrowing
-def aim(state: State, tally: Tally, rule: LinearRule, space: Scratch) -> None:
+def set_group(tally: Tally, rule: LinearRule, means: Floats, cache: Cache, i: int) -> None:
+    """Set the mean rewards of a group, and what `highest` needs of them."""
+    fewest = tally.counts[i, 0]
+    for j in range(rule.sizes[i]):
+        fewest = min(fewest, tally.counts[i, j])
+        for d in range(means.shape[2]):
+            means[i, j, d] = tally.sums[i, j, d] / tally.counts[i, j]
+    value, size = 0.0, abs(rule.slack)
+    for d in range(means.shape[2]):
+        best = -np.inf
+        for j in range(rule.sizes[i]):
+            best = max(best, rule.weights[d] * means[i, j, d])
+        value += best
+        size += abs(best)
+    # A little more than they are: bounds must hold whatever rounding does.
+    cache.value[i], cache.size[i] = value + _ROUNDED * size, size
+    c = rule.coefficient[len(rule.coefficient) - 1]
+    cache.reach[i] = c * (1.0 + _ROUNDED) / math.sqrt(fewest)
+    cache.until[i] = 0.0
+
+
+@borrowing
+def aim(state: State, tally: Tally, rule: LinearRule, space: Scratch, total: int) -> None:
     """Choose whom to pull for until the next aim: the group that could be ahead most, or the usual."""
-    means, trial = space.means, space.trial
+    means, cache = space.means, space.cache
     D = len(state.lead)
     w = state.leader[0]
-    log_total = math.log(float(sum_of(tally.counts)))
+    log_total = math.log(float(total))
     # What has to be exceeded: the worth of the leader, with the slack that it may lack.
     high = rule.slack
     for d in range(D):
         high += rule.weights[d] * means[w, state.lead[d], d]
-    state.rival[0] = -1
-    bonus = _OPTIMISM * log_total
-    for k in range(len(state.out)):
-        if k == w or state.out[k] or highest(tally, rule, means, k, bonus) <= high:
-            continue
-        height = optimistic(tally, rule, space, k, bonus)
-        # Optimism: pulling for the group that could be furthest ahead finds a wrong leader soon.
-        if height > high:
-            high = height
-            state.rival[0] = k
-            copy(trial[0], state.chase)
+    set_chase(state, tally, rule, space, high, _OPTIMISM * log_total)
     set_probes(state, tally, rule, means, log_total)
-    for i in range(len(rule.sizes)):
-        for j in range(rule.sizes[i]):
-            # So that `is_stale` knows what this aim rested on.
-            state.aimed[i, j] = tally.counts[i, j]
+    # So that `is_stale` knows what this aim rested on.
+    if cache.valid[0]:
+        for n in range(1, cache.moved[0] + 1):
+            note_counts(state, tally, rule, int(cache.moved[n]))
+    else:
+        for i in range(len(rule.sizes)):
+            note_counts(state, tally, rule, i)
+    forget_moved(cache)
 
 
 @borrowing
-def highest(tally: Tally, rule: LinearRule, means: Floats, k: int, bonus: float) -> float:
-    """Return more than `optimistic` can for group k, at less work: most groups are far behind.
+def set_chase(
+    state: State, tally: Tally, rule: LinearRule, space: Scratch, high: float, bonus: float
+) -> None:
+    """Set the group that could be furthest ahead, the first of equals, if one could exceed `high`."""
+    cache, root = space.cache, math.sqrt(bonus)
+    rival = -1
+    for k in range(len(state.out)):
+        if k == state.leader[0] or state.out[k]:
+            continue
+        if root <= cache.until[k]:
+            # To the bit what `optimistic` would return.
+            height = cache.base[k] + math.sqrt(bonus * cache.wide[k])
+        elif highest(cache, k, root) <= high:
+            continue
+        else:
+            height = optimistic(tally, rule, space, k, bonus)
+        # Optimism: pulling for the group that could be furthest ahead finds a wrong leader soon.
+        if height > high:
+            high, rival = height, k
+    state.rival[0] = rival
+    if rival >= 0:
+        optimistic(tally, rule, space, rival, bonus)
+        copy(space.trial[0], state.chase)
+
+
+@borrowing
+def note_counts(state: State, tally: Tally, rule: LinearRule, i: int) -> None:
+    """Note the pulls of a group at an aim."""
+    for j in range(rule.sizes[i]):
+        state.aimed[i, j] = tally.counts[i, j]
+
+
+@borrowing
+def highest(cache: Cache, k: int, root: float) -> float:
+    """Return more than `optimistic` can for group k, at less work; `root` is that of the bonus.
 
     V is at most the squared coefficient of all dims over the least count, whatever the selection.
     """
-    value, fewest = 0.0, tally.counts[k, 0]
-    for j in range(rule.sizes[k]):
-        fewest = min(fewest, tally.counts[k, j])
-    size = abs(rule.slack)
-    for d in range(means.shape[2]):
-        best = -np.inf
-        for j in range(rule.sizes[k]):
-            best = max(best, rule.weights[d] * means[k, j, d])
-        value += best
-        size += abs(best)
-    c = rule.coefficient[len(rule.coefficient) - 1]
-    return value + c * math.sqrt(bonus / fewest) * (1.0 + _ROUNDED) + _ROUNDED * size
+    return cache.value[k] + cache.reach[k] * root
 
 
 @borrowing
@@ -222,9 +328,9 @@ def optimistic(tally: Tally, rule: LinearRule, space: Scratch, k: int, bonus: fl
 
     sqrt(b V) is the least of b / (2 a) + a V / 2 over a; for given a the best s is found dim by dim.
     """
-    means, trial, masks = space.means, space.trial, space.masks
+    means, trial, cache = space.means, space.trial, space.cache
     D = trial.shape[1]
-    height, a = -np.inf, 0.0
+    height, a, root, wide, until = -np.inf, 0.0, math.sqrt(bonus), 0.0, np.inf
     for turn in range(4):
         value = 0.0
         for d in range(D):
@@ -238,15 +344,64 @@ def optimistic(tally: Tally, rule: LinearRule, space: Scratch, k: int, bonus: fl
                     best = u
                     trial[1, d] = j
             value += rule.weights[d] * means[k, trial[1, d], d]
-        v = variance(rule, tally, space.idle, k, trial[1], space.none, masks)
+            if cache.valid[0]:
+                until = min(until, steady(tally, rule, space, k, d, a / root, root))
+        v = variance(rule, tally, space.idle, k, trial[1], space.none, space.masks)
+        base = value
         value += math.sqrt(bonus * v)
+        if turn > 0 and cache.valid[0]:
+            until = min(until, still(cache, k, value - height, v, wide, root))
         # Alternating minimisation: each turn is at least as high, so it ends where it no longer
         # rises.
         if value <= height:
             break
-        height, a = value, math.sqrt(bonus / v)
+        height, a, wide = value, math.sqrt(bonus / v), v
+        cache.base[k], cache.wide[k] = base, v
         copy(trial[1], trial[0])
+    cache.until[k] = until if cache.valid[0] else 0.0
     return height
+
+
+@borrowing
+def steady(
+    tally: Tally, rule: LinearRule, space: Scratch, k: int, d: int, tilt: float, root: float
+) -> float:
+    """Return up to which root of the bonus `optimistic` chooses the arm in `space.trial[1]` in dim d.
+
+    What it compares is linear in the root: at the first turn, where `tilt` = a / root is 0, and later.
+    """
+    means, chosen, until = space.means, space.trial[1, d], np.inf
+    c = rule.coefficient[1 << d]
+    for j in range(rule.sizes[k]):
+        if j == chosen:
+            continue
+        n, m = float(tally.counts[k, chosen]), float(tally.counts[k, j])
+        if tilt > 0.0:
+            fall = 0.5 * tilt * c * c * (1.0 / m - 1.0 / n)
+        else:
+            fall = math.sqrt(0.5) * c * (1.0 / math.sqrt(m) - 1.0 / math.sqrt(n))
+        margin = rule.weights[d] * (means[k, chosen, d] - means[k, j, d]) - fall * root
+        until = min(until, crossing(space.cache, k, margin, fall, root))
+    return until
+
+
+@borrowing
+def still(cache: Cache, k: int, rise: float, v: float, wide: float, root: float) -> float:
+    """Return up to which root of the bonus a turn of `optimistic` rises, or does not, as it does now."""
+    # The same selection again: the same numbers whatever the bonus.
+    if rise == 0.0 and v == wide:
+        return np.inf
+    fall = math.sqrt(wide) - math.sqrt(v)
+    return crossing(cache, k, abs(rise), fall if rise > 0.0 else -fall, root)
+
+
+@borrowing
+def crossing(cache: Cache, k: int, margin: float, fall: float, root: float) -> float:
+    """Return a root of the bonus up to which a margin that falls so quickly is clearly positive."""
+    # Too close to tell, by rounding: it holds for no other bonus.
+    if not margin > _ROUNDED * (cache.size[k] + cache.reach[k] * root):
+        return 0.0
+    return root + 0.99 * margin / fall if fall > 0.0 else np.inf
 
 
 @borrowing

@@ -84,6 +84,12 @@ from bestgroup.algorithms.adaptive.best.aim import (
 )
 from bestgroup.algorithms.adaptive.best.bets import set_scales
 from bestgroup.algorithms.adaptive.best.boxes import check_boxes, choose_box_arm
+from bestgroup.algorithms.adaptive.best.cache import (
+    Cache,
+    keep_plan,
+    make_cache,
+    note_moved,
+)
 from bestgroup.algorithms.adaptive.best.state import (
     LinearRule,
     Scratch,
@@ -124,7 +130,8 @@ def plan(state: State, tally: Tally, rule: LinearRule) -> Ints:
     N, K = tally.counts.shape
     pulls = np.zeros((N, K), np.int64)
     masks, none = np.zeros(len(rule.weights), np.int64), np.zeros(K, np.int64)
-    set_plan(state, tally, rule, pulls, masks, none)
+    listed = np.zeros(1 + N * K, np.int64)
+    set_plan(state, tally, rule, pulls, listed, masks, none, make_cache(0, 0))
     return pulls
 
 
@@ -133,24 +140,31 @@ def plan_in(
     state: State, tally: Tally, rule: LinearRule, space: Scratch, pulls: Ints, listed: Ints
 ) -> None:
     """Set the pulls of a plan, and list their arms."""
-    set_plan(state, tally, rule, pulls, space.masks, space.none)
-    list_pulls(pulls, listed)
+    set_plan(state, tally, rule, pulls, listed, space.masks, space.none, space.cache)
+    keep_plan(space.cache, pulls, listed)
 
 
 @borrowing
 def set_plan(
-    state: State, tally: Tally, rule: LinearRule, pulls: Ints, masks: Ints, none: Ints
+    state: State,
+    tally: Tally,
+    rule: LinearRule,
+    pulls: Ints,
+    listed: Ints,
+    masks: Ints,
+    none: Ints,
+    cache: Cache,
 ) -> None:
-    """Set the pulls of a plan; `masks` and `none` are those of `Workspace`."""
-    for i in range(pulls.shape[0]):
-        for j in range(pulls.shape[1]):
-            pulls[i, j] = _FIRST if state.round[0] == 0 and rule.exists[i, j] else 0
-    if state.round[0] == 0:
-        return
+    """Set the pulls of a plan, which come as zeros; `masks` and `none` are those of `Scratch`."""
+    listed[0] = 0
     # The floor goes first, so that no arm stays unlucky for long: the proof that it ends rests on
     # it.
-    if state.short[0]:
-        fill_short(state, tally, rule, pulls)
+    if state.round[0] == 0 or state.short[0]:
+        if state.round[0] == 0:
+            fill_first(rule, pulls)
+        else:
+            fill_short(state, tally, rule, pulls)
+        list_pulls(pulls, listed)
         return
     # Scales that were estimated on the way take the place of those of the start.
     rule = LinearRule(*rule[:6], state.scale, state.coefficient, *rule[8:])
@@ -158,7 +172,10 @@ def set_plan(
         if rule.boxes:
             i, j, count = choose_box_arm(state, tally, rule, pulls)
         else:
-            i, j, count = choose_arm(state, tally, rule, pulls, masks, none)
+            i, j, count = choose_arm(state, tally, rule, pulls, masks, none, cache)
+        if pulls[i, j] == 0:
+            listed[0] += 1
+            listed[listed[0]] = i * pulls.shape[1] + j
         # A share of the count: plans grow with the run, so there are only about log t of them.
         pulls[i, j] += max(1, int(rule.share * count))
 
@@ -167,6 +184,15 @@ def set_plan(
 def floor_of(total: int, rule: LinearRule) -> float:
     """Return how often every arm is pulled at least: t / (25 A)."""
     return _EVEN * total / number_of_arms(rule)
+
+
+@borrowing
+def fill_first(rule: LinearRule, pulls: Ints) -> None:
+    """Plan the first pulls of every arm."""
+    for i in range(pulls.shape[0]):
+        for j in range(pulls.shape[1]):
+            if rule.exists[i, j]:
+                pulls[i, j] = _FIRST
 
 
 @borrowing
@@ -190,24 +216,31 @@ def advance(state: State, tally: Tally, rule: LinearRule, space: Scratch) -> Non
     """Do a step: count the round, check if it is time to, or take the aim anew."""
     state.round[0] += 1
     state.short[0] = False
-    total = sum_of(tally.counts)
+    cache = space.cache
+    if cache.valid[0]:
+        note_moved(cache, tally.counts.shape[1])
+    else:
+        cache.total[0] = sum_of(tally.counts)
+    total = int(cache.total[0])
     # Pulls that come in after the end change nothing.
     if state.answer[0] >= 0:
         return
     due = total >= state.next[0]
     if due and rule.bets:
         set_scales(state, tally, rule)
+        # Every variance has another scale now.
+        cache.valid[0] = False
     rule = LinearRule(*rule[:6], state.scale, state.coefficient, *rule[8:])
     if rule.boxes:
         if due:
             check_boxes(state, tally, rule, space)
     # Between checks the aim may be taken anew at little cost; a check proves.
-    elif due or is_stale(state, tally, rule):
+    elif due or is_stale(state, tally, rule, cache):
         if due or state.named[0] == 0:
             check(state, tally, rule, space, total)
         else:
-            set_means(tally, rule, space.means)
-            aim(state, tally, rule, space)
+            set_means(tally, rule, space.means, cache)
+            aim(state, tally, rule, space, total)
     if due:
         set_next(state, tally, rule, total)
 

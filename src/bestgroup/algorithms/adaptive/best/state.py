@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from bestgroup.algorithms.adaptive.best.cache import Cache, make_cache
 from bestgroup.compile.kernel import kernel
 from bestgroup.inference.confidence_sequences.boxes import BoxRule
 from bestgroup.inference.evalues.prove import Stack, make_stack
@@ -94,6 +95,7 @@ class Scratch(NamedTuple):
     work: Work
     stack: Stack
     hulls: Hulls
+    cache: Cache
 
 
 @kernel
@@ -118,6 +120,7 @@ def make_scratch(rule: LinearRule, coefficient: Floats) -> Scratch:
         make_work(sets),
         make_stack(sets, K),
         make_hulls(K if rule.bets else 0, D if rule.bets else 0, rule.heft),
+        make_cache(N, K),
     )
 
 

@@ -78,6 +78,8 @@ def next_check(state: State, rule: LinearRule, total: int) -> int:
 @borrowing
 def check(state: State, tally: Tally, rule: LinearRule, space: Scratch, total: int) -> None:
     """Find the evidence against every group, decide, and choose what to pull for."""
+    # Scores rest on the gaps and the evidence that are found here.
+    space.cache.ranked[0] = False
     # Naming comes before deciding: the evidence must be that of the leader of now.
     survey(state, tally, rule, space, total)
     if state.named[0] > 0:
@@ -88,7 +90,7 @@ def check(state: State, tally: Tally, rule: LinearRule, space: Scratch, total: i
         # Again: groups may have left, or come back with a new leader.
         compare(state, tally, rule, space)
     if state.answer[0] < 0:
-        aim(state, tally, rule, space)
+        aim(state, tally, rule, space, total)
 
 
 @borrowing
@@ -97,10 +99,8 @@ def survey(state: State, tally: Tally, rule: LinearRule, space: Scratch, total: 
 
     Before the first leader the leading group stands for it, and gap |gap| / (2 V) for evidence.
     """
-    set_means(tally, rule, space.means)
-    for i in range(len(state.out)):
-        # Groups that are out cannot lead; with epsilon > 0 a new leader brings them back.
-        space.worth[i] = -np.inf if state.out[i] else best_arms_of(state, rule, space.means, i)
+    set_means(tally, rule, space.means, space.cache)
+    set_worths(state, tally, rule, space)
     front = largest(space.worth)
     copy(state.hard[front], space.lead)
     ahead, rival_cost = space.worth[front], 0.0
@@ -120,6 +120,33 @@ def survey(state: State, tally: Tally, rule: LinearRule, space: Scratch, total: 
         for k in range(len(state.out)):
             # A stand-in with the same growth, so that sampling goes by one rule before and after.
             state.evidence[k] = state.ease[k]
+
+
+@borrowing
+def set_worths(state: State, tally: Tally, rule: LinearRule, space: Scratch) -> None:
+    """Set the worth and the best arms of every group, or of those with new pulls."""
+    cache = space.cache
+    # From the first leader on selections are those with the least evidence, not the best arms.
+    if cache.valid[0] and cache.tidy[0] and state.named[0] == 0:
+        for n in range(1, cache.moved[0] + 1):
+            set_worth(state, tally, rule, space, int(cache.moved[n]))
+    else:
+        for i in range(len(state.out)):
+            set_worth(state, tally, rule, space, i)
+    cache.tidy[0] = state.named[0] == 0
+
+
+@borrowing
+def set_worth(state: State, tally: Tally, rule: LinearRule, space: Scratch, i: int) -> None:
+    """Set the worth and the best arms of a group, and before the first leader their variance."""
+    # Groups that are out cannot lead; with epsilon > 0 a new leader brings them back.
+    if state.out[i]:
+        space.worth[i] = -np.inf
+        return
+    space.worth[i] = best_arms_of(state, rule, space.means, i)
+    if state.named[0] == 0:
+        chosen, idle, none = state.hard[i], space.idle, space.none
+        space.cache.spread[i] = variance(rule, tally, idle, i, chosen, none, space.masks)
 
 
 @borrowing
@@ -153,7 +180,9 @@ def compare(state: State, tally: Tally, rule: LinearRule, space: Scratch) -> flo
         gap = rule.slack
         for d in range(len(masks)):
             gap += rule.weights[d] * (means[w, state.lead[d], d] - means[k, state.hard[k, d], d])
-        v = variance(rule, tally, idle, k, state.hard[k], none, masks)
+        v = space.cache.spread[k]
+        if state.named[0] > 0:
+            v = variance(rule, tally, idle, k, state.hard[k], none, masks)
         state.gap[k] = gap
         # Signed, so that a leader that is behind shows as negative evidence.
         state.ease[k] = gap * abs(gap) / (2.0 * (counted + v))

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from bestgroup.errors import InvalidInput
 
 Floats: TypeAlias = NDArray[np.float64]
+Singles: TypeAlias = NDArray[np.float32]
 Ints: TypeAlias = NDArray[np.int64]
 Bools: TypeAlias = NDArray[np.bool_]
 

@@ -32,6 +32,8 @@ _LOG_RANGE, _LOG_BETS = math.log(_RANGE), math.log(1.0 - _RANGE)
 _WORTH = 0.25  # of the level: no test of bets at less strength
 _SOONER, _LEAST_GROWTH, _MOST_GROWTH = 0.25, 0.006, 0.25  # by how much counts grow to the next test
 _ROUNDING = 1e-9
+_SINGLE = 1e-4  # more than single precision takes from a strength
+_NEARLY = 2.0 * (1.0 - _ROUNDING)
 _RETRY = 0.7  # a failed test is repeated when the strength has grown by this share of its lack
 
 
@@ -178,13 +180,19 @@ def may_settle(duties: Duties, i: int, j: int) -> bool:
 
 
 @borrowing
-def note_leaders(ledger: Ledger, split: Split, leader: Ints, g: int) -> None:
-    """Keep what tests read of the leaders of g side by side with those of the other groups."""
+def note_leaders(ledger: Ledger, split: Split, spread: Spread, leader: Ints, g: int) -> None:
+    """Keep what tests read of g side by side with the other groups: leaders, and the easiest arms."""
     for d in range(leader.shape[1]):
         m = leader[g, d]
         ledger.lead_mean[d, g] = ledger.mean[g, m, d]
         ledger.lead_count[d, g] = ledger.counts[g, m]
         ledger.lead_level[d, g] = split.arm[g, m, d]
+        lowest, error = math.inf, math.inf
+        for k in range(ledger.counts.shape[1]):
+            if ledger.counts[g, k] > 0.0:
+                lowest = min(lowest, ledger.mean[g, k, d])
+                error = min(error, spread_at(spread.variance, g, k, d) / ledger.counts[g, k])
+        ledger.least_mean[d, g], ledger.least_error[d, g] = lowest, error
 
 
 @borrowing
@@ -224,20 +232,29 @@ def try_above(
 ) -> None:
     """Do the tests of the leader of g in dim d against the arms of all others."""
     counts, mean, status, group = ledger.counts, ledger.mean, duties.status, split.group
+    least_mean, least_error, due = ledger.least_mean[d], ledger.least_error[d], ledger.due[g, d]
     m, shift, bend = leader[g, d], levels.epsilon[d], spread.bend[d]
-    n_a, top, v_a = counts[g, m], mean[g, m, d] + shift, spread_at(spread.variance, g, m, d)
+    n_a, v_a, share = counts[g, m], spread_at(spread.variance, g, m, d), split.arm[g, m, d]
     kind, level, hold = (
         kind_at(levels.box.kind, d),
-        levels.level + split.arm[g, m, d],
+        levels.level + share,
         status[g] == UNDECIDED,
     )
+    best, error = mean[g, m, d], v_a / n_a
+    top = best + shift
     for o in range(len(status)):
         if o == g or status[o] == REJECTED or not (hold or status[o] == UNDECIDED):
             continue
-        floor = least_strength(kind, level + min(group[g], group[o]))
+        wide, floor = top - least_mean[o], least_strength(kind, level + min(group[g], group[o]))
+        # No arm of o is further below, or has less of an error.
+        if not wide > 0.0 or wide * wide < _NEARLY * floor * (error + least_error[o]):
+            continue
         for k in range(counts.shape[1]):
-            wide, v_b = top - mean[o, k, d], spread_at(spread.variance, o, k, d)
-            if wide > 0.0 and reaches(wide, bend, n_a, counts[o, k], v_a, v_b, floor):
+            target = float(due[o, k])
+            wide = (best if target < 0.0 else top) - mean[o, k, d]
+            target = max(floor, abs(target) + share) if target != 0.0 else floor
+            v_b = spread_at(spread.variance, o, k, d)
+            if wide > 0.0 and reaches(wide, bend, n_a, counts[o, k], v_a, v_b, target):
                 try_pair(ledger, duties, split, levels, spread, room, (g, m, o, k), d)
 
 
@@ -261,19 +278,21 @@ def try_below(
     status, group, variance = duties.status, split.group, spread.variance
     counts, means, shares = ledger.lead_count[d], ledger.lead_mean[d], ledger.lead_level[d]
     n_b, v_b = ledger.counts[g, k], spread_at(variance, g, k, d)
-    base, kind, bend = (
-        ledger.mean[g, k, d] - levels.epsilon[d],
-        kind_at(levels.box.kind, d),
-        spread.bend[d],
-    )
-    beat = may_beat(duties, g)
+    mean, kind, bend = ledger.mean[g, k, d], kind_at(levels.box.kind, d), spread.bend[d]
+    base, beat = mean - levels.epsilon[d], may_beat(duties, g)
     for o in range(len(status)):
         wide = means[o] - base
         if not wide > 0.0 or o == g or not (beat or status[o] == UNDECIDED):
             continue
         floor = least_strength(kind, levels.level + shares[o] + min(group[g], group[o]))
         v_a = spread_at(variance, o, leader[o, d], d)
-        if reaches(wide, bend, counts[o], n_b, v_a, v_b, floor):
+        if not reaches(wide, bend, counts[o], n_b, v_a, v_b, floor):
+            continue
+        target = float(ledger.due[o, d, g, k])
+        if target < 0.0:
+            wide = means[o] - mean
+        target = max(floor, abs(target) + shares[o]) if target != 0.0 else floor
+        if wide > 0.0 and reaches(wide, bend, counts[o], n_b, v_a, v_b, target):
             try_pair(ledger, duties, split, levels, spread, room, (o, leader[o, d], g, k), d)
 
 
@@ -327,6 +346,34 @@ def try_pair(
         z = strength(gap, bend, n_a, n_b, v_a, v_b)
         if is_time(kind, ledger.won_wait[i, j, k, d], n_a, n_b, z, wanted):
             test_won(ledger, duties, levels, arms, d, z, wanted, room)
+    set_due(ledger, duties, split, levels, arms, d)
+
+
+@borrowing
+def set_due(
+    ledger: Ledger,
+    duties: Duties,
+    split: Split,
+    levels: Levels,
+    arms: tuple[int, int, int, int],
+    d: int,
+) -> None:
+    """Note at which strength a test of i above arm k of j can be of use again."""
+    i, _, j, k = arms
+    over = may_beat(duties, j) and not duties.over[i, j, k, d]
+    won = may_settle(duties, i, j) and not duties.won[i, j, k, d]
+    least = math.inf
+    if over:
+        wait = ledger.over_wait[i, j, k, d]
+        least = split.group[j] + split.rival[j, i] + (wait if wait != 0.0 else -GAIN)
+    if won:
+        wait = ledger.won_wait[i, j, k, d]
+        rest = split.group[i] + split.dim[i, j, d] + (wait if wait != 0.0 else -GAIN)
+        least = min(least, rest)
+    least = levels.level + least - _SINGLE
+    if (over or won) and kind_at(levels.box.kind, d) != SUBGAUSSIAN:
+        least = 0.0  # it goes by counts, too
+    ledger.due[i, d, j, k] = max(least, 0.0) if won or not over else -max(least, 0.0)
 
 
 @borrowing

@@ -22,7 +22,7 @@ from bestgroup.inference.evalues.wealth import (
 )
 from bestgroup.inference.kinds import BERNOULLI, GAUSSIAN, SUBGAUSSIAN
 from bestgroup.inference.tally import Tally
-from bestgroup.problem.arrays import Bools, Floats, Ints
+from bestgroup.problem.arrays import Bools, Floats, Ints, Singles
 
 GAIN = 2.0 * math.log(2.0) + 1e-6  # no evidence exceeds the strength of its duel by more
 
@@ -43,6 +43,11 @@ class Ledger(NamedTuple):
     lead_mean: Floats  # [D, N]       of the leaders' pulls since
     lead_count: Floats  # [D, N]      how many they are; 0 before there are any
     lead_level: Floats  # [D, N]      minus the logs of the leaders' shares
+    least_mean: Floats  # [D, N]      least mean since of an arm with pulls since
+    least_error: Floats  # [D, N]     least variance over pulls since of an arm
+    # The least strength at which a test of i above arm k of j in dim d is due, without the share of
+    # the arm of i: 0 before the first one, negative if `over` alone is left, infinite if nothing is.
+    due: Singles  # [N, D, N, K]      [i, d, j, k]
     low: Floats  # [N, K, D]          for boxes: the box of an arm's mean, in the dims' own units
     high: Floats  # [N, K, D]
     missing: Ints  # [N, N, D]        arms of j, in dim d, without `won[i, j, k, d]`
@@ -90,6 +95,9 @@ def make_ledger(exists: Bools, cost: Floats, levels: Levels) -> Ledger:
         lead_mean=np.zeros((dims, N)),
         lead_count=np.zeros((dims, N)),
         lead_level=np.zeros((dims, N)),
+        least_mean=np.full((dims, N), np.inf),
+        least_error=np.full((dims, N), np.inf),
+        due=np.zeros((N, dims, N, K), np.float32),
         low=np.full((N, K, dims), -np.inf),
         high=np.full((N, K, dims), np.inf),
         missing=np.repeat(np.repeat(sizes[None, :, None], N, axis=0), dims, axis=2),

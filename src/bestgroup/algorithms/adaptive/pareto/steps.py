@@ -359,7 +359,7 @@ def prove(state: State, rule: AdaptiveRule, room: Room) -> bool:
     spread = Spread(view.variance, view.bend)
     for g in range(len(duties.status)):
         if state.moved[g]:
-            note_leaders(ledger, state.split, view.leader, g)
+            note_leaders(ledger, state.split, spread, view.leader, g)
     for g in range(len(duties.status)):
         if not state.moved[g]:
             continue

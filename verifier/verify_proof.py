@@ -69,7 +69,7 @@ def unguarded(name):
 class Noise:
     """What is assumed of a dim: y = sign x, and the range of y from `least` on, if it has one."""
     def __init__(self, given, way):
-        self.kind, self.sign = given["kind"], {"max": 1, "min": -1}[way]
+        self.kind, self.sign = given["kind"], {"max": 1, "watch": 1, "min": -1}[way]
         need(self.kind in (*KNOWN, "gaussian"), "format", "no such noise")
         bounded, known = self.kind == "bounded", self.kind == "subgaussian"
         self.low, self.high = (F(given["low"]), F(given["high"])) if bounded else (F(0), F(1))
@@ -84,30 +84,55 @@ class Noise:
 class Proof:
     """The file, and the values[i, j][d] and items[i, j] of each arm in their order."""
     def __init__(self, document, table):
-        need((document["format"], document["version"]) == ("bestgroup-proof", 1), "format", "?")
+        kind, version = document["format"], document["version"]
+        need(kind == "bestgroup-proof" and version in (1, 2), "format", "no such version")
         need(document["digest"] == digest(document), "digest", "the file was changed")
         self.groups, self.arms = zip(*document["problem"]["groups"])
         self.dims, ways = zip(*(entry[:2] for entry in document["problem"]["dims"]))
         self.treatments = [(*entry, {})[2] for entry in document["problem"]["dims"]]
-        goal, models = document["goal"], document["noise"]["dims"]
+        goal, models, ways = document["goal"], document["noise"]["dims"], list(ways)
         self.noise = [Noise(given, way) for given, way in zip(models, ways)]
         noise = document["noise"]
         self.independent = noise["arms"] == "independent"
         self.independent_dims = noise["dependence"] == "independent"
         self.method, self.claims = document["method"], document["claims"]
-        self.pareto = {"pareto": True, "best": False}[goal["kind"]]
+        self.goal, self.stated = goal["kind"], document["answer"]["in"]
+        self.pareto, self.top = self.goal == "pareto", goal.get("m", 1)
         self.delta = F(document["delta"])
         self.epsilon = [F(e) for e in (goal["epsilon"] if self.pareto else [goal["epsilon"]])]
         self.weights = [] if self.pareto else [F(w) for w in goal["weights"]]
         self.sizes = [len(arms) for arms in self.arms]
-        self.A, self.N, self.D = sum(self.sizes), len(self.groups), len(self.dims)
+        self.D = sum(way != "watch" for way in ways)  # dims that decide come first
+        self.A, self.N = sum(self.sizes), len(self.groups)
+        self.measure(document["problem"], ways)
+        need(version == 2 or (self.plain and self.goal != "top"), "format", "not in version 1")
         self.every_arm = [(i, j) for i, size in enumerate(self.sizes) for j in range(size)]
         names = (*self.arms, self.groups, self.dims)
         good = all(0 < len(set(own)) == len(own) for own in names) and 0 < self.delta < 1
-        good = good and min(self.epsilon) >= 0 < min([1, *self.weights]) and len(models) == self.D
+        good = good and min(self.epsilon) >= 0 < min([1, *self.weights]) and len(models) == len(ways)
+        good = good and self.goal in ("pareto", "best", "top") and type(self.top) is int
+        good = good and "watch" not in ways[: self.D] and 0 < self.top < max(self.N, 2)
         good = good and len(self.epsilon if self.pareto else self.weights) == self.D
         need(good, "format", "names that stand twice, or numbers that cannot be")
         self.read(table, document["data"])
+
+    def measure(self, problem, ways):
+        """Read which arms count, and which rank the arm has that a group is worth: 0, the average."""
+        name, n = (problem.get("worth", "best"), 0) if "worth" not in problem or isinstance(
+            problem["worth"], str) else problem["worth"]
+        of_quantile = lambda size: size + 1 - max(1, math.ceil(n * size - 1e-9))
+        self.ranks = [{"best": 1, "mean": 0, "worst": size, "kth": n}.get(name, of_quantile(size))
+                      for size in self.sizes]
+        signs = [-1 if way == "min" else 1 for way in ways]
+        self.limits = [(d, {"<=": 1, ">=": -1}[sense] * signs[d], signs[d] * F(at), F(tolerance))
+                       for d, sense, at, tolerance in problem.get("limits", [])]
+        self.mean, self.plain = name == "mean", set(self.ranks) == {1} and not self.limits
+        good = name in ("best", "mean", "worst", "kth", "quantile") and type(n) is not bool
+        good = good and all(0 <= rank <= size for rank, size in zip(self.ranks, self.sizes))
+        good = good and (not self.limits or name in ("best", "kth"))
+        good = good and {d for d, *_ in self.limits} >= set(range(self.D, len(ways)))
+        good = good and (self.plain or self.goal != "top") and all(t >= 0 for *_, t in self.limits)
+        need(good and set(ways) <= {"max", "min", "watch"}, "format", "no such worth or limits")
 
     def read(self, table, data):
         names, count, rows = data["columns"], 0, {}
@@ -135,7 +160,7 @@ class Proof:
             own.sort(key=lambda row: row[0][-1])
             need([row[0][-1] for row in own] == list(range(len(own))), "data", "rows were left out")
         self.items = {arm: [item for _, item in own] for arm, own in rows.items()}
-        self.values = {arm: [self.treated(d, [row[0][d] for row in own]) for d in range(self.D)]
+        self.values = {arm: [self.treated(d, [row[0][d] for row in own]) for d in range(len(self.dims))]
                        for arm, own in rows.items()}
         need("gaps" not in data or self.method["kind"] == "boxes", "format", "values are missing")
         for noise, columns in zip(self.noise, zip(*self.values.values())):
@@ -152,14 +177,14 @@ class Proof:
 
     def column(self, arm, d, n):
         """Return y of the first n values of an arm: larger is better."""
-        own = self.values.get(arm, [[]] * self.D)[d]
+        own = self.values.get(arm, [[]] * len(self.dims))[d]
         need(1 <= n <= len(own), "claims", "an arm has fewer rows")
         return [self.noise[d].sign * x for x in own[:n]]
 
-    def check_processes(self, table):
+    def check_processes(self, table, processes):
         """Refuse a process that is no proof for the noise, or whose parameters were not fixed."""
-        need(len(self.method["process"]) == self.D, "parameters", "one process for each dim")
-        for process, noise in zip(self.method["process"], self.noise):
+        need(len(processes) == len(self.dims), "parameters", "one process for each dim")
+        for process, noise in zip(processes, self.noise):
             serves, usual = table.get(process["name"], ((), ()))
             given = process.get("parts", process.get("precisions", process.get("count")))
             good = noise.kind in serves and given in usual and process["fixed_at"] == 0
@@ -270,15 +295,16 @@ class Side:
         return far and n == process.get("count", n)
 
 
-def settle_pareto(proof, beats, holds):
+def settle_pareto(proof, beats, holds, barred=(), known=lambda i: True):
     """Return the statuses: `beats` and `holds` say so of groups i, j in a dim."""
     groups, dims = range(proof.N), range(proof.D)
     out = {j for j in groups for i in groups if i != j and all(beats(i, j, d) for d in dims)}
-    rest = [i for i in groups if i not in out]
-    inside = [i for i in rest if all(i == j or any(holds(i, j, d) for d in dims) for j in rest)]
-    return {"in": inside, "out": sorted(out), "not_needed": []}
+    rest = [i for i in groups if i not in out and i not in barred]
+    inside = [i for i in rest if known(i)
+              and all(i == j or any(holds(i, j, d) for d in dims) for j in rest)]
+    return {"in": inside, "out": sorted(out | set(barred)), "not_needed": []}
 
-def settle_best(proof, least, most):
+def settle_best(proof, least, most, barred=()):
     """Return the statuses: the worth of groups lies from `least` to `most`, None if not known."""
     groups, slack = range(proof.N), proof.epsilon[0] * sum(proof.weights)
 
@@ -286,56 +312,126 @@ def settle_best(proof, least, most):
         return i != k and None not in (least[i], most[k]) and least[i] + by >= most[k]
 
     known = [i for i in groups if least[i] is not None]
-    good = [i for i in known if all(i == k or over(i, k, slack) for k in groups)]
+    if proof.goal == "top":
+        return settle_top(proof, lambda i, k: over(i, k, slack), lambda i, k: over(i, k, 0))
+    good = [i for i in known if all(i == k or k in barred or over(i, k, slack) for k in groups)]
     first = [max(good, key=lambda i: least[i])] if good else []
     rest = [k for k in groups if k not in first]
-    out = [k for k in rest if (first and slack == 0) or any(over(i, k, 0) for i in known)]
+    out = [k for k in rest if (first and slack == 0) or k in barred
+           or any(over(i, k, 0) for i in known)]
     return {"in": first, "out": out, "not_needed": [k for k in rest if first and k not in out]}
 
-def shares_of_bounds(proof):
-    """Return the share of delta that a lower and an upper bound of each arm have."""
-    method, D, A, N = proof.method, proof.D, proof.A, proof.N
+def settle_top(proof, near, above):
+    """Return the statuses for the m best groups, by who is near, or above, whom."""
+    groups, m, chosen = range(proof.N), proof.top, sorted(set(proof.stated))
+    rest = [k for k in groups if k not in chosen]
+    beaten = [k for k in groups if sum(above(i, k) for i in groups if i != k) >= m]
+    if len(chosen) == m and all(near(i, k) for i in chosen for k in rest):
+        out = rest if proof.epsilon[0] == 0 else [k for k in rest if k in beaten]
+        return {"in": chosen, "out": out, "not_needed": [k for k in rest if k not in out]}
+    inside = [i for i in groups if sum(near(i, k) for k in groups if k != i) >= proof.N - m]
+    return {"in": inside, "out": [k for k in beaten if k not in inside], "not_needed": []}
+
+def shares_of_bounds(proof, method, part):
+    """Return the share of delta that a bound of each arm has; the average is arm number K_i."""
+    D, A, N, L = proof.D, proof.A, proof.N, len(proof.limits)
     if method["budget"] == "as they came":
-        return {arm: F(1, 2 * D * k * (k + 1)) for k, arm in enumerate(proof.values, start=1)}
-    low, high, least = F(*method["low"]), F(*method["high"]), min(proof.sizes)
-    used = A * low + N * high if proof.pareto else (A - least) * low + high
-    need(D * used <= 1, "shares", f"they add up to {D * used} of delta")
-    usual = [F(1, D * (A + N)), F(1, 2 * A * D)] + [F(1, D * (A - least + 1))] * (not proof.pareto)
-    good = method["budget"] == "fixed" and low == high and low in usual
+        every = 2 * len(proof.dims)
+        return {arm: F(1, every * k * (k + 1)) for k, arm in enumerate(proof.values, start=1)}
+    low, high, sums = (F(*method.get(key, (0, 1))) for key in ("low", "high", "sums"))
+    of_arm = max(D + L, 2 * D) if any(slack > 0 for *_, slack in proof.limits) else D + L
+    of_limits = A * L if part == 2 else of_arm * A + D * sum(proof.ranks)
+    single = proof.goal == "best" and proof.plain
+    used = (2 * D * (A * low + N * sums) if proof.mean else of_limits * low if L else
+            D * ((A - min(proof.sizes)) * low + high) if single else D * (A * low + N * high))
+    need(part * used <= 1, "shares", f"they add up to {part * used} of delta")
+    usual = [F(1, part * D * (A + N))] + [F(1, 2 * A * D)] * (part == 1)
+    usual += [F(1, D * (A - min(proof.sizes) + 1))] * (single and part == 1)
+    usual = [(share, 0) for share in ([F(1, part * of_limits)] if L else usual)]
+    if proof.mean:
+        known = proof.independent and all(noise.kind in KNOWN for noise in proof.noise)
+        usual = [(F(1, 4 * D * A), F(1, 4 * D * N)), (0, F(1, 2 * D * N))] if known else [
+            (F(1, 2 * D * A), 0)]
+    good = method["budget"] == "fixed" and low == high and (low, sums) in usual
     need(good, "parameters", "shares that are not fixed beforehand")
-    return dict.fromkeys(proof.every_arm, low)
+    return {**dict.fromkeys(proof.every_arm, low),
+            **{(i, size): sums for i, size in enumerate(proof.sizes)}}
+
+class Bounds:
+    """Bounds of single arms, and of averages of all arms of a group."""
+    def __init__(self, proof, method):
+        self.proof, self.method, self.ends, uniform = proof, method, ({}, {}), []
+        self.shares = shares_of_bounds(proof, method, 1 if method is proof.method else 2)
+        if proof.pareto and min(proof.epsilon) > 0:
+            ratio = max(noise.scale / e for noise, e in zip(proof.noise, proof.epsilon))
+            events = log(2 * proof.A * proof.D / proof.delta)
+            uniform = [math.ceil(32 * ratio**2 * F(events))]
+        proof.check_processes({**ONE_ARM, "fixed": (KNOWN, uniform)}, method["process"])
+
+    def proves(self, i, j, d, side, n, m):
+        proof, turn, process = self.proof, (1, -1)[side], self.method["process"][d]
+        need((i, j, d) not in self.ends[side], "claims", "two claims of one bound")
+        self.ends[side][i, j, d] = float(m)
+        arms = [(i, j)]
+        if proof.mean and j == proof.sizes[i]:
+            process = {"name": "mixture", "precisions": WIDE}
+            arms = [(i, k) for k in range(j)]
+        column = [y for arm in arms for y in proof.column(arm, d, n)]
+        values = Side(proof.noise[d], column, turn)
+        return values.refutes(turn * F(m), process, proof.level(self.shares[i, j]))
+
+    def standing(self, i):
+        """Return the arms of a group that are known to count, and those that are not barred."""
+        low, high = self.ends
+        sure, left = [], []
+        for j in range(self.proof.sizes[i]):
+            barred, within = False, True
+            for d, sign, at, slack in self.proof.limits:
+                near, far = (ends.get((i, j, d)) for ends in ((low, high) if sign > 0 else (high, low)))
+                barred = barred or (near is not None and sign * (F(near) - at) >= 0)
+                within = within and far is not None and sign * (F(far) - at) <= slack
+            sure += [j] * within
+            left += [j] * (within or not barred)
+        return sure, left
+
+    def worths(self):
+        """Return bounds of what groups are worth in each dim, and groups with too few arms left."""
+        proof, found, barred = self.proof, ([], []), []
+        for i, rank in enumerate(proof.ranks):
+            arms = self.standing(i)
+            barred += [i] * (len(arms[1]) < rank)
+            for side, none in enumerate((-INF, INF)):
+                ends = self.ends[side]
+                row = [sorted((ends.get((i, j, d), none) for j in arms[side]), reverse=True)
+                       for d in range(proof.D)]
+                found[side].append([self.average(own, ends.get((i, len(own), d), none), none)
+                                    if proof.mean else own[rank - 1] if len(own) >= rank else -INF
+                                    for d, own in enumerate(row)])
+        return *found, barred
+
+    @staticmethod
+    def average(parts, own, none):
+        """Return the better one of the average of bounds and the bound of the average."""
+        whole = own if none in parts else sum(map(F, parts)) / len(parts)
+        return max(own, whole) if none < 0 else min(own, whole)
 
 def boxes(proof, bar):
     """Return the statuses that bounds of single arms give."""
-    ends, epsilon, shares, uniform = ({}, {}), proof.epsilon, shares_of_bounds(proof), []
-    if proof.pareto and min(epsilon) > 0:
-        ratio = max(noise.scale / e for noise, e in zip(proof.noise, epsilon))
-        events = log(2 * proof.A * proof.D / proof.delta)
-        uniform = [math.ceil(32 * ratio**2 * F(events))]
-    proof.check_processes({**ONE_ARM, "fixed": (KNOWN, uniform)})
-
-    def proves(i, j, d, side, n, m):
-        turn, process = (1, -1)[side], proof.method["process"][d]
-        need((i, j, d) not in ends[side], "claims", "two claims of one bound")
-        ends[side][i, j, d] = float(m)
-        values = Side(proof.noise[d], proof.column((i, j), d, n), turn)
-        return values.refutes(turn * F(m), process, proof.level(shares[i, j]))
-
-    proof.check_claims(proves, bar)
-    lower, upper = ([[max(end.get((i, j, d), none) for j in range(size)) for d in range(proof.D)]
-                     for i, size in enumerate(proof.sizes)]
-                    for end, none in zip(ends, (-INF, INF)))
+    bounds = Bounds(proof, proof.method)
+    proof.check_claims(bounds.proves, bar)
+    lower, upper, barred = bounds.worths()
 
     def worth(ends):
         return None if INF in map(abs, ends) else sum(w * F(e) for w, e in zip(proof.weights, ends))
 
     def holds(i, j, d):
         ends = lower[i][d], upper[j][d]
-        return INF not in map(abs, ends) and F(ends[0]) + epsilon[d] >= F(ends[1])
+        return INF not in map(abs, ends) and F(ends[0]) + proof.epsilon[d] >= F(ends[1])
 
     if not proof.pareto:
-        return settle_best(proof, [*map(worth, lower)], [*map(worth, upper)])
-    return settle_pareto(proof, lambda i, j, d: lower[i][d] >= upper[j][d], holds)
+        return settle_best(proof, [*map(worth, lower)], [*map(worth, upper)], barred)
+    return settle_pareto(proof, lambda i, j, d: lower[i][d] >= upper[j][d] and lower[i][d] > -INF,
+                         holds, barred, lambda i: not proof.limits or -INF not in lower[i])
 
 
 def everywhere(parts, left, right, level):
@@ -404,7 +500,7 @@ def sides(noise, columns):
 
 def fixed_pairs(proof):
     """Return how a claim is proven by processes that are fixed before the first row."""
-    proof.check_processes(TWO_ARMS)
+    proof.check_processes(TWO_ARMS, proof.method["process"])
     shares = shares_of_groups(proof)
 
     def proves(kind, a, b, d, shift, n_a, n_b, g, value):

@@ -383,10 +383,6 @@ class Certificate:
 
         `key` is a file with a key that whoever checks the proof has, too: the proof is signed by it.
         """
-        if self.problem.measure is not None:
-            raise InvalidInput(
-                "proof files hold neither limits (require) nor worths other than 'best'"
-            )
         return save_proof(self, path, key)
 
     def to_frame(self) -> Any:

@@ -12,6 +12,7 @@ from bestgroup.errors import InvalidInput
 from bestgroup.files.observations import Table
 from bestgroup.inference.certificate.items import arm_means
 from bestgroup.inference.certificate.within import Basis
+from bestgroup.inference.certificate.worths import rests_on_sums
 from bestgroup.inference.pivots import about_origin, of_values
 from bestgroup.inference.tally import Tally
 from bestgroup.problem.noise import SubGaussian
@@ -87,7 +88,11 @@ def one_origin(problem: Problem, basis: Basis) -> Tally:
 
 
 def data_boxes(asked: Asked, came: list[tuple[int, int]] | None = None) -> BoxMethod:
-    """Return the shares of boxes: those of all lower bounds and of one best arm of each group."""
-    shape = asked.problem.shape
-    part = Fraction(1, shape.dims * (shape.total + shape.groups))
-    return BoxMethod(part, part, came=came)
+    """Return the shares of boxes: those of all bounds that an error can rest on."""
+    shape, measure = asked.problem.shape, asked.problem.measure
+    part, sums = Fraction(1, shape.dims * (shape.total + shape.groups)), Fraction(0)
+    if measure is not None:
+        part = Fraction(1, measure.errors(shape))
+        if rests_on_sums(asked.problem.noise, measure):
+            part, sums = part / 2, Fraction(1, 4 * measure.dims * shape.groups)
+    return BoxMethod(part, part, came=came, sums=sums if came is None else Fraction(0))

@@ -53,14 +53,18 @@ class Measure:
 
     def share(self, shape: Shape) -> float:
         """Return the share of delta that a bound of a single arm has."""
+        return 1.0 / self.errors(shape)
+
+    def errors(self, shape: Shape) -> int:
+        """Return how many bounds of single arms an error can rest on."""
         D, L = self.dims, len(self.bounds)
         if self.worth.kind == "mean":
-            return 1.0 / (2 * D * shape.total)
+            return 2 * D * shape.total
         if not self.bounds:
-            return 1.0 / (D * (shape.total + shape.groups))
+            return D * (shape.total + shape.groups)
         either = any(bound.tolerance > 0 for bound in self.bounds)
         of_arm = max(D + L, 2 * D) if either else D + L
-        return 1.0 / (of_arm * shape.total + D * sum(self.ranks(shape)))
+        return of_arm * shape.total + D * sum(self.ranks(shape))
 
     def excess(self, means: Floats) -> tuple[Floats, Floats]:
         """Return how far means [..., dims] are beyond the limits, and the tolerances, [..., L]."""

@@ -15,11 +15,11 @@ came": arm number k in the order of the table has 1 / (2 D k (k + 1)) for each o
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any
 
+from bestgroup.proof.answers import Bounds, Status, by_bounds
 from bestgroup.proof.format import (
     Proof,
     Refused,
@@ -29,39 +29,64 @@ from bestgroup.proof.format import (
     number,
 )
 from bestgroup.proof.intervals import interval, log
+from bestgroup.proof.noise import SUB_GAUSSIAN
 from bestgroup.proof.observations import Observations
-from bestgroup.proof.sequences import PRECISIONS, PROCESSES, SERVES, Side, corrected_count
+from bestgroup.proof.sequences import PRECISIONS, PROCESSES, SERVES, WIDE, Side, corrected_count
 
-Bounds = dict[tuple[int, int, int], float]  # by (group, arm, dim)
 Tick = Callable[[int], None]  # told how many claims were checked
-
-
-class Status(NamedTuple):
-    """What follows for the groups."""
-
-    inside: list[int]
-    outside: list[int]
-    not_needed: list[int]
 
 
 def check(proof: Proof, rows: Observations, tick: Tick) -> Status:
     """Return what the claims of a proof from boxes say, once each of them is checked."""
-    shares = _shares(proof, rows)
-    check_processes(proof, SERVES, _check_process)
-    low: Bounds = {}
-    high: Bounds = {}
+    bounds = BoxClaims(proof, rows, proof.method)
     for k, row in enumerate(proof.claims):
+        bounds.take(row, k)
+        tick(k + 1)
+    return by_bounds(proof, bounds.low, bounds.high)
+
+
+class BoxClaims:
+    """Bounds of single arms, and of averages of all arms of a group, that have been checked."""
+
+    def __init__(self, proof: Proof, rows: Observations, method: dict[str, Any]) -> None:
+        self.proof, self.rows, self.method = proof, rows, method
+        self.shares = _shares(proof, rows, method)
+        check_processes(proof, SERVES, _check_process, method)
+        self.low: Bounds = {}
+        self.high: Bounds = {}
+
+    def take(self, row: list[Any], k: int) -> None:
+        """Check a claim and keep its bound; refuses what is not proven."""
         try:
-            i, j, d, side, n, m = _claim(proof, row)
+            i, j, d, side, n, m = _claim(self.proof, row)
         except ValueError as error:
             raise Refused("claims", str(error), k) from None
-        _check_claim(proof, rows, shares, (i, j, d, side, n, m), k)
-        kept = high if side else low
+        kept = self.high if side else self.low
         if (i, j, d) in kept:
             raise Refused("claims", "there are two claims of one bound", k)
+        self._check(i, j, d, side, n, m, k)
         kept[i, j, d] = m
-        tick(k + 1)
-    return conclude(proof, low, high)
+
+    def _check(self, i: int, j: int, d: int, side: int, n: int, m: float, k: int) -> None:
+        proof = self.proof
+        share = self.shares.get((i, j), Fraction(0))
+        if share <= 0:
+            raise Refused("claims", "there is no share of delta for this bound", k)
+        level = log(interval(1 / (proof.delta * share)))
+        turn = -1 if side else 1
+        process = self.method["process"][d]
+        average = j == proof.sizes[i]
+        values: list[float] = []
+        for arm in range(j) if average else (j,):
+            columns = self.rows.values.get((proof.groups[i], proof.arms[i][arm]))
+            if columns is None or len(columns[d]) < n:
+                raise Refused("claims", f"the table has fewer than {n} values of this arm", k)
+            values += columns[d] if len(columns[d]) == n else columns[d][:n]
+        if average:
+            process = {"name": "mixture", "precisions": WIDE}
+        side_ = Side(values, proof.signs[d] * turn, turn * m, proof.noise[d])
+        if not PROCESSES[process["name"]](side_, level, process):
+            raise Refused("claims", f"the {process['name']} process has not reached its level", k)
 
 
 def _claim(proof: Proof, row: list[Any]) -> tuple[int, int, int, int, int, float]:
@@ -69,62 +94,86 @@ def _claim(proof: Proof, row: list[Any]) -> tuple[int, int, int, int, int, float
         raise ValueError("a claim must be [group, arm, dim, side, n, m]")
     i, j, d, side = integers(row, (len(proof.groups), 10**9, len(proof.dims), 2))
     (n,) = integers(row[4:], (10**15,))
-    if j >= proof.sizes[i] or n < 1:
+    average = proof.worth.kind == "mean" and j == proof.sizes[i]
+    if not (j < proof.sizes[i] or average) or n < 1:
         raise ValueError("there is no such arm, or no such count")
     return i, j, d, side, n, number(row[5])
 
 
-def _check_claim(
-    proof: Proof,
-    rows: Observations,
-    shares: dict[tuple[int, int, int], Fraction],
-    claim: tuple[int, int, int, int, int, float],
-    k: int,
-) -> None:
-    i, j, d, side, n, m = claim
-    columns = rows.values.get((proof.groups[i], proof.arms[i][j]))
-    if columns is None or len(columns[d]) < n:
-        raise Refused("claims", f"the table has fewer than {n} values of this arm", k)
-    alpha = proof.delta * shares[i, j, side]
-    level = log(interval(1 / alpha))
-    turn = -1 if side else 1
-    sign = proof.signs[d] * turn
-    process = proof.method["process"][d]
-    values = columns[d] if len(columns[d]) == n else columns[d][:n]
-    if not PROCESSES[process["name"]](Side(values, sign, turn * m, proof.noise[d]), level, process):
-        raise Refused("claims", f"the {process['name']} process has not reached its level", k)
-
-
-def _shares(proof: Proof, rows: Observations) -> dict[tuple[int, int, int], Fraction]:
-    """Return the share of every bound, by (group, arm, side); refuses if they exceed 1 together."""
-    N, D, A = len(proof.groups), len(proof.dims), proof.total
-    arms = [(i, j) for i in range(N) for j in range(proof.sizes[i])]
+def _shares(
+    proof: Proof, rows: Observations, method: dict[str, Any]
+) -> dict[tuple[int, int], Fraction]:
+    """Return the share of the bounds of every arm; refuses if they exceed 1 together."""
+    arms = [(i, j) for i, size in enumerate(proof.sizes) for j in range(size)]
     try:
-        budget = proof.method["budget"]
+        budget = method["budget"]
         if budget == "as they came":
             places = {(proof.groups[i], proof.arms[i][j]): (i, j) for i, j in arms}
             came = [places[key] for key in rows.order]
+            dims = len(proof.dims)
             return {
-                (i, j, side): Fraction(1, 2 * D * k * (k + 1))
-                for k, (i, j) in enumerate(came, start=1)
-                for side in (0, 1)
+                arm: Fraction(1, 2 * dims * k * (k + 1)) for k, arm in enumerate(came, start=1)
             }
         if budget != "fixed":
             raise ValueError(f"there is no budget {budget!r}")
-        low, high = fraction(proof.method["low"]), fraction(proof.method["high"])
+        low, high = fraction(method["low"]), fraction(method["high"])
+        sums = fraction(method.get("sums", [0, 1]))
     except (KeyError, TypeError, ValueError) as error:
         raise Refused("shares", f"the shares cannot be read ({error})") from None
-    used = A * D * low + N * D * high
-    if not proof.pareto:
-        used = (A - min(proof.sizes)) * D * low + D * high
+    part = 2 if method is not proof.method else 1
+    used = part * used_by_bounds(proof, low, high, sums, part)
     if used > 1:
         raise Refused("shares", f"the shares add up to {used} of delta")
-    usual = [Fraction(1, D * (A + N)), Fraction(1, 2 * A * D)]
-    if not proof.pareto:
-        usual.append(Fraction(1, D * (A - min(proof.sizes) + 1)))
-    if low != high or low not in usual:
+    if low != high or (low, sums) not in usual_shares(proof, part):
         raise Refused("parameters", "the shares are not among those that are fixed beforehand")
-    return {(i, j, side): (high if side else low) for i, j in arms for side in (0, 1)}
+    shares = dict.fromkeys(arms, low)
+    if sums > 0:
+        shares |= {(i, size): sums for i, size in enumerate(proof.sizes)}
+    return shares
+
+
+def used_by_bounds(
+    proof: Proof, low: Fraction, high: Fraction, sums: Fraction, part: int
+) -> Fraction:
+    """Return the share of delta of all bounds that an error can rest on (docs/theory.md 2.4, 6, 11)."""
+    N, D, A = len(proof.groups), proof.D, proof.total
+    if proof.worth.kind == "mean":
+        return 2 * D * A * low + 2 * D * N * sums
+    if proof.limits:
+        return (A * len(proof.limits) if part == 2 else _bounds_of_limits(proof)) * low
+    if proof.goal == "best" and proof.plain:
+        return (A - min(proof.sizes)) * D * low + D * high
+    return A * D * low + N * D * high
+
+
+def _bounds_of_limits(proof: Proof) -> int:
+    """Return how many bounds an error can rest on where arms must keep limits."""
+    D, L = proof.D, len(proof.limits)
+    either = any(bound.tolerance > 0 for bound in proof.limits)
+    return (max(D + L, 2 * D) if either else D + L) * proof.total + D * sum(proof.ranks)
+
+
+def usual_shares(proof: Proof, part: int) -> list[tuple[Fraction, Fraction]]:
+    """Return the shares of bounds of arms, and of averages, that are fixed beforehand.
+
+    `part` is 2 where other claims have half of delta.
+    """
+    N, D, A, none = len(proof.groups), proof.D, proof.total, Fraction(0)
+    if proof.worth.kind == "mean":
+        found = [(Fraction(1, 2 * D * A), none)]
+        if proof.independent_arms and all(n.kind in SUB_GAUSSIAN for n in proof.noise):
+            found = [(Fraction(1, 4 * D * A), Fraction(1, 4 * D * N)), (none, Fraction(1, 2 * D * N))]
+        return found
+    if proof.limits and part == 2:  # only what tells which arms count
+        return [(Fraction(1, 2 * A * len(proof.limits)), none)]
+    if proof.limits:
+        return [(Fraction(1, _bounds_of_limits(proof)), none)]
+    usual = [Fraction(1, part * D * (A + N))]
+    if part == 1:
+        usual.append(Fraction(1, 2 * A * D))
+        if proof.goal == "best" and proof.plain:
+            usual.append(Fraction(1, D * (A - min(proof.sizes) + 1)))
+    return [(share, none) for share in usual]
 
 
 def _check_process(proof: Proof, process: dict[str, Any]) -> None:
@@ -136,74 +185,3 @@ def _check_process(proof: Proof, process: dict[str, Any]) -> None:
         raise ValueError("its precisions are not among those that are fixed beforehand")
     if process["name"] == "fixed" and process["count"] != corrected_count(proof):
         raise ValueError("the count is not that of corrected uniform sampling")
-
-
-def conclude(proof: Proof, low: Bounds, high: Bounds) -> Status:
-    """Return what lower and upper bounds of arms say of the groups."""
-    N, D = len(proof.groups), len(proof.dims)
-    lower = [[-math.inf] * D for _ in range(N)]
-    for (i, _, d), m in low.items():
-        lower[i][d] = max(lower[i][d], m)
-    upper = [
-        [max(high.get((i, j, d), math.inf) for j in range(proof.sizes[i])) for d in range(D)]
-        for i in range(N)
-    ]
-    return _pareto(proof, lower, upper) if proof.pareto else _best(proof, lower, upper)
-
-
-def _pareto(proof: Proof, lower: list[list[float]], upper: list[list[float]]) -> Status:
-    N, D = len(lower), len(proof.dims)
-    strong = [i for i in range(N) if min(lower[i]) > -math.inf]
-    out = {
-        k for k in range(N) for i in strong
-        if i != k and all(a >= b for a, b in zip(lower[i], upper[k], strict=True))
-    }  # fmt: skip
-
-    def holds(i: int, j: int) -> bool:
-        return any(_at_least(lower[i][d], proof.epsilon[d], upper[j][d]) for d in range(D))
-
-    rest = [i for i in range(N) if i not in out]
-    inside = [i for i in rest if all(i == j or holds(i, j) for j in rest)]
-    return Status(inside, sorted(out), [])
-
-
-def _at_least(low: float, epsilon: float, high: float) -> bool:
-    """Return whether low + epsilon >= high, exactly."""
-    if math.isinf(low) or math.isinf(high):
-        return False
-    return Fraction(low) + Fraction(epsilon) >= Fraction(high)
-
-
-def _best(proof: Proof, lower: list[list[float]], upper: list[list[float]]) -> Status:
-    least = [_weighted(proof, ends) for ends in lower]
-    most = [_weighted(proof, ends) for ends in upper]
-    slack = Fraction(proof.epsilon[0]) * sum(map(Fraction, proof.weights))
-    known = [i for i, value in enumerate(least) if value is not None]
-    behind, good = [], []
-    for k, value in enumerate(most):
-        if value is not None and any(i != k and least[i] >= value for i in known):  # type: ignore[operator]
-            behind.append(k)
-    for i in known:
-        others = [most[k] for k in range(len(most)) if k != i]
-        if all(value is not None and least[i] + slack >= value for value in others):  # type: ignore[operator]
-            good.append(i)
-    return settle_best(proof, behind, max(good, key=lambda i: least[i]) if good else None)  # type: ignore[arg-type, return-value]
-
-
-def settle_best(proof: Proof, behind: list[int], first: int | None) -> Status:
-    """Return the statuses for the best group: `behind` are not the only best, `first` is good enough."""
-    if first is None:
-        return Status([], behind, [])
-    rest = [k for k in range(len(proof.groups)) if k != first]
-    if proof.epsilon[0] == 0.0:
-        return Status([first], rest, [])
-    return Status([first], [k for k in rest if k in behind], [k for k in rest if k not in behind])
-
-
-def _weighted(proof: Proof, ends: list[float]) -> Fraction | None:
-    """Return sum_d w^d of the bounds, exactly; None if one is missing."""
-    if any(math.isinf(end) for end in ends):
-        return None
-    return sum(
-        (Fraction(w) * Fraction(e) for w, e in zip(proof.weights, ends, strict=True)), Fraction()
-    )

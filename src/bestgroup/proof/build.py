@@ -9,13 +9,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from bestgroup._version import __version__
 from bestgroup.errors import InvalidInput
 from bestgroup.problem.goals import Goal
 from bestgroup.problem.noise import Noise
 from bestgroup.problem.problem import Dim, Problem
 from bestgroup.problem.status import Status as Word
-from bestgroup.proof.boxes import Status
+from bestgroup.proof.answers import Status
 from bestgroup.proof.format import FORMAT, VERSION, Proof, Refused, Treatment, parse
 from bestgroup.proof.observations import Observations, read_observations, treated
 from bestgroup.proof.verify import METHODS
@@ -49,13 +51,13 @@ def ask(
     gaps: bool = False,
 ) -> Asked:
     """Return the question with the rows of a table, in which values may be missing with `gaps`."""
-    if goal.by_directions:
+    if goal.maps:
         raise InvalidInput(f"there is no proof file for the goal {type(goal).__name__} yet")
     if isinstance(source, Observations):
         rows = source
     else:
-        rows = read_observations(source, [dim.name for dim in problem.decided], columns, gaps)
-    treated(rows, [treatment_of(dim).of for dim in problem.decided])
+        rows = read_observations(source, [dim.name for dim in problem.measured], columns, gaps)
+    treated(rows, [treatment_of(dim).of for dim in problem.measured])
     return Asked(problem, goal, delta, rows, columns, status, gaps)
 
 
@@ -70,19 +72,32 @@ def _dim_entry(dim: Dim) -> list[Any]:
     return [dim.name, dim.direction, *([treatment] if treatment else [])]
 
 
+def _measure_entries(problem: Problem) -> dict[str, Any]:
+    """Return the worth and the limits of a problem, where it has others than usual."""
+    found: dict[str, Any] = {} if problem.worth.is_best else {"worth": problem.worth.plain()}
+    names = [dim.name for dim in problem.measured]
+    if problem.limits:
+        found["limits"] = [
+            [names.index(limit.dim), limit.sense, limit.at, limit.tolerance]
+            for limit in problem.limits
+        ]
+    return found
+
+
 def document(asked: Asked, method: dict[str, Any], claims: list[list[Any]]) -> dict[str, Any]:
     """Return a proof document, once its claims have been checked."""
     problem, goal, rows = asked.problem, asked.goal, asked.rows
-    D = len(problem.decided)
+    D, chosen = len(problem.decided), np.asarray(asked.status) == Word.IN
     made: dict[str, Any] = {
         "format": FORMAT,
         "version": VERSION,
         "made_by": f"bestgroup {__version__}",
         "problem": {
             "groups": [[g, list(a)] for g, a in zip(problem.groups, problem.arms, strict=True)],
-            "dims": [_dim_entry(dim) for dim in problem.decided],
+            "dims": [_dim_entry(dim) for dim in problem.measured],
+            **_measure_entries(problem),
         },
-        "noise": noise_entry(problem.noise, D),
+        "noise": noise_entry(problem.noise, len(problem.measured)),
         "goal": goal.spelled_out(D).to_dict(),
         "delta": asked.delta,
         "assumptions": [],
@@ -95,7 +110,7 @@ def document(asked: Asked, method: dict[str, Any], claims: list[list[Any]]) -> d
         },
         "method": method,
         "claims": claims,
-        "answer": {"in": [], "out": [], "not_needed": []},
+        "answer": {"in": np.flatnonzero(chosen).tolist(), "out": [], "not_needed": []},
     }
     proof = parse(made)
     found = _checked(asked, proof)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -22,6 +23,8 @@ from bestgroup.proof.sequences import BETS, WIDE
 _ROOM = 1e-9  # of a bound's distance from the mean: what rounding may have done is far less
 
 Bound = tuple[int, float]  # the count, and the bound in units in which larger is better
+Key = tuple[int, int, int, int]  # group, arm, dim, side
+Found = dict[Key, Bound]
 
 
 class BoxMethod(NamedTuple):
@@ -34,6 +37,7 @@ class BoxMethod(NamedTuple):
     came: list[tuple[int, int]] | None = None  # arms as they came, if they were not fixed
     once: int | None = None  # of uniform sampling: the one count that was fixed
     scaled: bool = False  # by the scale that a range gives, not by boxes of the noise model
+    sums: Fraction = Fraction(0)  # of a bound of the average of all arms of a group
 
 
 RADII = {
@@ -47,15 +51,27 @@ def box_document(asked: Asked, method: BoxMethod) -> dict[str, Any]:
     """Return a proof document whose claims are bounds of single arms."""
     bounds = all_bounds(asked, method)
     chosen = needed(asked, bounds)
-    claims = [[*key, n, m] for key in sorted(chosen) for n, m in [bounds[key]]]
-    entry: dict[str, Any] = {"kind": "boxes", "budget": "fixed"}
+    entry = {"kind": "boxes", **boxes_entry(asked, method)}
+    return document(asked, entry, box_claims(bounds, chosen))
+
+
+def box_claims(bounds: Found, chosen: Iterable[Key]) -> list[list[Any]]:
+    """Return the claims of bounds."""
+    return [[*key, n, m] for key in sorted(chosen) for n, m in [bounds[key]]]
+
+
+def boxes_entry(asked: Asked, method: BoxMethod) -> dict[str, Any]:
+    """Return the shares and processes of bounds."""
+    entry: dict[str, Any] = {"budget": "fixed"}
     if method.came is not None:
         entry["budget"] = "as they came"
     else:
-        for name, part in (("low", method.low), ("high", method.high)):
-            entry[name] = [part.numerator, part.denominator]
-    entry["process"] = [_process(asked, method, d) for d in range(len(asked.problem.decided))]
-    return document(asked, entry, claims)
+        shares = {"low": method.low, "high": method.high}
+        if method.sums > 0:
+            shares["sums"] = method.sums
+        entry |= {name: [part.numerator, part.denominator] for name, part in shares.items()}
+    entry["process"] = [_process(asked, method, d) for d in range(len(asked.problem.measured))]
+    return entry
 
 
 def _process(asked: Asked, method: BoxMethod, d: int) -> dict[str, Any]:
@@ -70,11 +86,16 @@ def _process(asked: Asked, method: BoxMethod, d: int) -> dict[str, Any]:
     return {"name": model.box_process, "fixed_at": 0}
 
 
-def all_bounds(asked: Asked, method: BoxMethod) -> dict[tuple[int, int, int, int], Bound]:
+def all_bounds(asked: Asked, method: BoxMethod) -> Found:
     """Return the best bound of every arm, dim and side, by (group, arm, dim, side)."""
-    problem, found = asked.problem, {}
-    D = len(problem.decided)
-    mirror = np.array([dim.direction == "min" for dim in problem.decided])
+    problem = asked.problem
+    found: Found = {}
+    if method.sums > 0:
+        _bound_averages(asked, method, found)
+    if method.low == 0 and method.came is None:
+        return found
+    D = len(problem.measured)
+    mirror = np.array([dim.direction == "min" for dim in problem.measured])
     pivot = np.where(mirror, problem.noise.pivot(D), 0.0)
     rank = {} if method.came is None else {arm: k for k, arm in enumerate(method.came, start=1)}
     for i, names in enumerate(problem.arms):
@@ -93,6 +114,31 @@ def all_bounds(asked: Asked, method: BoxMethod) -> dict[tuple[int, int, int, int
                     if bound is not None:
                         found[i, j, d, side] = bound[0], float(bound[1] - pivot[d])
     return found
+
+
+def _bound_averages(asked: Asked, method: BoxMethod, found: Found) -> None:
+    """Add the best bounds of the averages of all arms, by the sums over equally many pulls of each."""
+    problem, D = asked.problem, len(asked.problem.decided)
+    scales = problem.noise.scales(problem.shape.dims)
+    for i, size in enumerate(problem.shape.sizes):
+        columns = [asked.columns_of(i, j) for j in range(size)]
+        counts = [0 if own is None else len(own[0]) for own in columns]
+        n = min(counts)
+        if n == 0 or (not method.history and max(counts) > n):
+            continue
+        first = 1 if method.history else n
+        edge = mixture_edge.compiled if n - first > 1000 else mixture_edge
+        alpha = float(asked.delta * method.sums)
+        rounds = np.arange(first, n + 1)
+        reach = np.array([edge(float(r * size), alpha) / (r * size) for r in rounds.tolist()])
+        for d in range(D):
+            sign = -1.0 if problem.decided[d].direction == "min" else 1.0
+            total = sum((np.cumsum(own[d][:n]) for own in columns if own), np.zeros(n))
+            means = sign * total[first - 1 :] / (rounds * size)
+            wide = float(scales[d]) * reach * (1.0 + _ROOM) + 4e-15 * np.abs(means)
+            at, above = int((means - wide).argmax()), int((means + wide).argmin())
+            found[i, size, d, 0] = first + at, float(means[at] - wide[at])
+            found[i, size, d, 1] = first + above, float(means[above] + wide[above])
 
 
 def _bounds(
@@ -185,11 +231,12 @@ def best_box(rule: BoxRule, values: Floats, d: int, first: int, side: int) -> tu
     return at, best if side == 0 else -best
 
 
-def needed(
-    asked: Asked, bounds: dict[tuple[int, int, int, int], Bound]
-) -> set[tuple[int, int, int, int]]:
+def needed(asked: Asked, bounds: Found) -> set[Key]:
     """Return the bounds that the statuses follow from: all that are ever compared."""
-    shape, chosen = asked.problem.shape, set()
+    if asked.problem.measure is not None:
+        return set(bounds)
+    shape = asked.problem.shape
+    chosen: set[Key] = set()
     N, D = shape.groups, shape.dims
     lower = np.full((N, D), -math.inf)
     leader = np.zeros((N, D), np.int64)

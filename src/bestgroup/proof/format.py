@@ -14,14 +14,17 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from bestgroup.errors import InvalidInput
 from bestgroup.files.replacing import check_writable, replacing
+from bestgroup.problem.worth import BEST, Worth, check_worth
 from bestgroup.proof.noise import DimNoise, number, read_noise
 
-FORMAT, VERSION = "bestgroup-proof", 1
+FORMAT, VERSION = "bestgroup-proof", 2
+VERSIONS = (1, VERSION)  # 1 has the same meaning, without limits, other worths and goals
 MOST_CLAIM = 64  # bytes of a claim in the file
+_PROBLEM = {"groups", "dims", "worth", "limits"}
 _SIGNED = ("digest", "signature")
 
 
@@ -48,6 +51,15 @@ class Treatment:
         return [math.log(x) for x in values] if self.log else values
 
 
+class Limited(NamedTuple):
+    """A limit where larger is better: sign (mean - at) <= 0 keeps it, up to a tolerance."""
+
+    dim: int
+    sign: int
+    at: Fraction
+    tolerance: Fraction
+
+
 @dataclass(frozen=True)
 class Proof:
     """A proof file as it was read, every entry of the expected kind."""
@@ -60,15 +72,38 @@ class Proof:
     noise: tuple[DimNoise, ...]
     independent_arms: bool
     independent_dims: bool
-    pareto: bool
-    epsilon: tuple[float, ...]  # one for each dim; for the best group just one
-    weights: tuple[float, ...]  # of the best group, else none
+    goal: str  # "pareto", "best" or "top"
+    epsilon: tuple[float, ...]  # one for each dim; for other goals than Pareto groups just one
+    weights: tuple[float, ...]  # of the best group or groups, else none
     delta: Fraction
     method: dict[str, Any]
     claims: list[list[Any]] = field(repr=False)
     answer: dict[str, list[int]]
     treatments: tuple[Treatment, ...] = ()  # of the values of each dim, before anything else
     gaps: bool = False  # a value may be missing in a row
+    top: int = 1  # how many best groups are asked for
+    D: int = 0  # how many dims decide, the first ones; the others only have a limit
+    worth: Worth = BEST
+    limits: tuple[Limited, ...] = ()
+
+    @property
+    def pareto(self) -> bool:
+        """Whether groups are compared dim by dim."""
+        return self.goal == "pareto"
+
+    @property
+    def ranks(self) -> list[int]:
+        """Of each group, the rank from the top of the arm that it is worth; 0 for the average."""
+        return [self.worth.rank(size) for size in self.sizes]
+
+    @property
+    def plain(self) -> bool:
+        """Whether all arms count and a group is worth its best arm."""
+        return self.worth.is_best and not self.limits
+
+    def slack(self) -> Fraction:
+        """Return what a group may lack of the best one, in weighted worth."""
+        return Fraction(self.epsilon[0]) * sum(map(Fraction, self.weights))
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -145,9 +180,10 @@ def read_document(path: Any) -> dict[str, Any]:
         raise InvalidInput(f"{path}: is no proof file: {error}") from None
     if not isinstance(found, dict) or found.get("format") != FORMAT:
         raise InvalidInput(f"{path}: is no proof file: it has no format {FORMAT!r}")
-    if found.get("version") != VERSION:
+    if found.get("version") not in VERSIONS:
         raise InvalidInput(
-            f"{path}: has version {found.get('version')!r} of the format; this program reads {VERSION}"
+            f"{path}: has version {found.get('version')!r} of the format; this program reads "
+            f"{' and '.join(map(str, VERSIONS))}"
         )
     return found
 
@@ -172,6 +208,7 @@ def parse(document: dict[str, Any]) -> Proof:
 
 def _parse(document: dict[str, Any]) -> Proof:
     problem, goal, noise = document["problem"], document["goal"], document["noise"]
+    _need(document.get("version") in VERSIONS, "the version must be 1 or 2")
     groups = tuple(_text(name) for name, _ in problem["groups"])
     arms = tuple(tuple(map(_text, members)) for _, members in problem["groups"])
     dims = tuple(_text(entry[0]) for entry in problem["dims"])
@@ -180,16 +217,35 @@ def _parse(document: dict[str, Any]) -> Proof:
     _need(bool(groups) and bool(dims) and all(arms), "there are no groups, arms or dims")
     _need(len(set(groups)) == len(groups) and len(set(dims)) == len(dims), "a name stands twice")
     _need(all(len(set(a)) == len(a) for a in arms), "an arm stands twice in a group")
-    _need(set(directions) <= {"max", "min"}, "a dim is neither maximised nor minimised")
+    D = sum(way != "watch" for way in directions)
+    _need(
+        set(directions[:D]) <= {"max", "min"} and D > 0, "dims that only have a limit must be last"
+    )
+    worth, limits = check_worth(problem.get("worth")), problem.get("limits", [])
+    known = {"groups", "dims"} if document["version"] == 1 else _PROBLEM
+    _need(set(problem) <= known, "a problem has no such entry")
+    worth.check_sizes([len(own) for own in arms], groups)
+    signs = tuple(-1 if way == "min" else 1 for way in directions)
+    bounds = tuple(_limit(entry, signs) for entry in limits)
+    _need(not bounds or worth.kind in ("best", "kth"), "limits go with worths of a fixed rank")
+    limited = {bound.dim for bound in bounds}
+    _need(limited >= set(range(D, len(dims))), "a dim that does not decide has no limit")
     models = tuple(read_noise(given) for given in noise["dims"])
     _need(len(models) == len(dims), "there must be one noise model for each dim")
     _need(noise["arms"] in ("independent", "arbitrary"), "arms must be independent or arbitrary")
     _need(noise["dependence"] in ("independent", "arbitrary"), "dims likewise")
-    pareto = goal["kind"] == "pareto"
-    _need(pareto or goal["kind"] == "best", "the goal must be pareto or best")
+    kind, top = goal["kind"], 1
+    _need(kind in ("pareto", "best", "top"), "the goal must be pareto, best or top")
+    _need(kind != "top" or document["version"] > 1, "version 1 has no such goal")
+    pareto = kind == "pareto"
+    _need(set(goal) <= {"kind", "weights", "epsilon", "m"}, "a goal has no such entry")
+    _need(kind != "top" or (worth.is_best and not bounds), "top goes with the best arms of groups")
     epsilon = tuple(map(number, goal["epsilon"] if pareto else [goal["epsilon"]]))
     weights = () if pareto else tuple(map(number, goal["weights"]))
-    _need(len(epsilon if pareto else weights) == len(dims), "one number for each dim is needed")
+    if kind == "top":
+        top = _index(goal["m"], max(len(groups), 2))
+        _need(top > 0, "at least one group is asked for")
+    _need(len(epsilon if pareto else weights) == D, "one number for each dim is needed")
     _need(min(epsilon) >= 0.0 and min(weights, default=1.0) > 0.0, "epsilon and weights: signs")
     delta = Fraction(number(document["delta"]))
     _need(0 < delta < 1, "delta must lie between 0 and 1")
@@ -199,12 +255,20 @@ def _parse(document: dict[str, Any]) -> Proof:
     answer = {
         key: [_index(i, len(groups)) for i in answer[key]] for key in ("in", "out", "not_needed")
     }
-    signs = tuple(1 if direction == "max" else -1 for direction in directions)
     return Proof(
         document, groups, arms, dims, signs, models, noise["arms"] == "independent",
-        noise["dependence"] == "independent", pareto, epsilon, weights, delta,
+        noise["dependence"] == "independent", kind, epsilon, weights, delta,
         document["method"], claims, answer, treatments, _flag(document["data"].get("gaps", False)),
+        top, D, worth, bounds,
     )  # fmt: skip
+
+
+def _limit(entry: list[Any], signs: tuple[int, ...]) -> Limited:
+    """Return a limit [dim, "<=" or ">=", at, tolerance], mirrored where the dim is minimised."""
+    d, sense, at, tolerance = entry
+    d, sign = _index(d, len(signs)), {"<=": 1, ">=": -1}[sense]
+    _need(number(tolerance) >= 0.0, "a tolerance must not be negative")
+    return Limited(d, sign * signs[d], signs[d] * Fraction(number(at)), Fraction(tolerance))
 
 
 def _treatment(entry: list[Any]) -> Treatment:
@@ -260,13 +324,14 @@ def check_processes(
     proof: Proof,
     serves: Mapping[str, Collection[str]],
     check: Callable[[Proof, dict[str, Any]], None],
+    method: dict[str, Any] | None = None,
 ) -> None:
     """Refuse processes that do not exist, are no proof for the noise, or are not fixed beforehand.
 
     `serves` has the kinds of noise that a process is a proof for; `check` looks at its parameters.
     """
     try:
-        found = proof.method["process"]
+        found = (proof.method if method is None else method)["process"]
         if len(found) != len(proof.dims):
             raise ValueError("there must be a process for each dim")
         for process, noise in zip(found, proof.noise, strict=True):

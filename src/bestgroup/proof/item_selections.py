@@ -21,7 +21,8 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from bestgroup.proof.boxes import Status, Tick, settle_best
+from bestgroup.proof.answers import Status, settle_best
+from bestgroup.proof.boxes import Tick
 from bestgroup.proof.format import Proof, Refused, integers
 from bestgroup.proof.items import (
     Difference,

@@ -15,7 +15,8 @@ import hashlib
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from bestgroup.proof.boxes import Status, Tick, settle_best
+from bestgroup.proof.answers import Status, settle_best
+from bestgroup.proof.boxes import Tick
 from bestgroup.proof.format import Proof, Refused, integers
 from bestgroup.proof.intervals import Interval, down, interval, up
 from bestgroup.proof.noise import RANGED, number

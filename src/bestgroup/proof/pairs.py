@@ -19,7 +19,8 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from bestgroup.proof.boxes import Status, Tick
+from bestgroup.proof.answers import Status
+from bestgroup.proof.boxes import Tick
 from bestgroup.proof.format import (
     Proof,
     Refused,

@@ -19,7 +19,8 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
-from bestgroup.proof.boxes import Status, Tick, settle_best
+from bestgroup.proof.answers import Status, settle_best
+from bestgroup.proof.boxes import Tick
 from bestgroup.proof.format import Proof, Refused, integers, number
 from bestgroup.proof.intervals import Interval, interval, log
 from bestgroup.proof.noise import RANGED, SCALED, SYMMETRIC

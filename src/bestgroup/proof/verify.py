@@ -14,7 +14,8 @@ from typing import Any
 
 from bestgroup.errors import InvalidInput
 from bestgroup.proof import boxes, item_selections, items, pairs, selections
-from bestgroup.proof.boxes import Status, Tick
+from bestgroup.proof.answers import Status
+from bestgroup.proof.boxes import Tick
 from bestgroup.proof.chain import check_chain
 from bestgroup.proof.format import Proof, Refused, digest_of, parse, read_document, signature_of
 from bestgroup.proof.observations import Observations, read_observations, treated
@@ -110,7 +111,7 @@ def verify_document(
     proof: Proof | None = None
     try:
         proof = parse(document)
-        passed.append("the file has the format bestgroup-proof, version 1")
+        passed.append(f"the file has the format bestgroup-proof, version {document['version']}")
         passed += _identity(document, digest, key)
         rows = _rows(proof, observations)
         passed.append(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from bestgroup.problem.measure import Measure, words_of
+from bestgroup.problem.require import Limit
 from bestgroup.proof.format import Proof, Treatment
 
 ROWS = (
@@ -34,7 +36,20 @@ ALL_ARMS = (
 
 
 def statement_of(proof: Proof) -> str:
-    """Return what holds with which probability."""
+    """Return what holds with which probability, and what is meant by the worth of a group."""
+    return _statement(proof) + words_of(_measure(proof))
+
+
+def _measure(proof: Proof) -> Measure | None:
+    """Return which arms count and what a group is worth, as the rest of the library says it."""
+    if proof.plain:
+        return None
+    names = [(proof.dims[d], *rest) for d, *rest in proof.document["problem"].get("limits", [])]
+    limits = tuple(Limit(name, sense, float(at), float(slack)) for name, sense, at, slack in names)
+    return Measure(proof.D, proof.worth, (), limits)
+
+
+def _statement(proof: Proof) -> str:
     percent = f"with probability at least {1 - float(proof.delta):.10g}"
     if proof.method["kind"] == "pool":
         percent = "for certain"
@@ -43,6 +58,12 @@ def statement_of(proof: Proof) -> str:
         return (
             f"{percent} no group that is out is Pareto optimal, and no group that is in is beaten by "
             f"another one{slack} in every dim"
+        )
+    if proof.goal == "top":
+        near = "within epsilon ||w||_1 of" if proof.epsilon[0] > 0 else "not below"
+        return (
+            f"{percent} no group that is out is among the {proof.top} best (unless it ties), and a group "
+            f"that is in is {near} the worth of number {proof.top}"
         )
     near = "within epsilon ||w||_1 of the best" if proof.epsilon[0] > 0 else "the best"
     return f"{percent} no group that is out is the only best one, and a group that is in is {near}"

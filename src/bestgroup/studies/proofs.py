@@ -78,8 +78,8 @@ def _values(asked: Asked, i: int, j: int) -> Floats:
 def rows_of(spec: StudySpec, blocks: Sequence[Block]) -> Observations:
     """Return the rows that an export of a study has, in its order: by group, arm and index."""
     problem = spec.problem
-    dims = [dim.name for dim in problem.decided]
-    kept = [d for d, dim in enumerate(problem.dims) if dim.direction != "watch"]
+    dims = [dim.name for dim in problem.measured]
+    kept = [problem.dims.index(dim) for dim in problem.measured]
     found = Observations(tuple(dims), link=first_link(dims))
     for block in sorted(blocks, key=lambda block: block.pulls):
         pulls = block.pulls

@@ -10,6 +10,7 @@ import csv
 import hashlib
 import json
 import math
+import operator
 import struct
 import sys
 from collections import Counter
@@ -196,9 +197,9 @@ class Proof:
 
     def check_claims(self, proves, bar):
         """Refuse the first claim that does not hold; its numbers are whole but for a few."""
-        real = REAL.get(self.method["kind"], ())
         for c, claim in enumerate(self.claims):
             try:
+                real = REAL.get("boxes" if len(claim) == 6 else self.method["kind"], ())
                 whole = [x for k, x in enumerate(claim) if k not in real]
                 need(all(type(x) is int and x >= 0 for x in whole), "claims", "no whole numbers")
                 need(proves(*claim), "claims", "it has not reached its level")
@@ -409,6 +410,14 @@ class Bounds:
                                     for d, own in enumerate(row)])
         return *found, barred
 
+    def compared(self):
+        """Return what bounds say of two groups' worths: i is near k, i is above k."""
+        proof, (lower, upper, _) = self.proof, self.worths()
+        least, most = ([None if INF in map(abs, row) else sum(map(operator.mul, proof.weights,
+                        map(F, row))) for row in ends] for ends in (lower, upper))
+        return [lambda i, k, by=by: None not in (least[i], most[k]) and least[i] + by >= most[k]
+                for by in (proof.epsilon[0] * sum(proof.weights), 0)]
+
     @staticmethod
     def average(parts, own, none):
         """Return the better one of the average of bounds and the bound of the average."""
@@ -600,9 +609,10 @@ def largest_bet(noise, column):
 def against(proof, leader, moment, kind, fine):
     """Return the evidence of a leader at a moment, by part, tilt, slack and box of selections."""
     (_, k, own, other), (i, arms, *rest), dims = moment, leader, range(proof.D)
-    before = rest[0][i] if rest else [0] * proof.sizes[i]
+    starts = proof.method.get("before", [[0] * size for size in proof.sizes])
+    before = rest[0][i] if rest else starts[i]
     need(i != k and len(own) == proof.D and len(other) == proof.sizes[k], "claims", "no moment")
-    spans = {(k, j): (0, n) for j, n in enumerate(other)}
+    spans = {(k, j): (a, n) for j, (a, n) in enumerate(zip(starts[k], other))}
     spans.update({(i, j): (before[j], n) for j, n in zip(arms, own)})
     need(all(spans[i, j][1] == n for j, n in zip(arms, own)), "claims", "two counts of an arm")
     need(all(a < b for a, b in spans.values()), "claims", "no value counts")
@@ -649,6 +659,29 @@ def against(proof, leader, moment, kind, fine):
         return y * float(slack) - lead - worst(tuple(dims))
     return cache(evidence)
 
+def top_shares(proof, part):
+    """Return the share of a comparison of a leader, by its arms, with a group."""
+    method, N, D = proof.method, proof.N, proof.D
+    share, arms, rest = {}, {}, F(1, proof.top * max(N - proof.top, 1))
+    if method["budget"] == "scouted":
+        share = {(i, k): F(q) for i, k, q in method["shares"]["pairs"]}
+        arms = {i: [[F(r) for r in row] for row in rows] for i, rows in method["arms"]}
+        rest = F(method["shares"]["rest"])
+        good = sum(share.values()) + (N * (N - 1) - len(share)) * rest <= 1
+        good = good and len(share) == len(method["shares"]["pairs"]) and min(share.values()) >= 0
+        good = good and all(0 <= i != k >= 0 for i, k in share) and rest >= 0
+        rows = [(i, row) for i, own in arms.items() for row in own]
+        good = good and all(sum(row) <= 1 and min(row) >= 0 for _, row in rows)
+        good = good and all(len(own) == D for own in arms.values())
+        good = good and all(len(row) == proof.sizes[i] for i, row in rows)
+        need(good, "shares", "those of comparisons or of arms add up to more than 1")
+
+    def of(l, k):
+        i, chosen, *_ = method["leaders"][l]
+        own = [arms[i][d][j] if arms else F(1, proof.sizes[i]) for d, j in enumerate(chosen)]
+        return math.prod(own) * share.get((i, k), rest) / part
+    return of
+
 def costs_of(proof):
     """Return what a pull of each arm costs."""
     given = proof.method.get("costs", [[1] * size for size in proof.sizes])
@@ -660,7 +693,7 @@ def check_leaders(proof, behind):
     for l, (i, arms, *counts) in enumerate(proof.method["leaders"]):
         good = len(arms) == proof.D and 0 <= min(arms) <= max(arms) < proof.sizes[i]
         need(good, "parameters", "a leader has an arm for each dim")
-        if proof.method["budget"] == "union":
+        if proof.method["budget"] != "leaders":
             continue
         need(all(type(n) is int and n >= m for own, least in zip(counts[0], last)
                  for n, m in zip(own, least)), "parameters", "leaders are not one after the other")
@@ -678,11 +711,15 @@ def selections(proof, bar):
     """Return the statuses that evidence of leaders against all selections of groups gives."""
     method, weights, found, shared = proof.method, proof.weights, {}, {}
     ranges, union = all(n.kind in RANGE for n in proof.noise), method["budget"] == "union"
-    kinds = {n.kind for n in proof.noise}
-    good = not proof.pareto and proof.independent and (union or method["budget"] == "leaders")
-    good = good and "gaussian" not in kinds and (union or ranges or kinds == {"subgaussian"})
-    need(good, "format", "no proof for this problem")
-    name = ("normal and bets" if union else "bets") if ranges else "normal"
+    kinds, top = {n.kind for n in proof.noise}, proof.goal == "top"
+    good = not proof.pareto and proof.plain and proof.independent and "gaussian" not in kinds
+    budgets = ("equal", "scouted") if top else ("union", "leaders")
+    good = good and (union or top or ranges or kinds == {"subgaussian"})
+    need(good and method["budget"] in budgets, "format", "no proof for this problem")
+    name = ("normal and bets" if union else "bets") if ranges and not top else "normal"
+    bounds = Bounds(proof, method["boxes"]) if top and kinds != {"subgaussian"} else None
+    share_of = top_shares(proof, 1 if bounds is None else 2) if top else lambda l, k: (
+        F(1, everyone if union else (l + 1) * (l + 2)))
     need(method["process"] == {"name": name, "fixed_at": 0}, "parameters", "another process")
     costs = costs_of(proof)
     mean = math.exp(sum(map(log, costs.values())) / proof.A)
@@ -700,7 +737,7 @@ def selections(proof, bar):
         if (e, kind) not in shared:
             shared.clear()
             shared[e, kind] = against(proof, method["leaders"][l], moment, kind, fine)
-        level = proof.level(F(1, everyone if union else (l + 1) * (l + 2)))
+        level = proof.level(share_of(l, k))
         room = proof.epsilon[0] * sum(weights) * slack
         tilts = [(g - 1 + n, y) for n, y in enumerate(rest[:3]) if y != 0]
         good = all(part >= 0 and 0 < y < INF for part, y in tilts)
@@ -708,7 +745,8 @@ def selections(proof, bar):
         return log_sum([log(SEVERAL[kind][part]) + shared[e, kind](part, y, room, box)
                         for part, y in tilts]) >= level
 
-    proof.check_claims(proves, bar)
+    either = lambda *row: bounds.proves(*row) if bounds and len(row) == 6 else proves(*row)
+    proof.check_claims(either, bar)
     whole = set()
     for (l, k, slack, _), boxes in found.items():
         volume = sum(math.prod(b - a for a, b in box) for box in boxes)
@@ -719,6 +757,11 @@ def selections(proof, bar):
     check_leaders(proof, {(l, k) for l, k, _ in whole})
     behind = {k for _, k, slack in whole if slack == 0}
     lead = [i for i, *_ in method["leaders"]]
+    if top:
+        by_boxes = bounds.compared() if bounds else [lambda i, k: False] * 2
+        sets = {(lead[l], k) for l, k, _ in whole}, {(lead[l], k) for l, k, s in whole if s == 0}
+        return settle_top(proof, *(lambda i, k, own=own, also=also: (i, k) in own or also(i, k)
+                                   for own, also in zip(sets, by_boxes)))
     near = {i: {k for l, k, _ in whole if lead[l] == i} for i in lead}
     if proof.epsilon[0] == 0:  # a group that is behind anyone is not the only best one
         lead, near = [i for i in lead if i not in behind], dict.fromkeys(lead, behind)

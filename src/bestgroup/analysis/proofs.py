@@ -23,6 +23,7 @@ from bestgroup.proof.build_item_selections import data_item_selections
 from bestgroup.proof.build_items import items_document
 from bestgroup.proof.build_pairs import pairs_document
 from bestgroup.proof.build_selections import data_selections
+from bestgroup.proof.build_top import data_top
 from bestgroup.proof.format import read_key, write_proof
 
 if TYPE_CHECKING:
@@ -52,6 +53,9 @@ def data_proof(
     columns = {"group": table.roles.group, "arm": table.roles.arm, "item": None, "index": None}
     status = found.verdict.status.tolist()
     asked = ask(found.problem, found.goal, found.delta, table, columns, status, gaps)
+    if found.verdict.pairs and found.goal.by_directions:
+        assert found.basis is not None
+        return data_top(asked, one_origin(found.problem, found.basis))
     if found.verdict.pairs:
         if found.goal.worth_weights(found.problem.shape.dims) is not None:
             return data_selections(asked, found.verdict)

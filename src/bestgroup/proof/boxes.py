@@ -33,6 +33,7 @@ from bestgroup.proof.noise import SUB_GAUSSIAN
 from bestgroup.proof.observations import Observations
 from bestgroup.proof.sequences import PRECISIONS, PROCESSES, SERVES, WIDE, Side, corrected_count
 
+BOX_CLAIM = 6  # numbers of a claim
 Tick = Callable[[int], None]  # told how many claims were checked
 
 
@@ -90,7 +91,7 @@ class BoxClaims:
 
 
 def _claim(proof: Proof, row: list[Any]) -> tuple[int, int, int, int, int, float]:
-    if len(row) != 6:
+    if len(row) != BOX_CLAIM:
         raise ValueError("a claim must be [group, arm, dim, side, n, m]")
     i, j, d, side = integers(row, (len(proof.groups), 10**9, len(proof.dims), 2))
     (n,) = integers(row[4:], (10**15,))

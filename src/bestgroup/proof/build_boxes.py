@@ -258,7 +258,8 @@ def needed(asked: Asked, bounds: Found) -> set[Key]:
 
     status = np.asarray(asked.status)
     if asked.goal.worth_weights(D) is not None:
-        for k in np.flatnonzero(status != Status.UNDECIDED).tolist():
+        open_ = Status.UNDECIDED if asked.goal.answers_one else -1  # it may be one of N - m
+        for k in np.flatnonzero(status != open_).tolist():
             above(k, range(D))
             below(k, range(D))
         return chosen

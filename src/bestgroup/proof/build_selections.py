@@ -128,19 +128,30 @@ def _document(
     for number, event in enumerate(events):
         m = event.leader + 1
         level = math.log((pairs if budget == "union" else m * (m + 1)) / asked.delta)
-        claims += _claims(asked, method, named[event.leader], event, number, level)
+        slacks = _slacks(asked, budget, event.rival)
+        claims += claims_for(asked, method, named[event.leader], event, number, level, slacks)
     return document(asked, method, claims)
 
 
-def _claims(
-    asked: Asked, method: dict[str, Any], named: Named, event: Event, number: int, level: float
+def _slacks(asked: Asked, budget: str, rival: int) -> list[int]:
+    """Return with which slacks a rival may be shown behind, the one that says more first."""
+    if float(asked.goal.epsilons(asked.problem.shape.dims)[0]) == 0.0:
+        return [0]
+    if asked.status[rival] == Status.NOT_NEEDED or budget != "union":
+        return [1]
+    return [0, 1]
+
+
+def claims_for(
+    asked: Asked,
+    method: dict[str, Any],
+    named: Named,
+    event: Event,
+    number: int,
+    level: float,
+    slacks: list[int],
 ) -> list[list[Any]]:
     """Return claims that hold all selections of a rival; refuses if there are none."""
-    slacks = [0]
-    if float(asked.goal.epsilons(asked.problem.shape.dims)[0]) > 0.0:
-        slacks = [0, 1] if method["budget"] == "union" else [1]
-        if asked.status[event.rival] == Status.NOT_NEEDED:
-            slacks = [1]
     kinds = {"normal": [NORMAL], "bets": [BY_BETS]}.get(
         method["process"]["name"], [NORMAL, BY_BETS]
     )
@@ -195,7 +206,10 @@ class _Search:
             self._values(named.group, j)[self.before[j] : n]
             for j, n in zip(named.arms, event.own, strict=True)
         ]
-        self.other = [self._values(event.rival, j)[:n] for j, n in enumerate(event.other)]
+        start = method["before"][event.rival] if method["budget"] == "scouted" else [0] * self.size
+        self.other = [
+            self._values(event.rival, j)[start[j] : n] for j, n in enumerate(event.other)
+        ]
         self.worth = np.array([self.weights * values.mean(axis=0) for values in self.other])
         self.ranked = np.argsort(-self.worth, axis=0, kind="stable")
         self.work = make_work(self.D)

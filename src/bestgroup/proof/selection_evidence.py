@@ -39,6 +39,7 @@ class Leader(NamedTuple):
     group: int
     arms: tuple[int, ...]
     before: tuple[int, ...]
+    starts: list[list[int]] | None = None  # of all arms, where no rival's earlier values count either
 
 
 class Moment(NamedTuple):
@@ -89,7 +90,8 @@ class View:
             if self.counts.setdefault((leader.group, arm), span) != span:
                 raise ValueError("an arm of the leader has two counts")
         for arm, n in enumerate(moment.other):
-            self.counts[moment.rival, arm] = 0, n
+            start = 0 if leader.starts is None else leader.starts[moment.rival][arm]
+            self.counts[moment.rival, arm] = start, n
         for (i, j), (first, last) in self.counts.items():
             columns = rows.values.get((proof.groups[i], proof.arms[i][j]), [[]])
             if not first < last <= len(columns[0]):

@@ -19,8 +19,15 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
-from bestgroup.proof.answers import Status, settle_best
-from bestgroup.proof.boxes import Tick
+from bestgroup.proof.answers import (
+    Status,
+    known_worths,
+    settle_best,
+    settle_top,
+    top_by_worths,
+    weighted,
+)
+from bestgroup.proof.boxes import BOX_CLAIM, BoxClaims, Tick
 from bestgroup.proof.format import Proof, Refused, integers, number
 from bestgroup.proof.intervals import Interval, interval, log
 from bestgroup.proof.noise import RANGED, SCALED, SYMMETRIC
@@ -42,35 +49,117 @@ _NEAR = Fraction(1, 10**9)  # of the largest worth: what rounding may do to a co
 
 def check(proof: Proof, rows: Observations, tick: Tick) -> Status:
     """Return what the claims of a proof from selections say, once each of them is checked."""
-    if proof.pareto or not proof.independent_arms:
-        raise Refused("format", "selections are for the best group and independent arms")
+    if proof.pareto or not proof.plain or not proof.independent_arms:
+        raise Refused("format", "selections are for the best groups and independent arms")
     try:
-        leaders, moments = _leaders(proof, rows), _moments(proof, rows)
+        leaders, moments = _leaders(proof), _moments(proof)
         if proof.method["process"] != process_of(proof):
             raise ValueError("the process is not the one of this noise")
         fine = fineness(proof)
+        levels = TopLevels(proof, leaders) if proof.goal == "top" else None
     except (KeyError, TypeError, ValueError, IndexError) as error:
         raise Refused("parameters", f"leaders or moments cannot be read ({error})") from None
+    bounds = BoxClaims(proof, rows, proof.method["boxes"]) if has_boxes(proof) else None
     boxes: dict[tuple[int, int, int, int], list[Box]] = {}
     views: dict[tuple[int, int], View] = {}
     for c, row in enumerate(proof.claims):
+        tick(c + 1)
+        if bounds is not None and len(row) == BOX_CLAIM:
+            bounds.take(row, c)
+            continue
         try:
             claim = read_claim(proof, moments, row)
             moment = moments[claim.moment]
             key = claim.moment, claim.kind
             if key not in views:
                 views = {key: View(proof, rows, leaders[moment.leader], moment, claim.kind, fine)}
-            good = views[key].reaches(claim, level_of(proof, moment.leader))
+            level = (
+                level_of(proof, moment.leader)
+                if levels is None
+                else levels.of(leaders[moment.leader], moment.rival)
+            )
+            good = views[key].reaches(claim, level)
         except (ValueError, ZeroDivisionError, IndexError) as error:
             raise Refused("claims", str(error), c) from None
         if not good:
             raise Refused("claims", "the e-process has not reached its level", c)
         place = moment.leader, moment.rival, claim.slack, claim.moment
         boxes.setdefault(place, []).append(claim.box)
-        tick(c + 1)
     whole = {key[:3] for key, found in boxes.items() if tiles(proof.sizes[key[1]], found)}
+    if proof.goal == "top":
+        return _conclude_top(proof, leaders, whole, bounds)
     _check_names(proof, rows, leaders, whole)
     return conclude(proof, leaders, whole)
+
+
+def has_boxes(proof: Proof) -> bool:
+    """Return whether bounds of single arms have half of delta."""
+    return proof.goal == "top" and any(noise.kind not in SCALED for noise in proof.noise)
+
+
+class TopLevels:
+    """The levels of comparisons for the m best groups, each with a share of delta."""
+
+    def __init__(self, proof: Proof, leaders: list[Leader]) -> None:
+        self.proof, self.part = proof, Fraction(1, 2 if has_boxes(proof) else 1)
+        N, method = len(proof.groups), proof.method
+        self.scouted = method["budget"] == "scouted"
+        self.equal = Fraction(1, proof.top * max(N - proof.top, 1))
+        self.pairs: dict[tuple[int, int], Fraction] = {}
+        self.arms: dict[int, list[list[Fraction]]] = {}
+        if self.scouted:
+            self.equal = Fraction(number(method["shares"]["rest"]))
+            for i, k, share in method["shares"]["pairs"]:
+                i, k = integers([i, k], (N, N))
+                self.pairs[i, k] = Fraction(number(share))
+            for i, rows in method["arms"]:
+                (i,) = integers([i], (N,))
+                self.arms[i] = [[Fraction(number(r)) for r in row] for row in rows]
+            self._check(N)
+
+    def _check(self, N: int) -> None:
+        rest = N * (N - 1) - len(self.pairs)
+        parts = [self.equal, *self.pairs.values(), *(r for a in self.arms.values() for b in a for r in b)]
+        if min(parts) < 0 or sum(self.pairs.values()) + rest * self.equal > 1:
+            raise ValueError("the shares of comparisons add up to more than delta")
+        if any(i == k for i, k in self.pairs) or len(self.pairs) != len(
+            self.proof.method["shares"]["pairs"]
+        ):
+            raise ValueError("a comparison is of two groups, and has one share")
+        for i, rows in self.arms.items():
+            sizes = [len(row) for row in rows]
+            if sizes != [self.proof.sizes[i]] * self.proof.D or max(map(sum, rows)) > 1:
+                raise ValueError("the shares of arms add up to more than 1")
+
+    def of(self, leader: Leader, rival: int) -> Interval:
+        """Return the log of 1 over the share of a comparison, by the arms of the leader."""
+        i, share = leader.group, self.part * self.proof.delta
+        share *= self.pairs.get((i, rival), self.equal)
+        for d, j in enumerate(leader.arms):
+            if self.scouted and i not in self.arms:
+                raise ValueError("the arms of a leader have no shares")
+            share *= self.arms[i][d][j] if self.scouted else Fraction(1, self.proof.sizes[i])
+        if share <= 0:
+            raise ValueError("a comparison has no share of delta")
+        return log(interval(1 / share))
+
+
+def _conclude_top(
+    proof: Proof,
+    leaders: list[Leader],
+    whole: set[tuple[int, int, int]],
+    bounds: BoxClaims | None,
+) -> Status:
+    """Return the statuses for the m best groups, by comparisons and, where there are, by bounds."""
+    above = {(leaders[m].group, k) for m, k, slack in whole if slack == 0}
+    near = {(leaders[m].group, k) for m, k, _ in whole}
+    low, high = ({}, {}) if bounds is None else (bounds.low, bounds.high)
+    known = known_worths(proof, low, high)
+    least, most = ([weighted(proof, row) for row in ends] for ends in (known.lower, known.upper))
+    close, over = top_by_worths(proof, least, most)
+    return settle_top(
+        proof, lambda i, k: (i, k) in near or close(i, k), lambda i, k: (i, k) in above or over(i, k)
+    )
 
 
 def has_ranges(proof: Proof) -> bool:
@@ -83,6 +172,8 @@ def process_of(proof: Proof) -> dict[str, Any]:
     if any(noise.kind in SYMMETRIC for noise in proof.noise):
         raise ValueError("there is no such process for normal noise of unknown variance")
     name = "normal"
+    if proof.goal == "top":
+        return {"name": name, "fixed_at": 0}
     if has_ranges(proof):
         name = "normal and bets" if proof.method["budget"] == "union" else "bets"
     elif proof.method["budget"] != "union" and any(n.kind not in SCALED for n in proof.noise):
@@ -93,41 +184,47 @@ def process_of(proof: Proof) -> dict[str, Any]:
 def level_of(proof: Proof, leader: int) -> Interval:
     """Return the log of 1 over the share of delta of a leader."""
     if proof.method["budget"] == "union":
-        pairs = sum(size ** len(proof.dims) for size in proof.sizes)
+        pairs = sum(size ** proof.D for size in proof.sizes)
         return log(interval((2 if has_ranges(proof) else 1) * pairs / proof.delta))
     return log(interval((leader + 1) * (leader + 2) / proof.delta))
 
 
-def _leaders(proof: Proof, rows: Observations) -> list[Leader]:
-    found = []
-    if proof.method["budget"] not in ("union", "leaders"):
-        raise ValueError("the budget must be union or leaders")
+def _leaders(proof: Proof) -> list[Leader]:
+    found, budget = [], proof.method["budget"]
+    known = ("equal", "scouted") if proof.goal == "top" else ("union", "leaders")
+    if budget not in known:
+        raise ValueError(f"the budget must be {known[0]} or {known[1]}")
+    starts = _counts(proof, proof.method["before"]) if budget == "scouted" else None
     for given in proof.method["leaders"]:
         i, arms = given[0], given[1]
         (i,) = integers([i], (len(proof.groups),))
-        arms = tuple(integers(arms, (proof.sizes[i],) * len(proof.dims)))
-        before = (0,) * proof.sizes[i]
-        if proof.method["budget"] == "leaders":
-            counts = [
-                integers(part, (10**15,) * size)
-                for part, size in zip(given[2], proof.sizes, strict=True)
-            ]
+        arms = tuple(integers(arms, (proof.sizes[i],) * proof.D))
+        if len(arms) != len(given[1]):
+            raise ValueError("a leader has an arm for each dim")
+        before = [0] * proof.sizes[i] if starts is None else starts[i]
+        if budget == "leaders":
+            counts = _counts(proof, given[2])
             if min(min(part) for part in counts) < 1:
                 raise ValueError("every arm has a value when a leader is named")
-            before = tuple(counts[i])
-        if len(arms) != len(proof.dims):
-            raise ValueError("a leader has an arm for each dim")
-        found.append(Leader(i, arms, before))
+            before = counts[i]
+        found.append(Leader(i, arms, tuple(before), starts))
     return found
 
 
-def _moments(proof: Proof, rows: Observations) -> list[Moment]:
+def _counts(proof: Proof, given: list[list[Any]]) -> list[list[int]]:
+    """Return counts of all arms, a list for each group."""
+    return [
+        integers(part, (10**15,) * size) for part, size in zip(given, proof.sizes, strict=True)
+    ]
+
+
+def _moments(proof: Proof) -> list[Moment]:
     found = []
     for given in proof.method["moments"]:
         leader, rival, own, other = given
         size = len(proof.method["leaders"])
         leader, rival = integers([leader, rival], (size, len(proof.groups)))
-        if len(own) != len(proof.dims) or len(other) != proof.sizes[rival]:
+        if len(own) != proof.D or len(other) != proof.sizes[rival]:
             raise ValueError(
                 "a moment has a count for each dim of the leader and each arm of the rival"
             )
@@ -142,7 +239,7 @@ def _moments(proof: Proof, rows: Observations) -> list[Moment]:
 
 def read_claim(proof: Proof, moments: Sequence[Moment], row: list[Any]) -> Claim:
     """Return a claim [moment, slack, kind, g, y, y, y, ranks...] whose numbers name what there is."""
-    D = len(proof.dims)
+    D = proof.D
     if len(row) not in (7, 7 + 2 * D):
         raise ValueError("a claim must be [moment, slack, kind, g, y, y, y] and ranks, two a dim")
     moment, slack, kind, g = integers(row, (len(moments), 2, 2, 10))

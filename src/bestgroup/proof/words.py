@@ -20,6 +20,10 @@ SCOUTED = (
     "the counts at which the warm-up ended follow from the values up to then, and were not chosen by "
     "later ones"
 )
+SHARED_OUT = (
+    "the shares of delta of comparisons and arms, and the counts from which values count, follow from "
+    "the values up to then, and were not chosen by later ones"
+)
 NAMED = (
     "the counts at which leaders were named follow from the values up to then, and were not chosen by "
     "later ones"
@@ -86,7 +90,7 @@ def assumptions_of(proof: Proof) -> list[str]:
         return [*words, *_items_words(proof), FIXED, *ROWS]
     words += ONE_ARM if kind == "boxes" else ALL_ARMS
     if proof.method.get("budget") == "scouted":
-        words.append(SCOUTED)
+        words.append(SCOUTED if kind == "pairs" else SHARED_OUT)
     if proof.method.get("budget") == "leaders":
         words += [NAMED, PRICED] if "costs" in proof.method else [NAMED]
     came = proof.method.get("budget") == "as they came"

@@ -18,6 +18,7 @@ from bestgroup.proof.build_item_selections import study_item_selections
 from bestgroup.proof.build_items import items_document
 from bestgroup.proof.build_scouted import scouted_document
 from bestgroup.proof.build_selections import study_selections
+from bestgroup.proof.build_top import study_top
 from bestgroup.proof.format import read_key, write_proof
 from bestgroup.proof.observations import INDEX, Observations, add_row, first_link
 from bestgroup.studies.spec import StudySpec
@@ -107,6 +108,8 @@ def study_document(asked: Asked, algorithm: Algorithm, setting: Setting) -> dict
     method = BoxMethod(
         share, share, grounds.radius, history, once=grounds.once, scaled=grounds.scaled
     )
+    if setting.goal.by_directions:
+        return study_top(asked, algorithm, setting)
     if grounds.kind == "bounds":
         return box_document(asked, method)
     if grounds.kind == "differences":

@@ -130,15 +130,24 @@ def judge_bounds(bound: Floats, grid: WeightGrid, goal: Any) -> tuple[Ints, Weig
     return judge_top(bound, goal), None
 
 
+def _safe_means(tally: Tally, asked: Asked) -> Floats:
+    """Return means less what they may be too large by, about, [N, K, D]; -inf without a pull."""
+    with np.errstate(all="ignore"):
+        n = tally.counts[:, :, None]
+        return np.where(n > 0, tally.sums / n - asked.scale * np.sqrt(_CAUTION / n), -np.inf)
+
+
+def leading_arms(tally: Tally, asked: Asked) -> Ints:
+    """Return the arms that are to show a group ahead, [N, D]."""
+    return _safe_means(tally, asked).argmax(axis=1).astype(np.int64)
+
+
 def prove_bounds(tally: Tally, shape: Shape, asked: Asked, low: Floats, high: Floats) -> Floats:
     """Return bounds of R_i . v - R_k . v, [V, N, N]; low and high [N, K, D] hold at asked.box.alpha."""
     N, corners = shape.groups, asked.grid.corners
     bound = np.full((len(corners), N, N), -np.inf)
     if asked.linear:
-        with np.errstate(all="ignore"):
-            n = tally.counts[:, :, None]
-            safe = np.where(n > 0, tally.sums / n - asked.scale * np.sqrt(_CAUTION / n), -np.inf)
-        lead = safe.argmax(axis=1).astype(np.int64)
+        safe, lead = _safe_means(tally, asked), leading_arms(tally, asked)
         sizes, first = np.array(shape.sizes, np.int64), np.ones(N, np.bool_)
         if N > _ALL_AHEAD:
             worth = asked.grid.points @ np.where(np.isfinite(safe), safe, -1e300).max(axis=1).T

@@ -243,7 +243,7 @@ class AdaptiveDirections(Algorithm):
         return WeightRegions(grid, bound.copy(), rule.epsilon)
 
     def grounds(self, setting: Setting) -> Grounds:
-        """Return evidence on several arms at once: proof files have none of it yet."""
+        """Return evidence on several arms at once."""
         return Grounds("several arms")
 
     def guarantee(self, setting: Setting) -> Guarantee:

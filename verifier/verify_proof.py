@@ -537,25 +537,36 @@ def shares_of_groups(proof):
         groups = zip(sizes, over, won, stale)
         return sum(max(D * k * w, (A - k) * o + D * (k - 1) * s) for k, o, w, s in groups)
 
-    need(used(*given) <= 1, "shares", f"they add up to {used(*given)} of delta")
-    over, won = [F(1, N * max(A - k, 1)) for k in sizes], [F(1, N * D * k) for k in sizes]
+    part = 2 if proof.limits else 1  # half of delta is for what tells which arms count
+    need(part * used(*given) <= 1, "shares", f"they add up to {used(*given)} of delta")
+    over = [F(1, part * N * max(A - k, 1)) for k in sizes]
+    won = [F(1, part * N * D * k) for k in sizes]
     spare = D * (A - N)  # arms that may be dropped
     tenth = F(0.1) if spare else F(0)
     plus = (1 - tenth) / max(A * (N - 1), 1), F(1, D * A), tenth / max(spare, 1)
     whole = used(*([share] * N for share in plus))
     plus = [[F(math.floor(share / whole * 2**40), 2**40)] * N for share in plus]
-    good = given in ([over, won, [F(0)] * N], plus)
+    good = given in ([over, won, [F(0)] * N], plus)[: 3 - part]
     need(good, "parameters", "shares that are not fixed beforehand")
     return given
 
 def pairs(proof, bar):
     """Return the statuses that claims on pairs of arms give, also on shared items."""
     items, covered = proof.method["kind"] == "items", (set(), set(), set())
-    need(proof.pareto and (items or proof.independent), "format", "no proof for this problem")
+    limits, leading, groups = bool(proof.limits), set(), range(proof.N)
+    good = proof.pareto or (limits and proof.goal == "best" and proof.D == 1)
+    good = good and set(proof.ranks) == {1} and (items or proof.independent)
+    good = good and (proof.plain or (not items and proof.method["budget"] == "fixed"))
+    need(good, "format", "no proof for this problem")
+    bounds = Bounds(proof, proof.method["boxes"]) if limits else None
     ways = {"fixed": fixed_pairs, "scouted": warm_up, "items": shared_items}
     way = ways["items" if items else proof.method["budget"]](proof)
 
     def proves(kind, i, m, j, k, d, *rest):
+        if limits and not rest:
+            return bounds.proves(kind, i, m, j, k, d)
+        leading.add((i, m))
+        need(d < proof.D and (kind < 2 or not limits), "claims", "no such claim")
         need(m < proof.sizes[i] and k < proof.sizes[j], "claims", "no such arm")
         need((i == j) == (kind == 2) and (i, m) != (j, k), "claims", "the wrong arms")
         covered[kind].add((i, j, d, k))
@@ -565,9 +576,25 @@ def pairs(proof, bar):
     left = {(j, d): [k for k in range(size) if (j, j, d, k) not in covered[2]]
             for j, size in enumerate(proof.sizes) for d in range(proof.D)}
     need(all(left.values()), "answer", "all arms of a group are dropped")
+    if limits:  # arms that are barred are left out, and those ahead must count
+        counting, may = zip(*map(bounds.standing, groups))
+        need(all(m in counting[i] for i, m in leading), "claims", "an arm is not known to count")
+        left = {(j, d): may[j] for j, d in left}
     beats, holds = (lambda i, j, d, own=own: all((i, j, d, k) in own for k in left[j, d])
                     for own in covered[:2])
-    return settle_pareto(proof, beats, holds)
+    if not limits:
+        return settle_pareto(proof, beats, holds)
+    barred, dims = [j for j in groups if not may[j]], range(proof.D)
+    out = sorted({j for j in groups for i in groups
+                  if i != j and all(beats(i, j, d) for d in dims)}.union(barred))
+    safe = [i for i in groups if counting[i] and i not in out and all(
+        j in (i, *barred) or any(holds(i, j, d) for d in dims) for j in groups)]
+    if proof.pareto:
+        return {"in": safe, "out": out, "not_needed": []}
+    first = [i for i in safe if i in proof.stated][:1]
+    rest = [k for k in groups if k not in first]
+    out = rest if first and proof.epsilon[0] == 0 else [k for k in rest if k in out]
+    return {"in": first, "out": out, "not_needed": [k for k in rest if first and k not in out]}
 
 
 def conjugate(t):
@@ -939,7 +966,7 @@ def item_selections(proof, bar):
     everyone = sum(size**proof.D for size in proof.sizes) * (2 if slack else 1)
     whole = type(rank) is type(first) is int and 0 < rank <= proof.N > first >= 0
     begins = [term[0] for term in terms]
-    good = whole and not proof.pareto and begins == sorted({max(b, 0) for b in begins})
+    good = whole and proof.goal == "best" and proof.plain and begins == sorted({max(b, 0) for b in begins})
     need(good and all(term[1] != term[3] for term in terms), "parameters", "not such terms")
     for _, one, own, two, theirs, front in terms:
         for g, arms in ((one, own), (two, theirs), (first, front)):
@@ -1013,6 +1040,7 @@ def table_makes(proof, table, terms, first, rank):
 def pool(proof, bar):
     """Return the statuses that a complete pool gives by definition."""
     table, n, dims = table_of(proof), proof.method["count"], range(proof.D)
+    need(proof.plain and proof.goal != "top", "format", "no proof for this problem")
     whole = len(proof.method["order"]) == n and all(len(rows) == n for rows in table.values())
     need(whole and not proof.claims, "data", "not every arm has passed every item of the pool")
     best = [[max(sum(row[d] for row in table[i, j]) for j in range(size)) for d in dims]

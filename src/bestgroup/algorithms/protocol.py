@@ -84,12 +84,14 @@ class Rule(NamedTuple):
 class Grounds(NamedTuple):
     """What decisions follow from, as a proof file needs it."""
 
-    # bounds of single arms, differences of two, pairs whose bets a warm-up fixed, or several arms
-    kind: Literal["bounds", "differences", "warm-up", "several arms"]
+    # bounds of single arms, differences of two, pairs whose bets a warm-up fixed, several arms, or
+    # pairs of arms that bounds of single ones show to keep limits
+    kind: Literal["bounds", "differences", "warm-up", "several arms", "limits"]
     share: Fraction = Fraction(0)  # of delta, that a bound of a single arm has
     radius: Radius | None = None  # of an elimination algorithm; else the boxes of the noise model
     once: int | None = None  # the one count at which bounds hold, if that was fixed
     scaled: bool = False  # by the scale that a range gives, not by boxes of the noise model
+    sums: Fraction = Fraction(0)  # of delta, that a bound of the average of a group's arms has
 
 
 def box_ends(shape: Shape) -> Fraction:

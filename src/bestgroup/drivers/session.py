@@ -137,6 +137,11 @@ class LiveSession:
         return self._state
 
     @property
+    def tally(self) -> Tally:
+        """What the algorithm sees of the observations, to look at only."""
+        return self._tally
+
+    @property
     def pulls(self) -> int:
         """Observations that the algorithm has consumed."""
         return int(self._tally.counts.sum())

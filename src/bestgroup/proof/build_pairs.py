@@ -38,12 +38,13 @@ def pairs_document(asked: Asked, verdict: Verdict, tally: Tally) -> dict[str, An
         "over": [[part.numerator, part.denominator] for part in over],
         "won": [[part.numerator, part.denominator] for part in won],
         "stale": [[0, 1]] * N,
-        "process": [_process(int(kind)) for kind in rule.kind],
+        "process": [process_entry(int(kind)) for kind in rule.kind],
     }
     return document(asked, entry, claims)
 
 
-def _process(kind: int) -> dict[str, Any]:
+def process_entry(kind: int) -> dict[str, Any]:
+    """Return the process of pairs for a kind of noise."""
     if kind == SUBGAUSSIAN:
         return {"name": "normal", "parts": list(PRECISIONS), "fixed_at": 0}
     if kind == GAUSSIAN:

@@ -84,8 +84,8 @@ class Asked(NamedTuple):
 
 def check(proof: Proof, rows: Observations, tick: Tick) -> Status:
     """Return what the claims on selections on shared items say, once each of them is checked."""
-    if proof.pareto:
-        raise Refused("format", "this method is for the best group")
+    if proof.goal != "best" or not proof.plain:
+        raise Refused("format", "this method is for the best group, worth its best arms")
     asked = check_method(proof, rows)
     refuted: dict[tuple[int, Selection], set[int]] = {}
     for c, row in enumerate(proof.claims):

@@ -53,8 +53,8 @@ class Difference(NamedTuple):
 
 def check(proof: Proof, rows: Observations, tick: Tick) -> Status:
     """Return what the claims on shared items say, once each of them is checked."""
-    if not proof.pareto:
-        raise Refused("format", "this method is for Pareto groups")
+    if not proof.pareto or not proof.plain:
+        raise Refused("format", "this method is for Pareto groups, worth their best arms")
     shares = shares_of_groups(proof)
     rule = rule_of(proof)
     table = table_of(proof, rows)
@@ -260,6 +260,8 @@ def check_pool(proof: Proof, rows: Observations, tick: Tick) -> Status:
     """Return the statuses that a complete pool gives by definition."""
     if proof.claims:
         raise Refused("claims", "a complete pool needs no claims", 0)
+    if proof.goal == "top" or not proof.plain:
+        raise Refused("format", "a complete pool is for groups that are worth their best arms")
     table, count = table_of(proof, rows), proof.method.get("count")
     if type(count) is not int or len(proof.method["order"]) != count:
         raise Refused("data", "the order does not have all items of the pool")

@@ -19,8 +19,8 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from bestgroup.proof.answers import Status
-from bestgroup.proof.boxes import Tick
+from bestgroup.proof.answers import Status, settle_best, standing
+from bestgroup.proof.boxes import BOX_CLAIM, BoxClaims, Tick
 from bestgroup.proof.format import (
     Proof,
     Refused,
@@ -71,7 +71,8 @@ class Claim(NamedTuple):
 
 def check(proof: Proof, rows: Observations, tick: Tick) -> Status:
     """Return what the claims of a proof from pairs say, once each of them is checked."""
-    if not proof.pareto or not proof.independent_arms:
+    alone = proof.limits and proof.goal == "best" and proof.D == 1  # one dim is a Pareto goal, too
+    if not (proof.pareto or alone) or not proof.worth.is_best or not proof.independent_arms:
         raise Refused("format", "pairs of arms are for Pareto groups and independent arms")
     scouting, shares = None, ((), (), ())
     budget = proof.method.get("budget")
@@ -82,9 +83,15 @@ def check(proof: Proof, rows: Observations, tick: Tick) -> Status:
     else:
         shares = shares_of_groups(proof)
         check_processes(proof, SERVES, _check_process)
+    bounds = BoxClaims(proof, rows, _boxes(proof, budget)) if proof.limits else None
     fast = pays(len(proof.claims), rows.rows // max(len(rows.values), 1))
     covered: tuple[set[tuple[int, ...]], ...] = (set(), set(), set())
+    leading: list[tuple[int, int, int]] = []
     for number_, row in enumerate(proof.claims):
+        tick(number_ + 1)
+        if bounds is not None and len(row) == BOX_CLAIM:
+            bounds.take(row, number_)
+            continue
         try:
             claim = read_claim(proof, row)
             if scouting is not None:
@@ -97,13 +104,56 @@ def check(proof: Proof, rows: Observations, tick: Tick) -> Status:
         if not good:
             raise Refused("claims", "the e-process has not reached its level", number_)
         covered[claim.kind].add((claim.i, claim.j, claim.d, claim.k))
-        tick(number_ + 1)
+        leading.append((number_, claim.i, claim.m))
+    if bounds is not None:
+        return _conclude_limits(proof, covered, leading, bounds)
     return conclude(proof, covered)
+
+
+def _boxes(proof: Proof, budget: Any) -> dict[str, Any]:
+    """Return the shares and processes of the bounds that tell which arms count."""
+    found = proof.method.get("boxes")
+    if budget != "fixed" or not isinstance(found, dict):
+        raise Refused("shares", "there are no bounds that tell which arms keep the limits")
+    return found
+
+
+def _conclude_limits(
+    proof: Proof,
+    covered: tuple[set[tuple[int, ...]], ...],
+    leading: list[tuple[int, int, int]],
+    bounds: BoxClaims,
+) -> Status:
+    """Return the statuses that claims give where arms must keep limits (docs/theory.md)."""
+    known = [standing(proof, bounds.low, bounds.high, i) for i in range(len(proof.groups))]
+    for c, i, m in leading:
+        if m not in known[i][0]:
+            raise Refused("claims", "the arm is not known to keep the limits", c)
+    if covered[STALE]:
+        raise Refused("claims", "no arm is dropped where limits are kept")
+    groups, dims = range(len(proof.groups)), range(proof.D)
+    barred = [j for j in groups if not known[j][1]]
+
+    def has(kind: int, i: int, j: int, d: int) -> bool:
+        return all((i, j, d, k) in covered[kind] for k in known[j][1])
+
+    out = {
+        j for j in groups for i in groups if i != j and all(has(OVER, i, j, d) for d in dims)
+    } | set(barred)  # fmt: skip
+    safe = [
+        i for i in groups
+        if known[i][0] and i not in out
+        and all(i == j or j in barred or any(has(WON, i, j, d) for d in dims) for j in groups)
+    ]  # fmt: skip
+    if proof.pareto:
+        return Status(safe, sorted(out), [])
+    first = [i for i in safe if i in proof.answer["in"]]
+    return settle_best(proof, sorted(out), first[0] if first else None)
 
 
 def read_claim(proof: Proof, row: list[Any]) -> Claim:
     """Return a claim whose numbers name what there is."""
-    N, D = len(proof.groups), len(proof.dims)
+    N, D = len(proof.groups), proof.D
     if len(row) != 10:
         raise ValueError("a claim must be [kind, i, m, j, k, d, n_a, n_b, g, value]")
     most = 10**15
@@ -118,7 +168,7 @@ def read_claim(proof: Proof, row: list[Any]) -> Claim:
 
 def shares_of_groups(proof: Proof) -> Shares:
     """Return the shares of over, won and stale, by group; refuses if they exceed 1 together."""
-    N, D, A = len(proof.groups), len(proof.dims), proof.total
+    N, D, A = len(proof.groups), proof.D, proof.total
     try:
         over, won, stale = (
             [fraction(part) for part in proof.method[key]] for key in ("over", "won", "stale")
@@ -131,18 +181,22 @@ def shares_of_groups(proof: Proof) -> Shares:
     for i, size in enumerate(proof.sizes):
         out = (A - size) * over[i] + D * (size - 1) * stale[i]
         used += max(D * size * won[i], out)
-    if used > 1:
+    part = 2 if proof.limits else 1
+    if part * used > 1:
         raise Refused("shares", f"the shares add up to {used} of delta")
-    if (over, won, stale) not in (equal_shares(proof), difference_shares(proof.sizes, D)):
+    usual = [equal_shares(proof, part)]
+    if part == 1:
+        usual.append(difference_shares(proof.sizes, D))
+    if (over, won, stale) not in usual:
         raise Refused("parameters", "the shares are not among those that are fixed beforehand")
     return over, won, stale
 
 
-def equal_shares(proof: Proof) -> Shares:
+def equal_shares(proof: Proof, part: int) -> Shares:
     """Return the shares of a proof without a warm-up: all claims that may wrong a group are alike."""
-    N, D, A = len(proof.groups), len(proof.dims), proof.total
-    over = [Fraction(1, N * max(A - size, 1)) for size in proof.sizes]
-    return over, [Fraction(1, N * D * size) for size in proof.sizes], [Fraction(0)] * N
+    N, D, A = len(proof.groups), proof.D, proof.total
+    over = [Fraction(1, part * N * max(A - size, 1)) for size in proof.sizes]
+    return over, [Fraction(1, part * N * D * size) for size in proof.sizes], [Fraction(0)] * N
 
 
 def difference_shares(sizes: Sequence[int], dims: int) -> Shares:
@@ -288,7 +342,7 @@ def unit_of(column: list[float]) -> tuple[int, Interval]:
 
 def conclude(proof: Proof, covered: tuple[set[tuple[int, ...]], ...]) -> Status:
     """Return the statuses that claims give: covered[kind] holds (i, j, d, k)."""
-    N, D, over, won, stale = len(proof.groups), len(proof.dims), *covered
+    N, D, over, won, stale = len(proof.groups), proof.D, *covered
     dropped = {(j, d, k) for _, j, d, k in stale}
     arms = [[set(range(size)) for _ in range(D)] for size in proof.sizes]
     for j, d, k in dropped:

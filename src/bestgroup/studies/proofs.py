@@ -16,6 +16,7 @@ from bestgroup.proof.build_boxes import BoxMethod, box_document
 from bestgroup.proof.build_differences import differences_document
 from bestgroup.proof.build_item_selections import study_item_selections
 from bestgroup.proof.build_items import items_document
+from bestgroup.proof.build_limits import limits_document
 from bestgroup.proof.build_scouted import scouted_document
 from bestgroup.proof.build_selections import study_selections
 from bestgroup.proof.build_top import study_top
@@ -106,8 +107,11 @@ def study_document(asked: Asked, algorithm: Algorithm, setting: Setting) -> dict
         raise InvalidInput(f"there is no proof file for {algorithm.name!r} yet")
     share, history = grounds.share, grounds.once is None
     method = BoxMethod(
-        share, share, grounds.radius, history, once=grounds.once, scaled=grounds.scaled
-    )
+        share, share, grounds.radius, history, once=grounds.once, scaled=grounds.scaled,
+        sums=grounds.sums,
+    )  # fmt: skip
+    if grounds.kind == "limits":
+        return limits_document(asked, algorithm, setting)
     if setting.goal.by_directions:
         return study_top(asked, algorithm, setting)
     if grounds.kind == "bounds":

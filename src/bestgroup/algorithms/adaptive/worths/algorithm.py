@@ -30,6 +30,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, ClassVar
 
 import numpy as np
@@ -45,7 +46,7 @@ from bestgroup.algorithms.adaptive.worths.pairs import (
     note_pairs,
 )
 from bestgroup.algorithms.adaptive.worths.state import IN, OUT, UNDECIDED, State, WorthRule, init
-from bestgroup.algorithms.protocol import Algorithm, Kernels, Setting, proven_for
+from bestgroup.algorithms.protocol import Algorithm, Grounds, Kernels, Setting, proven_for
 from bestgroup.compile.borrowing import borrowing
 from bestgroup.compile.kernel import kernel
 from bestgroup.inference.certificate.worths import check_measured_goal, rests_on_sums
@@ -370,6 +371,16 @@ class AdaptiveWorths(Algorithm):
         """Return the group whose bounds have put this one out."""
         by = int(state.beaten_by[group])
         return by if by >= 0 else None
+
+    def grounds(self, setting: Setting) -> Grounds:
+        """Return bounds of single arms or of averages, or pairs of arms where limits are kept."""
+        measure, shape = setting.measure, setting.shape
+        assert measure is not None
+        if uses_pairs(setting):
+            return Grounds("limits")
+        if rests_on_sums(setting.noise, measure):
+            return Grounds("bounds", sums=Fraction(1, 2 * shape.groups * measure.dims))
+        return Grounds("bounds", Fraction(1, measure.errors(shape)))
 
     def guarantee(self, setting: Setting) -> Guarantee:
         """Return the PAC property that bounds of worths prove."""

@@ -110,7 +110,8 @@ class Proof:
         self.every_arm = [(i, j) for i, size in enumerate(self.sizes) for j in range(size)]
         names = (*self.arms, self.groups, self.dims)
         good = all(0 < len(set(own)) == len(own) for own in names) and 0 < self.delta < 1
-        good = good and min(self.epsilon) >= 0 < min([1, *self.weights]) and len(models) == len(ways)
+        good = good and min(self.epsilon) >= 0 < min([1, *self.weights])
+        good = good and len(models) == len(ways)
         good = good and self.goal in ("pareto", "best", "top") and type(self.top) is int
         good = good and "watch" not in ways[: self.D] and 0 < self.top < max(self.N, 2)
         good = good and len(self.epsilon if self.pareto else self.weights) == self.D
@@ -118,9 +119,9 @@ class Proof:
         self.read(table, document["data"])
 
     def measure(self, problem, ways):
-        """Read which arms count, and which rank the arm has that a group is worth: 0, the average."""
-        name, n = (problem.get("worth", "best"), 0) if "worth" not in problem or isinstance(
-            problem["worth"], str) else problem["worth"]
+        """Read which arms count, and the rank of the arm that a group is worth; 0: the average."""
+        given = problem.get("worth", "best")
+        name, n = (given, 0) if isinstance(given, str) else given
         of_quantile = lambda size: size + 1 - max(1, math.ceil(n * size - 1e-9))
         self.ranks = [{"best": 1, "mean": 0, "worst": size, "kth": n}.get(name, of_quantile(size))
                       for size in self.sizes]
@@ -161,7 +162,8 @@ class Proof:
             own.sort(key=lambda row: row[0][-1])
             need([row[0][-1] for row in own] == list(range(len(own))), "data", "rows were left out")
         self.items = {arm: [item for _, item in own] for arm, own in rows.items()}
-        self.values = {arm: [self.treated(d, [row[0][d] for row in own]) for d in range(len(self.dims))]
+        every = range(len(self.dims))
+        self.values = {arm: [self.treated(d, [row[0][d] for row in own]) for d in every]
                        for arm, own in rows.items()}
         need("gaps" not in data or self.method["kind"] == "boxes", "format", "values are missing")
         for noise, columns in zip(self.noise, zip(*self.values.values())):
@@ -383,12 +385,11 @@ class Bounds:
 
     def standing(self, i):
         """Return the arms of a group that are known to count, and those that are not barred."""
-        low, high = self.ends
         sure, left = [], []
         for j in range(self.proof.sizes[i]):
             barred, within = False, True
             for d, sign, at, slack in self.proof.limits:
-                near, far = (ends.get((i, j, d)) for ends in ((low, high) if sign > 0 else (high, low)))
+                near, far = (ends.get((i, j, d)) for ends in self.ends[::sign])
                 barred = barred or (near is not None and sign * (F(near) - at) >= 0)
                 within = within and far is not None and sign * (F(far) - at) <= slack
             sure += [j] * within
@@ -636,13 +637,16 @@ def largest_bet(noise, column):
 def against(proof, leader, moment, kind, fine):
     """Return the evidence of a leader at a moment, by part, tilt, slack and box of selections."""
     (_, k, own, other), (i, arms, *rest), dims = moment, leader, range(proof.D)
-    starts = proof.method.get("before", [[0] * size for size in proof.sizes])
+    scouted, pairs = proof.method["budget"] == "scouted", proof.top * max(proof.N - proof.top, 1)
+    starts = proof.method["before"] if scouted else [[0] * size for size in proof.sizes]
+    usual = log((1 if {n.kind for n in proof.noise} == {"subgaussian"} else 2) * pairs
+                / proof.delta) + 3  # about what evidence takes
     before = rest[0][i] if rest else starts[i]
     need(i != k and len(own) == proof.D and len(other) == proof.sizes[k], "claims", "no moment")
     spans = {(k, j): (a, n) for j, (a, n) in enumerate(zip(starts[k], other))}
     spans.update({(i, j): (before[j], n) for j, n in zip(arms, own)})
     need(all(spans[i, j][1] == n for j, n in zip(arms, own)), "claims", "two counts of an arm")
-    need(all(a < b for a, b in spans.values()), "claims", "no value counts")
+    need(all(type(a) is int and 0 <= a < b for a, b in spans.values()), "claims", "no values")
     hefts = [w * (n.width if kind else n.scale) for w, n in zip(proof.weights, proof.noise)]
     mean = {(arm, d): total(proof.column(arm, d, b)[a:]) / (b - a) * proof.weights[d]
             for arm, (a, b) in spans.items() for d in dims}
@@ -657,6 +661,7 @@ def against(proof, leader, moment, kind, fine):
 
     def term(part, y, arm, served):
         turn, (a, b), q = 1 if arm[0] == k else -1, spans[arm], 8 ** (part + 1) * fine[arm]
+        q = max(1.0, 8 * a / usual) if scouted else q
         whole = sum(hefts[d] for d in served)
         if kind == 0:
             size = sqrt(sum(hefts[d] ** 2 for d in served)) if proof.independent_dims else whole
@@ -769,7 +774,8 @@ def selections(proof, bar):
         tilts = [(g - 1 + n, y) for n, y in enumerate(rest[:3]) if y != 0]
         good = all(part >= 0 and 0 < y < INF for part, y in tilts)
         need(good and g < 10, "claims", "no such part of the process, or no tilt")
-        return log_sum([log(SEVERAL[kind][part]) + shared[e, kind](part, y, room, box)
+        parts = [1] if method["budget"] == "scouted" else SEVERAL[kind]
+        return log_sum([log(parts[part]) + shared[e, kind](part, y, room, box)
                         for part, y in tilts]) >= level
 
     either = lambda *row: bounds.proves(*row) if bounds and len(row) == 6 else proves(*row)
@@ -966,7 +972,8 @@ def item_selections(proof, bar):
     everyone = sum(size**proof.D for size in proof.sizes) * (2 if slack else 1)
     whole = type(rank) is type(first) is int and 0 < rank <= proof.N > first >= 0
     begins = [term[0] for term in terms]
-    good = whole and proof.goal == "best" and proof.plain and begins == sorted({max(b, 0) for b in begins})
+    good = whole and proof.goal == "best" and proof.plain
+    good = good and begins == sorted({max(b, 0) for b in begins})
     need(good and all(term[1] != term[3] for term in terms), "parameters", "not such terms")
     for _, one, own, two, theirs, front in terms:
         for g, arms in ((one, own), (two, theirs), (first, front)):

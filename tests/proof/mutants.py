@@ -129,7 +129,7 @@ def change_order_of_items(draw, document, rows):
 
 
 WORDS = {
-    "budget": ["fixed", "as they came", "scouted", "union", "leaders"],
+    "budget": ["fixed", "as they came", "scouted", "union", "leaders", "equal"],
     "target": ["pool", "population"],
     "ordered_by": ["digest", "given"],
     "kind": ["boxes", "pairs", "items", "pool", "selections"],
@@ -175,10 +175,29 @@ def change_words(draw, document, rows):
         document["statement"] = document["statement"].replace("at least 0", "at least 1 - 0.0")
 
 
+def change_measure(draw, document, rows):
+    """Let other arms count, or a group be worth something else."""
+    problem, goal = document["problem"], document["goal"]
+    what = draw.choice(["worth", "limit", "no limit", "m"])
+    if what == "worth":
+        problem["worth"] = draw.choice(["mean", "worst", ["kth", 2], ["quantile", 0.4], "median"])
+    elif what == "limit" and "limits" in problem:
+        limit = draw.choice(problem["limits"])
+        k = draw.randrange(4)
+        limit[k] = {"<=": ">=", ">=": "<="}.get(limit[k]) or nudged(draw, limit[k])
+    elif what == "limit":
+        problem["limits"] = [[draw.randrange(3), draw.choice(["<=", ">="]), 0.0, 0.1]]
+    elif what == "no limit":
+        problem.pop("limits", None)
+    elif "m" in goal:
+        goal["m"] = draw.choice([1, 2, 3, 0])
+
+
 KINDS = [
     change_value, change_row, change_name, change_order, change_level, change_share, change_goal,
     change_noise, change_claim, change_claim, drop_claim, repeat_claim, change_answer,
     change_direction, change_words, change_count, change_order_of_items, change_method, change_arms,
+    change_measure,
 ]  # fmt: skip
 
 

@@ -18,6 +18,8 @@ MEANS = {
 }
 GROUPS = {group: list(arms) for group, arms in MEANS.items()}
 PARETO, BEST = bg.ParetoGroups(0.5), bg.BestGroup([1.0, 2.0], 0.2)
+TOP = bg.TopGroups(2, [1.0, 2.0], 0.2)
+LIMITS = {"require": {"v": (">=", -0.2)}}
 KINDS = ("subgaussian", "bounded", "bernoulli", "gaussian")
 ITEM_MEANS = {"A": (0.75, 0.75), "B": (0.25, 0.3), "C": (0.8, 0.2)}
 
@@ -65,17 +67,22 @@ def saved(found, rows, means):
         return Source(json.loads(path.read_text()), rows, means)
 
 
-def certified(kind, goal, arms, count=0, **rest):
+def certified(kind, goal, arms, count=0, measure=None, **rest):
     count = count or {"bernoulli": 110, "bounded": 90}.get(kind, 40)
     rows = table_of(kind, count)
-    found = bg.certify(rows, goal, noise=noise_of(kind, arms), **rest)
+    problem = None
+    if measure is not None:
+        problem = bg.Problem(GROUPS, {"u": "max", "v": "max"}, noise_of(kind, arms), **measure)
+    noise = None if measure else noise_of(kind, arms)
+    found = bg.certify(rows, goal, problem, noise=noise, **rest)
     assert found.accepted or found.rejected, (kind, goal, arms)
     return saved(found, rows, truth(kind))
 
 
-def solved(kind, goal, name, arms="independent", **options):
+def solved(kind, goal, name, arms="independent", measure=None, **options):
     rng = np.random.default_rng(2)
-    problem = bg.Problem(GROUPS, {"u": "max", "v": "max"}, noise=noise_of(kind, arms))
+    noise = noise_of(kind, arms)
+    problem = bg.Problem(GROUPS, {"u": "max", "v": "max"}, noise=noise, **(measure or {}))
 
     def evaluate(group, arm):
         return [draw(rng, kind, mean) for mean in MEANS[group][arm]]
@@ -139,6 +146,19 @@ SOURCES = {
     "selections, certify, bounded": lambda: certified("bounded", BEST, "independent"),
     "selections, adaptive, subgaussian": lambda: solved("subgaussian", BEST, "adaptive"),
     "selections, adaptive, bernoulli": lambda: solved("bernoulli", BEST, "adaptive"),
+    "boxes, worst": lambda: certified(
+        "subgaussian", PARETO, "arbitrary", measure={"worth": "worst"}
+    ),
+    "boxes, mean": lambda: certified("bounded", BEST, "independent", measure={"worth": "mean"}),
+    "boxes, limits": lambda: certified("gaussian", BEST, "arbitrary", measure=LIMITS),
+    "boxes, top": lambda: certified("gaussian", TOP, "arbitrary"),
+    "averages, adaptive": lambda: solved(
+        "subgaussian", PARETO, "adaptive", measure={"worth": "mean"}
+    ),
+    "pairs, limits": lambda: solved("subgaussian", PARETO, "adaptive", measure=LIMITS),
+    "selections, top": lambda: certified("subgaussian", TOP, "independent"),
+    "selections and boxes, top": lambda: certified("bounded", TOP, "independent"),
+    "selections, top, adaptive": lambda: solved("subgaussian", TOP, "adaptive"),
     "items, part of a pool": lambda: on_items(bg.ParetoGroups(0.1), 40, order=None),
     "items, population": lambda: on_items(bg.ParetoGroups(0.1), 60, items="population"),
     "pool, pareto": lambda: on_items(bg.ParetoGroups(0.02), 60, items="pool"),

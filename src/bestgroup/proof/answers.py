@@ -197,7 +197,5 @@ def settle_top(proof: Proof, near: Compared, above: Compared) -> Status:
     if len(chosen) == min(m, N) and all(near(i, k) for i in chosen for k in rest):
         out = rest if proof.epsilon[0] == 0.0 else [k for k in rest if beaten(k)]
         return Status(chosen, out, [k for k in rest if k not in out])
-    inside = [
-        i for i in range(N) if sum(near(i, k) for k in range(N) if k != i) >= N - m
-    ]
+    inside = [i for i in range(N) if sum(near(i, k) for k in range(N) if k != i) >= N - m]
     return Status(inside, [k for k in range(N) if k not in inside and beaten(k)], [])

@@ -112,9 +112,7 @@ def _shares(
             places = {(proof.groups[i], proof.arms[i][j]): (i, j) for i, j in arms}
             came = [places[key] for key in rows.order]
             dims = len(proof.dims)
-            return {
-                arm: Fraction(1, 2 * dims * k * (k + 1)) for k, arm in enumerate(came, start=1)
-            }
+            return {arm: Fraction(1, 2 * dims * k * (k + 1)) for k, arm in enumerate(came, start=1)}
         if budget != "fixed":
             raise ValueError(f"there is no budget {budget!r}")
         low, high = fraction(method["low"]), fraction(method["high"])
@@ -163,7 +161,10 @@ def usual_shares(proof: Proof, part: int) -> list[tuple[Fraction, Fraction]]:
     if proof.worth.kind == "mean":
         found = [(Fraction(1, 2 * D * A), none)]
         if proof.independent_arms and all(n.kind in SUB_GAUSSIAN for n in proof.noise):
-            found = [(Fraction(1, 4 * D * A), Fraction(1, 4 * D * N)), (none, Fraction(1, 2 * D * N))]
+            found = [
+                (Fraction(1, 4 * D * A), Fraction(1, 4 * D * N)),
+                (none, Fraction(1, 2 * D * N)),
+            ]
         return found
     if proof.limits and part == 2:  # only what tells which arms count
         return [(Fraction(1, 2 * A * len(proof.limits)), none)]

@@ -31,6 +31,7 @@ from bestgroup.inference.evalues.wealth import (
 )
 from bestgroup.inference.kinds import BERNOULLI
 from bestgroup.problem.arrays import Floats
+from bestgroup.problem.noise import SubGaussian
 from bestgroup.problem.status import Status
 from bestgroup.proof.build import Asked, document, noise_entry
 from bestgroup.proof.build_scouted import costs_entry, fed_session
@@ -207,9 +208,7 @@ class _Search:
             for j, n in zip(named.arms, event.own, strict=True)
         ]
         start = method["before"][event.rival] if method["budget"] == "scouted" else [0] * self.size
-        self.other = [
-            self._values(event.rival, j)[start[j] : n] for j, n in enumerate(event.other)
-        ]
+        self.other = [self._values(event.rival, j)[start[j] : n] for j, n in enumerate(event.other)]
         self.worth = np.array([self.weights * values.mean(axis=0) for values in self.other])
         self.ranked = np.argsort(-self.worth, axis=0, kind="stable")
         self.work = make_work(self.D)
@@ -292,45 +291,64 @@ class _Normal(_Search):
 
     def __init__(self, asked: Asked, method: dict[str, Any], *rest: Any) -> None:
         super().__init__(asked, method, *rest)
-        noise, G = asked.problem.noise, len(linear.PRECISIONS)
+        noise = asked.problem.noise
+        self.prior = [math.log(p) for p in linear.PRIOR]
+        if method["budget"] == "scouted":  # one precision for each arm
+            self.prior = [0.0]
         sizes = linear.coefficients(self.weights * noise.scales(self.D), self.independent)
-        self.pair = pair = make_pairwise(G, self.size, self.D, sizes)
-        fine = np.ones((asked.problem.shape.groups, asked.problem.shape.arms))
-        if "costs" in method:
-            logs = [math.log(cost) for row in method["costs"] for cost in row]
-            for i, row in enumerate(method["costs"]):
-                fine[i, : len(row)] = math.exp(sum(logs) / len(logs)) / np.array(row)
+        self.pair = pair = make_pairwise(len(self.prior), self.size, self.D, sizes)
         masks = np.zeros(self.D, np.int64)
         find_blocks(self.lead, masks)
         origin = [float(values[:, d].mean()) for d, values in enumerate(self.own)]
         pair.ahead[0] = self.slack
         pair.worth[...] = self.worth - self.weights * np.array(origin)
-        for g, precision in enumerate(linear.PRECISIONS):
+        for g in range(len(self.prior)):
             for d, values in enumerate(self.own):
-                n, q = float(len(values)), precision * fine[self.named.group, self.lead[d]]
+                n, q = (
+                    float(len(values)),
+                    self._precision(method, self.named.group, self.lead[d], g),
+                )
                 if masks[d]:
                     pair.lead[g, d] = sizes[masks[d]] * math.sqrt(n + q) / n
                     pair.lead_cost[g] += 0.5 * math.log(1.0 + n / q)
             for j, values in enumerate(self.other):
-                n, q = float(len(values)), precision * fine[self.event.rival, j]
+                n, q = float(len(values)), self._precision(method, self.event.rival, j, g)
                 pair.reach[g, j] = math.sqrt(n + q) / n
                 pair.cost[g, j] = 0.5 * math.log(1.0 + n / q)
         gap = self.slack - float(pair.worth.max(axis=0).sum())
         self.tilt = 20.0 / gap if gap > 0.0 else 1.0
 
+    def _precision(self, method: dict[str, Any], i: int, j: int, g: int) -> float:
+        """Return the precision of an arm's mixture."""
+        if method["budget"] == "scouted":
+            return max(1.0, 8.0 * method["before"][i][j] / self.scouted)
+        fine = 1.0
+        if "costs" in method:
+            logs = [math.log(cost) for row in method["costs"] for cost in row]
+            fine = math.exp(sum(logs) / len(logs)) / float(method["costs"][i][j])
+        return float(linear.PRECISIONS[g]) * fine
+
+    @property
+    def scouted(self) -> float:
+        """About what evidence takes in a run that scouts."""
+        goal: Any = self.asked.goal
+        pairs = goal.m * max(self.asked.problem.shape.groups - goal.m, 1)
+        whole = isinstance(self.asked.problem.noise, SubGaussian)
+        return math.log((1 if whole else 2) * pairs / self.asked.delta) + 3.0
+
     def parts(self) -> list[int]:
         """Return the precisions that suit, the best one first."""
-        whole = np.ones((self.D, self.size), np.bool_)
+        whole, parts = np.ones((self.D, self.size), np.bool_), range(len(self.prior))
         values = [
-            self.bounds(g)[1](whole, self.tilt, math.inf)[0] + self.bounds(g)[0] for g in range(6)
+            self.bounds(g)[1](whole, self.tilt, math.inf)[0] + self.bounds(g)[0] for g in parts
         ]
-        return sorted(range(6), key=lambda g: -values[g])[:3]
+        return sorted(parts, key=lambda g: -values[g])[:3]
 
     def bounds(
         self, g: int
     ) -> tuple[float, Callable[..., tuple[float, float]], Callable[..., float]]:
         """Return the log of a precision's weight, what looks for a tilt, and the bound at one."""
-        if not 0 <= g < len(linear.PRECISIONS):
+        if not 0 <= g < len(self.prior):
             raise IndexError(g)
 
         def search(box: Any, y: float, level: float) -> tuple[float, float]:
@@ -339,7 +357,7 @@ class _Normal(_Search):
         def at(box: Any, y: float) -> float:
             return float(relaxed(self.pair, g, box, y, self.selection.copy(), self.work)[0])
 
-        return math.log(linear.PRIOR[g]), search, at
+        return self.prior[g], search, at
 
 
 class _Bets(_Search):

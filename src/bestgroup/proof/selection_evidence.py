@@ -39,7 +39,9 @@ class Leader(NamedTuple):
     group: int
     arms: tuple[int, ...]
     before: tuple[int, ...]
-    starts: list[list[int]] | None = None  # of all arms, where no rival's earlier values count either
+    starts: list[list[int]] | None = (
+        None  # of all arms, where no rival's earlier values count either
+    )
 
 
 class Moment(NamedTuple):
@@ -129,6 +131,8 @@ class View:
     def reaches(self, claim: Claim, level: Interval) -> bool:
         """Return whether the evidence against all selections of a box reaches the level."""
         priors = PRIOR if self.kind == NORMAL else SCALES_PRIOR
+        if self.leader.starts is not None:  # one precision for each arm
+            priors = [interval(1.0)]
         total = 0.0
         for part, y in claim.tilts.items():
             value = self.bound(part, interval(y), claim.slack, claim.box)
@@ -153,7 +157,7 @@ class View:
     def normal_term(self, i: int, j: int, dims: int, part: int, y: Interval, sign: int) -> Interval:
         """Return sup_nu (sign y nu - log of the half-normal mixture), about the leader's means."""
         first, last = self.counts[i, j]
-        n, q = float(last - first), PRECISIONS[part] * self.fine[i][j]
+        n, q = float(last - first), self._precision(i, j, part)
         served = [d for d in range(self.D) if dims >> d & 1]
         if self.proof.independent_dims:
             size = sqrt(interval(sum((self.hefts[d] ** 2 for d in served), Fraction())))
@@ -162,6 +166,13 @@ class View:
         ahead = sum((self.worth[i, j, d] - self.origin[d] for d in served), Fraction())
         height = conjugate(y * size * sqrt(q + n) / n) + log(1.0 + n / q) / 2.0
         return y * interval(sign * ahead) + height
+
+    def _precision(self, i: int, j: int, part: int) -> Interval:
+        """Return the precision of an arm's mixture: of a ladder, or the one that scouting fixed."""
+        if self.leader.starts is None:
+            return PRECISIONS[part] * self.fine[i][j]
+        q = interval(8.0 * self.leader.starts[i][j]) / scouted_level(self.proof)
+        return Interval(max(q.low, 1.0), max(q.high, 1.0))
 
     def bets_term(self, i: int, j: int, dims: int, part: int, y: Interval, sign: int) -> Interval:
         """Return the same for wealth of bets, of each dim or of a weighted geometric mean of them."""
@@ -188,6 +199,13 @@ class View:
             most = largest_bet(noise.kind, shares_of(noise.low, noise.high, turn, column[:first]))
         values = shares_of(noise.low, noise.high, turn, column[first:last])
         return Values(noise.kind, values, Bets(interval(SCALES[part]), most))
+
+
+def scouted_level(proof: Proof) -> Interval:
+    """Return about what evidence takes in a run that scouts: precisions are fixed by it."""
+    pairs = proof.top * max(len(proof.groups) - proof.top, 1)
+    whole = all(noise.kind in SCALED for noise in proof.noise)  # else boxes have half of delta
+    return log(interval((1 if whole else 2) * pairs / proof.delta)) + 3.0
 
 
 def largest_bet(kind: str, values: list[float]) -> Interval:

@@ -59,7 +59,7 @@ def check(proof: Proof, rows: Observations, tick: Tick) -> Status:
         levels = TopLevels(proof, leaders) if proof.goal == "top" else None
     except (KeyError, TypeError, ValueError, IndexError) as error:
         raise Refused("parameters", f"leaders or moments cannot be read ({error})") from None
-    bounds = BoxClaims(proof, rows, proof.method["boxes"]) if has_boxes(proof) else None
+    bounds = BoxClaims(proof, rows, proof.method.get("boxes", {})) if has_boxes(proof) else None
     boxes: dict[tuple[int, int, int, int], list[Box]] = {}
     views: dict[tuple[int, int], View] = {}
     for c, row in enumerate(proof.claims):
@@ -119,7 +119,11 @@ class TopLevels:
 
     def _check(self, N: int) -> None:
         rest = N * (N - 1) - len(self.pairs)
-        parts = [self.equal, *self.pairs.values(), *(r for a in self.arms.values() for b in a for r in b)]
+        parts = [
+            self.equal,
+            *self.pairs.values(),
+            *(r for a in self.arms.values() for b in a for r in b),
+        ]
         if min(parts) < 0 or sum(self.pairs.values()) + rest * self.equal > 1:
             raise ValueError("the shares of comparisons add up to more than delta")
         if any(i == k for i, k in self.pairs) or len(self.pairs) != len(
@@ -158,7 +162,9 @@ def _conclude_top(
     least, most = ([weighted(proof, row) for row in ends] for ends in (known.lower, known.upper))
     close, over = top_by_worths(proof, least, most)
     return settle_top(
-        proof, lambda i, k: (i, k) in near or close(i, k), lambda i, k: (i, k) in above or over(i, k)
+        proof,
+        lambda i, k: (i, k) in near or close(i, k),
+        lambda i, k: (i, k) in above or over(i, k),
     )
 
 
@@ -184,7 +190,7 @@ def process_of(proof: Proof) -> dict[str, Any]:
 def level_of(proof: Proof, leader: int) -> Interval:
     """Return the log of 1 over the share of delta of a leader."""
     if proof.method["budget"] == "union":
-        pairs = sum(size ** proof.D for size in proof.sizes)
+        pairs = sum(size**proof.D for size in proof.sizes)
         return log(interval((2 if has_ranges(proof) else 1) * pairs / proof.delta))
     return log(interval((leader + 1) * (leader + 2) / proof.delta))
 
@@ -213,9 +219,7 @@ def _leaders(proof: Proof) -> list[Leader]:
 
 def _counts(proof: Proof, given: list[list[Any]]) -> list[list[int]]:
     """Return counts of all arms, a list for each group."""
-    return [
-        integers(part, (10**15,) * size) for part, size in zip(given, proof.sizes, strict=True)
-    ]
+    return [integers(part, (10**15,) * size) for part, size in zip(given, proof.sizes, strict=True)]
 
 
 def _moments(proof: Proof) -> list[Moment]:
@@ -247,6 +251,7 @@ def read_claim(proof: Proof, moments: Sequence[Moment], row: list[Any]) -> Claim
         proof.method["process"]["name"]
     ]
     parts = len(PRECISIONS if kind == NORMAL else SCALES)
+    parts = 1 if proof.method["budget"] == "scouted" else parts
     given = {g - 1 + k: number(y) for k, y in enumerate(row[4:7]) if y != 0}
     good = all(0 <= part < parts and 0.0 < y < math.inf for part, y in given.items())
     if kind not in names or not good or not given:

@@ -554,20 +554,20 @@ def shares_of_groups(proof):
 def pairs(proof, bar):
     """Return the statuses that claims on pairs of arms give, also on shared items."""
     items, covered = proof.method["kind"] == "items", (set(), set(), set())
-    limits, leading, groups = bool(proof.limits), set(), range(proof.N)
-    good = proof.pareto or (limits and proof.goal == "best" and proof.D == 1)
+    leading = set()
+    good = proof.pareto or (proof.limits and proof.goal == "best" and proof.D == 1)
     good = good and set(proof.ranks) == {1} and (items or proof.independent)
     good = good and (proof.plain or (not items and proof.method["budget"] == "fixed"))
     need(good, "format", "no proof for this problem")
-    bounds = Bounds(proof, proof.method["boxes"]) if limits else None
+    bounds = Bounds(proof, proof.method["boxes"]) if proof.limits else None
     ways = {"fixed": fixed_pairs, "scouted": warm_up, "items": shared_items}
     way = ways["items" if items else proof.method["budget"]](proof)
 
     def proves(kind, i, m, j, k, d, *rest):
-        if limits and not rest:
+        if bounds is not None and not rest:
             return bounds.proves(kind, i, m, j, k, d)
         leading.add((i, m))
-        need(d < proof.D and (kind < 2 or not limits), "claims", "no such claim")
+        need(d < proof.D and (kind < 2 or not bounds), "claims", "no such claim")
         need(m < proof.sizes[i] and k < proof.sizes[j], "claims", "no such arm")
         need((i == j) == (kind == 2) and (i, m) != (j, k), "claims", "the wrong arms")
         covered[kind].add((i, j, d, k))
@@ -577,19 +577,25 @@ def pairs(proof, bar):
     left = {(j, d): [k for k in range(size) if (j, j, d, k) not in covered[2]]
             for j, size in enumerate(proof.sizes) for d in range(proof.D)}
     need(all(left.values()), "answer", "all arms of a group are dropped")
-    if limits:  # arms that are barred are left out, and those ahead must count
-        counting, may = zip(*map(bounds.standing, groups))
-        need(all(m in counting[i] for i, m in leading), "claims", "an arm is not known to count")
-        left = {(j, d): may[j] for j, d in left}
+    if bounds is not None:
+        return with_limits(proof, bounds, covered, leading)
     beats, holds = (lambda i, j, d, own=own: all((i, j, d, k) in own for k in left[j, d])
                     for own in covered[:2])
-    if not limits:
-        return settle_pareto(proof, beats, holds)
-    barred, dims = [j for j in groups if not may[j]], range(proof.D)
-    out = sorted({j for j in groups for i in groups
-                  if i != j and all(beats(i, j, d) for d in dims)}.union(barred))
-    safe = [i for i in groups if counting[i] and i not in out and all(
-        j in (i, *barred) or any(holds(i, j, d) for d in dims) for j in groups)]
+    return settle_pareto(proof, beats, holds)
+
+def with_limits(proof, bounds, covered, leading):
+    """Return the statuses: arms that are barred are left out, and those ahead must count."""
+    groups, dims = range(proof.N), range(proof.D)
+    counting, may = zip(*map(bounds.standing, groups))
+    need(all(m in counting[i] for i, m in leading), "claims", "an arm is not known to count")
+
+    def all_of(kind, i, j):
+        return [all((i, j, d, k) in covered[kind] for k in may[j]) for d in dims]
+
+    barred = [j for j in groups if not may[j]]
+    out = sorted({j for j in groups for i in groups if i != j and all(all_of(0, i, j))}.union(barred))
+    safe = [i for i in groups if counting[i] and i not in out
+            and all(j in (i, *barred) or any(all_of(1, i, j)) for j in groups)]
     if proof.pareto:
         return {"in": safe, "out": out, "not_needed": []}
     first = [i for i in safe if i in proof.stated][:1]

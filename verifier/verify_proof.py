@@ -593,7 +593,7 @@ def with_limits(proof, bounds, covered, leading):
         return [all((i, j, d, k) in covered[kind] for k in may[j]) for d in dims]
 
     barred = [j for j in groups if not may[j]]
-    out = sorted({j for j in groups for i in groups if i != j and all(all_of(0, i, j))}.union(barred))
+    out = [j for j in groups if j in barred or any(all(all_of(0, i, j)) for i in groups if i != j)]
     safe = [i for i in groups if counting[i] and i not in out
             and all(j in (i, *barred) or any(all_of(1, i, j)) for j in groups)]
     if proof.pareto:

@@ -59,8 +59,9 @@ def follow_pulls(
     epsilon: Floats,
     exists: Bools,
     moved: Bools,
+    decided: bool,
 ) -> None:
-    """Take up what pulls of the groups that moved, and decisions, have changed."""
+    """Take up what pulls of the groups that moved, and decisions if there are some, have changed."""
     status, live = duties.status, view.live
     follow_below(view, status, moved)
     for at in range(view.lives[0]):
@@ -69,7 +70,7 @@ def follow_pulls(
             follow_lead(view, status, epsilon, g)
         if moved[g] or view.risen[g]:
             follow_hopes(view, status, exists, g)
-    for at in range(view.lives[0]):
+    for at in range(view.lives[0] if decided else 0):
         i = live[at]
         if status[i] != UNDECIDED:
             continue
@@ -97,7 +98,10 @@ def is_kept(view: View, i: int) -> bool:
 @borrowing
 def list_open(view: View, status: Ints) -> None:
     """Note which groups are open, and which have just become so."""
+    if not view.stirred[0]:
+        return
     view.opens[0] = 0
+    view.stirred[0] = False
     for at in range(view.lives[0]):
         j = view.live[at]
         now = is_open(view, status, j)
@@ -106,6 +110,7 @@ def list_open(view: View, status: Ints) -> None:
         if now:
             view.opening[view.opens[0]] = j
             view.opens[0] += 1
+            view.stirred[0] = view.stirred[0] or view.fresh[j]
 
 
 @borrowing
@@ -122,6 +127,7 @@ def follow_lead(view: View, status: Ints, epsilon: Floats, g: int) -> None:
                 find_lead(view, epsilon, i)
         elif view.led_by[i] < 0 and seems_ahead(view, epsilon, g, i):
             view.led_by[i] = g
+            view.stirred[0] = True
     if status[g] == UNDECIDED:
         by = view.led_by[g]
         if by < 0 or status[by] == REJECTED or not seems_ahead(view, epsilon, by, g):
@@ -132,6 +138,7 @@ def follow_lead(view: View, status: Ints, epsilon: Floats, g: int) -> None:
 def find_lead(view: View, epsilon: Floats, i: int) -> None:
     """Search a group, not rejected, that seems to dominate i."""
     view.led_by[i] = -1
+    view.stirred[0] = True
     for at in range(view.lives[0]):
         j = view.live[at]
         if j != i and seems_ahead(view, epsilon, j, i):
@@ -190,6 +197,7 @@ def renew_below(view: View, status: Ints) -> None:
             view.below[view.live[at]] = -1
         for at in range(view.lives[0]):
             find_below(view, view.live[at])
+    list_tops(view)
 
 
 @borrowing
@@ -207,6 +215,18 @@ def follow_below(view: View, status: Ints, moved: Bools) -> None:
             if status[by] == REJECTED or not is_above(view, by, i):
                 find_below(view, i)
                 view.risen[i] = view.below[i] < 0
+    list_tops(view)
+
+
+@borrowing
+def list_tops(view: View) -> None:
+    """List the groups, not rejected, that are below nobody."""
+    count = 0
+    for at in range(view.lives[0]):
+        i = view.live[at]
+        view.tops[count] = i
+        count += view.below[i] < 0
+    view.top[0] = count
 
 
 @borrowing
@@ -251,9 +271,9 @@ def find_hope(view: View, exists: Bools, i: int) -> None:
     """
     most, second, by = -np.inf, -np.inf, -1
     every = view.below[i] < 0
-    for at in range(view.lives[0]):
-        j = view.live[at]
-        if not (every or view.below[j] < 0) or j == i:
+    for at in range(view.lives[0] if every else view.top[0]):
+        j = view.live[at] if every else view.tops[at]
+        if j == i:
             continue
         hope = hope_of(view, exists, j, i)
         if hope > most:

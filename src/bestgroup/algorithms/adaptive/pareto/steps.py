@@ -58,7 +58,7 @@ from bestgroup.algorithms.adaptive.pareto.view import (
     make_view,
     spread_at,
 )
-from bestgroup.algorithms.protocol import Kernels, Workspace, list_pulls
+from bestgroup.algorithms.protocol import Kernels, Workspace, list_pulls, place_of
 from bestgroup.compile.borrowing import borrowing
 from bestgroup.compile.kernel import kernel
 from bestgroup.inference.confidence_sequences.boxes import BoxRule
@@ -147,6 +147,7 @@ class Scratch(NamedTuple):
 
     room: Room
     ahead: Ahead
+    hint: Ints  # [2]  see `take_up`
 
 
 @borrowing
@@ -154,10 +155,14 @@ def plan_in(
     state: State, tally: Tally, rule: AdaptiveRule, scratch: Scratch, pulls: Ints, listed: Ints
 ) -> None:
     """Set the pulls of a plan, and list their arms."""
-    set_plan(state, rule, pulls)
+    scratch.hint[0] = set_plan(state, rule, pulls)
     if rule.size > 1 and state.phase[0] != FIRST:
+        scratch.hint[0] = -1
         fill_batch(state, rule, scratch.ahead, pulls)
-    list_pulls(pulls, listed)
+    if scratch.hint[0] >= 0:
+        listed[0], listed[1] = 1, scratch.hint[0]
+    else:
+        list_pulls(pulls, listed)
 
 
 @borrowing
@@ -172,17 +177,20 @@ def fill_none(state: State, rule: AdaptiveRule, ahead: Ahead, pulls: Ints) -> No
 
 
 @borrowing
-def set_plan(state: State, rule: AdaptiveRule, pulls: Ints) -> None:
-    """Set the pulls of a plan, of a batch of single pulls the first one only."""
+def set_plan(state: State, rule: AdaptiveRule, pulls: Ints) -> int:
+    """Set the pulls of a plan, zeros before, of a batch of single pulls the first one only.
+
+    Returns the place of its arm, or -1 where all are pulled.
+    """
     N, K = rule.exists.shape
-    for i in range(N):
-        for j in range(K):
-            pulls[i, j] = 0
-            if state.phase[0] == FIRST and rule.exists[i, j]:
-                pulls[i, j] = rule.first
     if state.phase[0] != FIRST:
         i, j, least = arm_to_pull(state.seen)
         pulls[i, j] = max(1, int(rule.share * least))
+        return i * K + j
+    for i in range(N):
+        for j in range(K):
+            pulls[i, j] = rule.first if rule.exists[i, j] else 0
+    return -1
 
 
 @borrowing
@@ -199,6 +207,7 @@ def look_ahead(state: State, rule: AdaptiveRule, ahead: Ahead, pulls: Ints) -> N
         i, j, _ = arm_to_pull(view)
         pulls[i, j] += 1
     copy_groups(kept, view)
+    view.stirred[0] = True
 
 
 @borrowing
@@ -214,27 +223,27 @@ def pretend_pull(state: State, rule: AdaptiveRule, moved: Bools, i: int, j: int)
         look_at_dim(view, rule.exists, i, d)
     for g in range(len(moved)):
         moved[g] = g == i
-    follow_pulls(view, duties, state.split, level, epsilon, rule.exists, moved)
+    follow_pulls(view, duties, state.split, level, epsilon, rule.exists, moved, False)
     choose(view, duties, state.split, level, epsilon, rule.exists)
 
 
 @kernel
 def step(state: State, tally: Tally, rule: AdaptiveRule) -> None:
     """Take up the pulls, prove and decide what can be, and look what to pull next, in place."""
-    advance(state, tally, rule, make_room(state.seen))
+    advance(state, tally, rule, make_room(state.seen), np.full(2, -1, np.int64))
 
 
 @kernel
 def make_workspace(state: State, rule: AdaptiveRule) -> Scratch:
     """Return what plans and steps write in."""
     ahead = Ahead(make_kept(state.seen), state.moved.copy())
-    return Scratch(make_room(state.seen), ahead)
+    return Scratch(make_room(state.seen), ahead, np.full(2, -1, np.int64))
 
 
 @borrowing
 def step_in(state: State, tally: Tally, rule: AdaptiveRule, scratch: Scratch) -> None:
     """Do a step in arrays that are there."""
-    advance(state, tally, rule, scratch.room)
+    advance(state, tally, rule, scratch.room, scratch.hint)
 
 
 @borrowing
@@ -248,11 +257,12 @@ def is_done(state: State, rule: AdaptiveRule) -> bool:
 
 
 @borrowing
-def advance(state: State, tally: Tally, rule: AdaptiveRule, room: Room) -> None:
-    """Do a step."""
+def advance(state: State, tally: Tally, rule: AdaptiveRule, room: Room, hint: Ints) -> None:
+    """Do a step; for the hint see `take_up`."""
     state.round[0] += 1
-    total = take_up(state, tally, rule)
+    total = take_up(state, tally, rule, hint)
     N = len(state.duties.status)
+    first, last = (hint[1], hint[1] + 1) if hint[1] >= 0 else (0, N)
     everyone = total >= _LATER * state.clock[0]
     if everyone:
         renew_clock(state, rule, total)
@@ -260,19 +270,20 @@ def advance(state: State, tally: Tally, rule: AdaptiveRule, room: Room) -> None:
         if keeps_bets(state.ledger):
             pool_variances(state.seen, tally, rule.levels.box.kind, rule.exists)
         state.phase[0] = PROVING if by_boxes(rule.levels) else SCOUTING
-    for g in range(N):
+    for g in range(0 if everyone else first, N if everyone else last):
         if everyone or state.moved[g]:
             note_turns(state, rule, room.turned, g)
     if is_priced(state.seen.priced):
-        for g in range(N):
+        for g in range(first, last):
             if state.moved[g]:
                 look_at_fronts(state.seen, rule.levels.epsilon, rule.exists, g)
-    if state.phase[0] == PROVING and prove(state, rule, room):
+    decided = state.phase[0] == PROVING and prove(state, rule, room, first, last)
+    if decided:
         list_live(state.seen, state.duties.status)
     looks = 1
     while looks > 0:  # a second look, at everyone, once scouting is over; `look` is compiled once
         looks -= 1
-        look(state, rule, everyone)
+        look(state, rule, everyone, decided)
         if state.phase[0] == SCOUTING and state.seen.least[0] >= _SCOUTED:
             state.phase[0] = PROVING
             share_out(state.split, state.seen, room, rule.levels.epsilon, rule.exists)
@@ -281,15 +292,23 @@ def advance(state: State, tally: Tally, rule: AdaptiveRule, room: Room) -> None:
 
 
 @borrowing
-def take_up(state: State, tally: Tally, rule: AdaptiveRule) -> float:
-    """Note which arms have new pulls, with their means; returns the number of all pulls."""
+def take_up(state: State, tally: Tally, rule: AdaptiveRule, hint: Ints) -> float:
+    """Note which arms have new pulls, with their means; returns the number of all pulls.
+
+    `hint` [2] has the place of the only arm that can have some, or -1, and the only group with some
+    in the last step, or -1; the second one is set for this step.
+    """
     view = state.seen
     N, K = rule.exists.shape
-    for i in range(N):
+    first, last = (hint[1], hint[1] + 1) if hint[1] >= 0 else (0, N)
+    for i in range(first, last):
         if state.moved[i]:
             state.moved[i] = False
             for j in range(K):
                 state.touched[i, j] = False
+    hint[1] = place_of(hint[0], K)[0] if hint[0] >= 0 else -1
+    first, last = (hint[1], hint[1] + 1) if hint[1] >= 0 else (0, N)
+    for i in range(first, last):
         for j in range(K):
             # Most arms have none: what follows is left to a function.
             if tally.counts[i, j] != view.counts[i, j]:
@@ -321,6 +340,7 @@ def take_arm(state: State, tally: Tally, rule: AdaptiveRule, i: int, j: int) -> 
 def list_live(view: View, status: Ints) -> None:
     """List the groups that are not rejected."""
     view.lives[0] = 0
+    view.stirred[0] = True
     for i in range(len(status)):
         if status[i] == REJECTED:
             view.open[i] = False
@@ -353,14 +373,17 @@ def note_turns(state: State, rule: AdaptiveRule, turned: Bools, g: int) -> None:
 
 
 @borrowing
-def prove(state: State, rule: AdaptiveRule, room: Room) -> bool:
-    """Do the tests that new pulls allow, then decide; returns whether a status has changed."""
+def prove(state: State, rule: AdaptiveRule, room: Room, first: int, last: int) -> bool:
+    """Do the tests that new pulls allow, then decide; returns whether a status has changed.
+
+    Groups with new pulls are among those from the first one to the last one, which is left out.
+    """
     ledger, duties, levels, view = state.ledger, state.duties, rule.levels, state.seen
     spread = Spread(view.variance, view.bend)
-    for g in range(len(duties.status)):
+    for g in range(first, last):
         if state.moved[g]:
             note_leaders(ledger, state.split, spread, view.leader, g)
-    for g in range(len(duties.status)):
+    for g in range(first, last):
         if not state.moved[g]:
             continue
         if by_boxes(levels):
@@ -374,14 +397,14 @@ def prove(state: State, rule: AdaptiveRule, room: Room) -> bool:
 
 
 @borrowing
-def look(state: State, rule: AdaptiveRule, everyone: bool) -> None:
+def look(state: State, rule: AdaptiveRule, everyone: bool, decided: bool) -> None:
     """Rescore the pairs of every group with new pulls, or of everyone, and choose what to pull."""
     duties, split, view = state.duties, state.split, state.seen
     level, epsilon = rule.levels.level, rule.levels.epsilon
     if everyone:
         renew_choices(view, duties, split, level, epsilon, rule.exists)
     else:
-        follow_pulls(view, duties, split, level, epsilon, rule.exists, state.moved)
+        follow_pulls(view, duties, split, level, epsilon, rule.exists, state.moved, decided)
     choose(view, duties, split, level, epsilon, rule.exists)
 
 

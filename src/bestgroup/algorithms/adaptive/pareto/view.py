@@ -51,12 +51,15 @@ class View(NamedTuple):
     lower: Floats  # [N, D]      L
     units: Bools  # [1]          whether variances are 1 and costs alike, so that `below` is kept
     below: Ints  # [N]           a group, not rejected, whose U are above those of i; -1 without one
+    tops: Ints  # [N]            the groups, not rejected, without one, in order
+    top: Ints  # [1]             how many they are
     risen: Bools  # [N]          whether it has just ceased to have one, for looking
     led_by: Ints  # [N]          a group, not rejected, with a positive margin over i; or -1
     most_hope: Floats  # [N]     largest hope of dominating i of a group that is not rejected
     next_hope: Floats  # [N]     no other one has more
     hope_by: Ints  # [N]         whose the largest is
     open: Bools  # [N]           whether others are to be accepted against j
+    stirred: Bools  # [1]        whether open groups, or fresh ones, may be others than those listed
     fresh: Bools  # [N]          whether it has just become so, for looking
     opening: Ints  # [N]         such groups, in order
     opens: Ints  # [1]           how many they are
@@ -122,12 +125,15 @@ def make_view(cost: Floats, bend: Floats, arms: int, units: bool) -> View:
         lower=np.zeros((N, D)),
         units=np.full(1, units and not priced),
         below=np.full(N, -1, np.int64),
+        tops=np.arange(N),
+        top=np.full(1, N, np.int64),
         risen=np.zeros(N, np.bool_),
         led_by=np.full(N, -1, np.int64),
         most_hope=np.zeros(N),
         next_hope=np.zeros(N),
         hope_by=np.full(N, -1, np.int64),
         open=np.ones(N, np.bool_),
+        stirred=np.ones(1, np.bool_),
         fresh=np.zeros(N, np.bool_),
         opening=np.zeros(N, np.int64),
         opens=np.zeros(1, np.int64),

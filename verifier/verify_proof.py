@@ -106,7 +106,8 @@ class Proof:
         self.D = sum(way != "watch" for way in ways)  # dims that decide come first
         self.A, self.N = sum(self.sizes), len(self.groups)
         self.measure(document["problem"], ways)
-        need(version == 2 or (self.plain and self.goal != "top"), "format", "not in version 1")
+        plain = self.plain and self.goal != "top" and not self.gone
+        need(version == 2 or plain, "format", "not in version 1")
         self.every_arm = [(i, j) for i, size in enumerate(self.sizes) for j in range(size)]
         names = (*self.arms, self.groups, self.dims)
         good = all(0 < len(set(own)) == len(own) for own in names) and 0 < self.delta < 1
@@ -123,6 +124,7 @@ class Proof:
         given = problem.get("worth", "best")
         name, n = (given, 0) if isinstance(given, str) else given
         of_quantile = lambda size: size + 1 - max(1, math.ceil(n * size - 1e-9))
+        self.gone = problem.get("gone", [])
         self.ranks = [{"best": 1, "mean": 0, "worst": size, "kth": n}.get(name, of_quantile(size))
                       for size in self.sizes]
         signs = [-1 if way == "min" else 1 for way in ways]
@@ -139,6 +141,11 @@ class Proof:
     def read(self, table, data):
         names, count, rows = data["columns"], 0, {}
         place = {(self.groups[i], self.arms[i][j]): (i, j) for i, j in self.every_arm}
+        gone = [(group, arm) for group, arms in self.gone for arm in arms]
+        good = len({*gone, *place}) == len(gone) + self.A
+        good = good and (not gone or self.method.get("budget") == "room")
+        need(good, "format", "arms that have left")
+        place.update({arm: (-1, number) for number, arm in enumerate(gone)})
         columns = [*self.dims, *([names["index"]] if names.get("index") else [])]
         link = hashlib.sha256("\x1f".join(("bestgroup-rows-1", *self.dims)).encode()).digest()
         with open(table, newline="", encoding="utf-8-sig") as stream:
@@ -341,6 +348,11 @@ def shares_of_bounds(proof, method, part):
     if method["budget"] == "as they came":
         every = 2 * len(proof.dims)
         return {arm: F(1, every * k * (k + 1)) for k, arm in enumerate(proof.values, start=1)}
+    if method["budget"] == "room":
+        room = method["room"]
+        good = type(room) is int and proof.A + sum(len(arms) for _, arms in proof.gone) <= room
+        need(good, "shares", "more arms took part than delta is for")
+        return dict.fromkeys(proof.every_arm, F(1, 2 * len(proof.dims) * room))
     low, high, sums = (F(*method.get(key, (0, 1))) for key in ("low", "high", "sums"))
     of_arm = max(D + L, 2 * D) if any(slack > 0 for *_, slack in proof.limits) else D + L
     of_limits = A * L if part == 2 else of_arm * A + D * sum(proof.ranks)
@@ -622,7 +634,7 @@ def corners(side, bets):
     p, spread = (mean * side.n + 1) / (side.n + 2), 0.01
     spread += sum(k * (u - mean) ** 2 for u, k in side.kept.items())
     error = sqrt(p * (1 - p) / side.n if set(side.kept) <= {0, 1} else spread / side.n**2)
-    ends = sorted({0.0, 1.0, *(min(max(mean + k * error / 4, 0.0), 1.0) for k in range(-40, 9))})
+    ends = sorted({0.0, 1.0, *(min(max(mean + k * error / 2, 0.0), 1.0) for k in range(-17, 5))})
     logs = [[log(CASH), *side.logs(v, bets)] for v in ends]
     for x, y, left, right in zip(ends, ends[1:], logs, logs[1:]):
         chords = [(a, b) for a, b in zip(left, right) if min(a, b) > -INF]

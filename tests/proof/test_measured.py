@@ -1,5 +1,7 @@
 """Limits, other worths and the m best groups: every noise model gives files that both verifiers accept."""
 
+import json
+
 import numpy as np
 import pytest
 from cases import proof_of, write
@@ -107,6 +109,35 @@ def test_runs_with_limits_or_other_worths(kind, goal, measure, tmp_path):
 def test_runs_for_the_best_groups(kind, goal, tmp_path):
     document = solved(kind, TOPS[goal], tmp_path)
     assert document["method"]["budget"] == ("fixed" if kind == "gaussian" else "scouted")
+
+
+@pytest.mark.parametrize("goal", [bg.ParetoGroups(0.1), bg.BestGroup([1.0], 0.1)])
+def test_arms_that_come_and_go(goal, tmp_path):
+    means = {"a": 0.0, "b": 0.8, "c": 1.6, "d": 2.4}
+    problem = bg.Problem({"A": ["a"], "B": ["b"]}, {"x": "max"}, bg.SubGaussian(0.3), reserve=3)
+    study = bg.create_study("late", problem, goal, 0.1, f"sqlite:///{tmp_path}/late.db")
+    rng = np.random.default_rng(0)
+
+    def work():
+        while tickets := study.ask(4):
+            for ticket in tickets:
+                study.tell(ticket, [float(rng.normal(means[ticket.arm], 0.3))])
+
+    work()
+    for change in (
+        lambda: study.add_group("C", ["c"]),
+        lambda: study.add_arm("A", "d"),
+        lambda: study.withdraw("B"),
+    ):
+        change()
+        work()
+        study.save_proof(tmp_path / "proof.json", rows=tmp_path / "rows.csv")
+        document = json.loads((tmp_path / "proof.json").read_text())
+        accepted(document, tmp_path / "rows.csv")
+        assert document["method"]["room"] == 5
+        inside = [document["problem"]["groups"][i][0] for i in document["answer"]["in"]]
+        assert set(inside) == set(study.answer().groups)
+    assert document["problem"]["gone"] == [["B", ["b"]]]
 
 
 def test_a_file_of_version_1_says_nothing_of_limits(tmp_path):

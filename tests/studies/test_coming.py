@@ -163,10 +163,6 @@ def test_what_does_not_go_together_is_refused():
         bg.Problem(GROUPS, DIMS, bg.Bounded(0, 1), items=10, reserve=2)
     with pytest.raises(bg.InvalidInput, match="reserve must be"):
         bg.Problem(GROUPS, DIMS, bg.Bounded(0, 1), reserve=-1)
-    late = bg.create_study("late", PROBLEM, GOAL, 0.1, MemoryStore())
-    work(late)
-    with pytest.raises(bg.InvalidInput, match="no proof file"):
-        late.save_proof("proof.json")
 
 
 def test_costs_of_those_who_join():

@@ -113,12 +113,16 @@ def _shares(
             came = [places[key] for key in rows.order]
             dims = len(proof.dims)
             return {arm: Fraction(1, 2 * dims * k * (k + 1)) for k, arm in enumerate(came, start=1)}
+        if budget == "room":
+            return dict.fromkeys(arms, _share_of_room(proof, method["room"]))
         if budget != "fixed":
             raise ValueError(f"there is no budget {budget!r}")
         low, high = fraction(method["low"]), fraction(method["high"])
         sums = fraction(method.get("sums", [0, 1]))
     except (KeyError, TypeError, ValueError) as error:
         raise Refused("shares", f"the shares cannot be read ({error})") from None
+    if proof.gone:
+        raise Refused("shares", "where arms may leave, delta is for all arms that may take part")
     part = 2 if method is not proof.method else 1
     used = part * used_by_bounds(proof, low, high, sums, part)
     if used > 1:
@@ -129,6 +133,13 @@ def _shares(
     if sums > 0:
         shares |= {(i, size): sums for i, size in enumerate(proof.sizes)}
     return shares
+
+
+def _share_of_room(proof: Proof, room: Any) -> Fraction:
+    """Return the share of a bound where delta is for so many arms, those that may come included."""
+    if proof.total + len(proof.gone) > integers([room], (10**9,))[0]:
+        raise ValueError("more arms took part than delta is for")
+    return Fraction(1, 2 * len(proof.dims) * room)
 
 
 def used_by_bounds(

@@ -35,6 +35,7 @@ class Asked:
     columns: dict[str, str | None]
     status: Sequence[int]  # that each group has, by the answer that is to be proven
     gaps: bool = False
+    gone: Sequence[tuple[str, str]] = ()  # arms in the table that have left
 
     def columns_of(self, i: int, j: int) -> list[list[float]] | None:
         """Return the values of an arm, a list for each dim; None if it has none."""
@@ -96,6 +97,7 @@ def document(asked: Asked, method: dict[str, Any], claims: list[list[Any]]) -> d
             "groups": [[g, list(a)] for g, a in zip(problem.groups, problem.arms, strict=True)],
             "dims": [_dim_entry(dim) for dim in problem.measured],
             **_measure_entries(problem),
+            **({"gone": [[group, [arm]] for group, arm in asked.gone]} if asked.gone else {}),
         },
         "noise": noise_entry(problem.noise, len(problem.measured)),
         "goal": goal.spelled_out(D).to_dict(),

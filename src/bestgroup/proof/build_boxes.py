@@ -38,6 +38,7 @@ class BoxMethod(NamedTuple):
     once: int | None = None  # of uniform sampling: the one count that was fixed
     scaled: bool = False  # by the scale that a range gives, not by boxes of the noise model
     sums: Fraction = Fraction(0)  # of a bound of the average of all arms of a group
+    room: int = 0  # how many arms delta is for, if some may come later
 
 
 RADII = {
@@ -65,6 +66,8 @@ def boxes_entry(asked: Asked, method: BoxMethod) -> dict[str, Any]:
     entry: dict[str, Any] = {"budget": "fixed"}
     if method.came is not None:
         entry["budget"] = "as they came"
+    elif method.room:
+        entry |= {"budget": "room", "room": method.room}
     else:
         shares = {"low": method.low, "high": method.high}
         if method.sums > 0:

@@ -24,7 +24,7 @@ from bestgroup.proof.noise import DimNoise, number, read_noise
 FORMAT, VERSION = "bestgroup-proof", 2
 VERSIONS = (1, VERSION)  # 1 has the same meaning, without limits, other worths and goals
 MOST_CLAIM = 64  # bytes of a claim in the file
-_PROBLEM = {"groups", "dims", "worth", "limits"}
+_PROBLEM = {"groups", "dims", "worth", "limits", "gone"}
 _SIGNED = ("digest", "signature")
 
 
@@ -85,6 +85,7 @@ class Proof:
     D: int = 0  # how many dims decide, the first ones; the others only have a limit
     worth: Worth = BEST
     limits: tuple[Limited, ...] = ()
+    gone: frozenset[tuple[str, str]] = frozenset()  # arms in the table that have left
 
     @property
     def pareto(self) -> bool:
@@ -230,6 +231,9 @@ def _parse(document: dict[str, Any]) -> Proof:
     _need(not bounds or worth.kind in ("best", "kth"), "limits go with worths of a fixed rank")
     limited = {bound.dim for bound in bounds}
     _need(limited >= set(range(D, len(dims))), "a dim that does not decide has no limit")
+    gone = [(_text(name), _text(arm)) for name, own in problem.get("gone", []) for arm in own]
+    here = {(name, arm) for name, own in zip(groups, arms, strict=True) for arm in own}
+    _need(len(set(gone)) == len(gone) and not here & set(gone), "an arm that has left stands twice")
     models = tuple(read_noise(given) for given in noise["dims"])
     _need(len(models) == len(dims), "there must be one noise model for each dim")
     _need(noise["arms"] in ("independent", "arbitrary"), "arms must be independent or arbitrary")
@@ -259,7 +263,7 @@ def _parse(document: dict[str, Any]) -> Proof:
         document, groups, arms, dims, signs, models, noise["arms"] == "independent",
         noise["dependence"] == "independent", kind, epsilon, weights, delta,
         document["method"], claims, answer, treatments, _flag(document["data"].get("gaps", False)),
-        top, D, worth, bounds,
+        top, D, worth, bounds, frozenset(gone),
     )  # fmt: skip
 
 

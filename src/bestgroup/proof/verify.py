@@ -172,6 +172,7 @@ def _rows(proof: Proof, observations: Any) -> Observations:
     except ValueError:
         raise Refused("data", "a value that is not positive has no logarithm") from None
     known = {(g, a) for g, arms in zip(proof.groups, proof.arms, strict=True) for a in arms}
+    known |= proof.gone
     for arm, columns in rows.values.items():
         if arm not in known:
             raise Refused(

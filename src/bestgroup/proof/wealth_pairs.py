@@ -14,7 +14,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from bestgroup.proof.intervals import INF, UNIT, Interval, exp, interval, log, sqrt, widen
+from bestgroup.proof.intervals import (
+    INF,
+    LOG_2,
+    UNIT,
+    Interval,
+    exp,
+    interval,
+    log,
+    log1p,
+    sqrt,
+    widen,
+)
 from bestgroup.proof.normal_pairs import psi_and_slope
 
 CASH = interval(1) / 100
@@ -30,6 +41,7 @@ LOG_CASH = log(CASH)
 _LEGAL = 0.99
 _CELLS = 4000
 _FINEST = 1e-9  # of the first cell
+_SHORT = 1000  # values up to which products are taken as they are
 _ENDS, _LOWEST, _HALF = 22, 8.5, 0.5  # ends of cells of a hull, in standard errors
 
 
@@ -113,6 +125,26 @@ class Values:
             value = s4 / -4.0 + bet * s5 / 5.0 - bet * bet * _rest(t) * s6  # s6 >= 0
             value = bet * s1 + bet * bet * (s2 / -2.0 + bet * (s3 / 3.0 + bet * value))
             found.append(value.low)
+        return found
+
+    def products(self, m: float) -> list[float]:
+        """Return the same from the products themselves, for values in a range: nothing is lost.
+
+        A factor is 1 - l m, at least .01, plus what is not negative; shares and bets are rounded.
+        """
+        n, found = len(self.values), []
+        for bet in self.bets.sizes():
+            rest = (1.0 - bet * m).low
+            if not (bet * m).high < _LEGAL:
+                found.append(-INF)
+                continue
+            value, power = 1.0, 0
+            for start in range(0, n, 64):
+                part = math.prod(rest + bet.low * u for u in self.values[start : start + 64])
+                value, k = math.frexp(value * part)
+                power += k
+            lost = (8.0 + 4.0 * bet.high / rest) * UNIT * (n + 2.0)
+            found.append((log(value) + LOG_2 * float(power) + log1p(-lost)).low)
         return found
 
     def _coins(self, m: Interval) -> list[float]:
@@ -307,7 +339,8 @@ def hull_of(arm: Values) -> list[tuple[float, float]]:
     K meet in one corner.
     """
     ends = _cell_ends(arm)
-    data = [arm.logs(interval(x)) for x in ends]
+    exact = arm.kind == "bounded" and len(arm.values) <= _SHORT
+    data = [arm.products(x) if exact else arm.logs(interval(x)) for x in ends]
     corners: list[tuple[float, float]] = []
     for k in range(len(ends) - 1):
         x, y = ends[k], ends[k + 1]

@@ -16,6 +16,11 @@ AS_THEY_CAME = (
     "groups and arms may have been added because of what was seen; the table has them in the order in "
     "which they were first pulled; dims and delta were fixed before the values were seen"
 )
+ROOM = (
+    "arms may have come and gone because of what was seen, no more of them than delta is for; given all "
+    "that is known when an arm comes, its pulls have its mean and that noise; dims and delta were fixed "
+    "before the values were seen"
+)
 SCOUTED = (
     "the counts at which the warm-up ended follow from the values up to then, and were not chosen by "
     "later ones"
@@ -93,8 +98,8 @@ def assumptions_of(proof: Proof) -> list[str]:
         words.append(SCOUTED if kind == "pairs" else SHARED_OUT)
     if proof.method.get("budget") == "leaders":
         words += [NAMED, PRICED] if "costs" in proof.method else [NAMED]
-    came = proof.method.get("budget") == "as they came"
-    return [*words, AS_THEY_CAME if came else FIXED, *ROWS]
+    fixed = {"as they came": AS_THEY_CAME, "room": ROOM}.get(proof.method.get("budget"), FIXED)
+    return [*words, fixed, *ROWS]
 
 
 def _items_words(proof: Proof) -> list[str]:

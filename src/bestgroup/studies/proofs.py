@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -39,11 +40,10 @@ def save_study_proof(
     """Write the proof of an algorithm's decisions; refuses, with the reason, where there is none."""
     if worth.level != "proven":
         raise InvalidInput(f"nothing is proven, so there is no proof file: {worth.statement}")
-    if spec.roster is not None:
-        raise InvalidInput("a study whose arms may come and go has no proof file yet")
     secret = None if key is None else read_key(key)
     columns = COLUMNS if spec.problem.items is None else {**COLUMNS, "item": "item"}
     asked = ask(spec.problem, spec.goal, spec.delta, rows_of(spec, blocks), columns, status)
+    asked = replace(asked, gone=_gone(spec))
     if spec.problem.items is not None:
         made = _on_items(spec, asked)
     else:
@@ -51,6 +51,14 @@ def save_study_proof(
     if blocks:
         made["data"]["chain"] = {"tells": blocks[-1].number, "link": blocks[-1].chain.hex()}
     return write_proof(made, path, secret)
+
+
+def _gone(spec: StudySpec) -> list[tuple[str, str]]:
+    """Return the arms that have left a study, whose rows are in its export."""
+    everyone, here = spec.everyone, spec.problem
+    arms = {(g, a) for g, own in zip(here.groups, here.arms, strict=True) for a in own}
+    rows = zip(everyone.groups, everyone.arms, strict=True)
+    return [(g, a) for g, own in rows for a in own if (g, a) not in arms]
 
 
 def _on_items(spec: StudySpec, asked: Asked) -> dict[str, Any]:
@@ -79,7 +87,7 @@ def _values(asked: Asked, i: int, j: int) -> Floats:
 
 def rows_of(spec: StudySpec, blocks: Sequence[Block]) -> Observations:
     """Return the rows that an export of a study has, in its order: by group, arm and index."""
-    problem = spec.problem
+    problem = spec.everyone
     dims = [dim.name for dim in problem.measured]
     kept = [problem.dims.index(dim) for dim in problem.measured]
     found = Observations(tuple(dims), link=first_link(dims))
@@ -108,7 +116,7 @@ def study_document(asked: Asked, algorithm: Algorithm, setting: Setting) -> dict
     share, history = grounds.share, grounds.once is None
     method = BoxMethod(
         share, share, grounds.radius, history, once=grounds.once, scaled=grounds.scaled,
-        sums=grounds.sums,
+        sums=grounds.sums, room=setting.shape.room,
     )  # fmt: skip
     if grounds.kind == "limits":
         return limits_document(asked, algorithm, setting)

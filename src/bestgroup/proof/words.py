@@ -98,7 +98,7 @@ def assumptions_of(proof: Proof) -> list[str]:
         words.append(SCOUTED if kind == "pairs" else SHARED_OUT)
     if proof.method.get("budget") == "leaders":
         words += [NAMED, PRICED] if "costs" in proof.method else [NAMED]
-    fixed = {"as they came": AS_THEY_CAME, "room": ROOM}.get(proof.method.get("budget"), FIXED)
+    fixed = {"as they came": AS_THEY_CAME, "room": ROOM}.get(proof.method.get("budget", ""), FIXED)
     return [*words, fixed, *ROWS]
 
 

@@ -10,7 +10,6 @@ import csv
 import hashlib
 import json
 import math
-import operator
 import struct
 import sys
 from collections import Counter
@@ -200,6 +199,11 @@ class Proof:
             good = noise.kind in serves and given in usual and process["fixed_at"] == 0
             need(good, "parameters", f"{process['name']} is no proof here, or was not fixed")
 
+    def weighted(self, rows):
+        """Return sum_d w^d of bounds of each group; None if one is missing."""
+        return [None if INF in map(abs, row) else sum(w * F(end) for w, end in zip(
+                self.weights, row)) for row in rows]
+
     def level(self, share):
         need(share > 0, "claims", "no share of delta")
         return log(1 / (self.delta * F(share))) + ROOM
@@ -314,8 +318,14 @@ def settle_pareto(proof, beats, holds, barred=(), known=lambda i: True):
               and all(i == j or any(holds(i, j, d) for d in dims) for j in rest)]
     return {"in": inside, "out": sorted(out | set(barred)), "not_needed": []}
 
-def settle_best(proof, least, most, barred=()):
-    """Return the statuses: the worth of groups lies from `least` to `most`, None if not known."""
+def statuses(proof, first, behind):
+    """Return the statuses for the best group: `first` has it, or is empty."""
+    rest = [k for k in range(proof.N) if k not in first]
+    out = [k for k in rest if k in behind or (first and proof.epsilon[0] == 0)]
+    return {"in": first, "out": out, "not_needed": [k for k in rest if first and k not in out]}
+
+def settle_best(proof, least, most, barred=(), near=(), above=()):
+    """Return the statuses: worths lie from `least` to `most`; near, above: what else is known."""
     groups, slack = range(proof.N), proof.epsilon[0] * sum(proof.weights)
 
     def over(i, k, by):
@@ -323,13 +333,12 @@ def settle_best(proof, least, most, barred=()):
 
     known = [i for i in groups if least[i] is not None]
     if proof.goal == "top":
-        return settle_top(proof, lambda i, k: over(i, k, slack), lambda i, k: over(i, k, 0))
+        return settle_top(proof, lambda i, k: (i, k) in near or over(i, k, slack),
+                          lambda i, k: (i, k) in above or over(i, k, 0))
     good = [i for i in known if all(i == k or k in barred or over(i, k, slack) for k in groups)]
     first = [max(good, key=lambda i: least[i])] if good else []
-    rest = [k for k in groups if k not in first]
-    out = [k for k in rest if (first and slack == 0) or k in barred
-           or any(over(i, k, 0) for i in known)]
-    return {"in": first, "out": out, "not_needed": [k for k in rest if first and k not in out]}
+    behind = [k for k in groups if k in barred or any(over(i, k, 0) for i in known)]
+    return statuses(proof, first, behind)
 
 def settle_top(proof, near, above):
     """Return the statuses for the m best groups, by who is near, or above, whom."""
@@ -423,14 +432,6 @@ class Bounds:
                                     for d, own in enumerate(row)])
         return *found, barred
 
-    def compared(self):
-        """Return what bounds say of two groups' worths: i is near k, i is above k."""
-        proof, (lower, upper, _) = self.proof, self.worths()
-        least, most = ([None if INF in map(abs, row) else sum(map(operator.mul, proof.weights,
-                        map(F, row))) for row in ends] for ends in (lower, upper))
-        return [lambda i, k, by=by: None not in (least[i], most[k]) and least[i] + by >= most[k]
-                for by in (proof.epsilon[0] * sum(proof.weights), 0)]
-
     @staticmethod
     def average(parts, own, none):
         """Return the better one of the average of bounds and the bound of the average."""
@@ -443,15 +444,12 @@ def boxes(proof, bar):
     proof.check_claims(bounds.proves, bar)
     lower, upper, barred = bounds.worths()
 
-    def worth(ends):
-        return None if INF in map(abs, ends) else sum(w * F(e) for w, e in zip(proof.weights, ends))
-
     def holds(i, j, d):
         ends = lower[i][d], upper[j][d]
         return INF not in map(abs, ends) and F(ends[0]) + proof.epsilon[d] >= F(ends[1])
 
     if not proof.pareto:
-        return settle_best(proof, [*map(worth, lower)], [*map(worth, upper)], barred)
+        return settle_best(proof, proof.weighted(lower), proof.weighted(upper), barred)
     return settle_pareto(proof, lambda i, j, d: lower[i][d] >= upper[j][d] and lower[i][d] > -INF,
                          holds, barred, lambda i: not proof.limits or -INF not in lower[i])
 
@@ -610,10 +608,7 @@ def with_limits(proof, bounds, covered, leading):
             and all(j in (i, *barred) or any(all_of(1, i, j)) for j in groups)]
     if proof.pareto:
         return {"in": safe, "out": out, "not_needed": []}
-    first = [i for i in safe if i in proof.stated][:1]
-    rest = [k for k in groups if k not in first]
-    out = rest if first and proof.epsilon[0] == 0 else [k for k in rest if k in out]
-    return {"in": first, "out": out, "not_needed": [k for k in rest if first and k not in out]}
+    return statuses(proof, [i for i in safe if i in proof.stated][:1], out)
 
 
 def conjugate(t):
@@ -809,17 +804,15 @@ def selections(proof, bar):
     behind = {k for _, k, slack in whole if slack == 0}
     lead = [i for i, *_ in method["leaders"]]
     if top:
-        by_boxes = bounds.compared() if bounds else [lambda i, k: False] * 2
-        sets = {(lead[l], k) for l, k, _ in whole}, {(lead[l], k) for l, k, s in whole if s == 0}
-        return settle_top(proof, *(lambda i, k, own=own, also=also: (i, k) in own or also(i, k)
-                                   for own, also in zip(sets, by_boxes)))
+        rows = bounds.worths() if bounds else ([[INF] * proof.D] * proof.N,) * 2
+        least, most = (proof.weighted(ends) for ends in rows[:2])
+        near, above = ({(lead[l], k) for l, k, s in whole if s <= slack} for slack in (1, 0))
+        return settle_best(proof, least, most, (), near, above)
     near = {i: {k for l, k, _ in whole if lead[l] == i} for i in lead}
     if proof.epsilon[0] == 0:  # a group that is behind anyone is not the only best one
         lead, near = [i for i in lead if i not in behind], dict.fromkeys(lead, behind)
     good = [i for i in lead if len(near[i] - {i}) == proof.N - 1]
-    rest = [k for k in range(proof.N) if k not in good[-1:]]
-    out = [k for k in rest if k in behind]
-    return {"in": good[-1:], "out": out, "not_needed": [k for k in rest if good and k not in out]}
+    return statuses(proof, good[-1:], behind)
 
 
 def part(weights, k):
@@ -1039,9 +1032,7 @@ def item_selections(proof, bar):
     behind = [k for k in full if sure[k] == full[k]]
     good = all(k == first or known[k] == full[k] for k in full)
     best = [first] if good and (slack or first not in behind) else []
-    out = [k for k in full if k not in best and (k in behind or (best and not slack))]
-    return {"in": best, "out": out,
-            "not_needed": [k for k in full if best and k not in (*best, *out)]}
+    return statuses(proof, best, behind)
 
 def table_makes(proof, table, terms, first, rank):
     """Refuse terms that are not those that the values before them make, up to rounding."""

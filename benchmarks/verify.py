@@ -98,7 +98,7 @@ def report(table: Path, proof: Path, noise: str, goal: str, ours: bool) -> None:
         commands["independent"] = [sys.executable, str(INDEPENDENT)]
     for name, command in commands.items():
         seconds, words = spent([*command, *files])
-        good = words.strip().splitlines()[-1].startswith("verified")
+        good = any(row.startswith("verified") for row in words.splitlines())
         line += f"; {name} {seconds:.1f} s, {'verified' if good else 'NOT verified'}"
     print(line, flush=True)
     proof.unlink()

@@ -69,7 +69,7 @@ def check_algorithm(
 
 def _random_case(number: int, kind: type[Goal], rng: np.random.Generator) -> _Case:
     """Return a tape of dyadic rewards, so that sums are exact, whose groups lie well apart."""
-    groups = int(rng.integers(1, 5)) if number else 1
+    groups = max(int(rng.integers(1, 5)) if number else 1, kind.example_groups)
     dims = int(rng.integers(1, 4))
     sizes = rng.integers(1, 4, size=groups)
     rewards = []

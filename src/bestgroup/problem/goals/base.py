@@ -31,6 +31,7 @@ class Goal(ABC):
     slack_by_dim: ClassVar[bool]  # epsilon may differ between dims
     by_directions: ClassVar[bool] = False  # judged by differences of worths for several weights
     maps: ClassVar[bool] = False  # the answer says, too, for which weights a group is best
+    example_groups: ClassVar[int] = 1  # the least number that the example may be asked about
     question: ClassVar[str]
     certain: ClassVar[str]  # the groups that are in, if everything is known
 
@@ -136,7 +137,10 @@ class Goal(ABC):
 
     @classmethod
     def example(cls, dims: int) -> Goal | None:
-        """Return a goal that groups which lie well apart decide soon; None: not in contract suites."""
+        """Return a goal that groups which lie well apart decide soon; None: not in contract suites.
+
+        It is asked about `example_groups` groups or more.
+        """
         return None
 
 

@@ -35,6 +35,7 @@ class TopGroups(Goal):
     answers_one: ClassVar[bool] = False
     slack_by_dim: ClassVar[bool] = False
     by_directions: ClassVar[bool] = True
+    example_groups: ClassVar[int] = 3
     share: ClassVar[float] = 1.0  # of the weights asked about
     question: ClassVar[str] = "Which groups are the best ones?"
     certain: ClassVar[str] = "the best ones"
@@ -200,6 +201,12 @@ class TopGroups(Goal):
         """Return the goal as plain JSON; `goal_from_dict` reads it back."""
         weights = plain(self.weights, self.names)
         return {"kind": self.kind, "m": self.m, "weights": weights, "epsilon": self.epsilon}
+
+    @classmethod
+    def example(cls, dims: int) -> TopGroups:
+        """Return a goal that groups which lie well apart decide soon."""
+        first = BestGroup.example(dims)
+        return cls(2, first.weights, first.epsilon)
 
     @classmethod
     def read(cls, given: Mapping[str, Any], dims: Sequence[str] | None) -> TopGroups:

@@ -245,6 +245,11 @@ class WeightMap(Goal):
         return {"kind": self.kind, "weights": rows, "epsilon": self.epsilon, "share": self.share}
 
     @classmethod
+    def example(cls, dims: int) -> WeightMap:
+        """Return a goal that groups which lie well apart decide soon."""
+        return cls(epsilon=0.5)
+
+    @classmethod
     def read(cls, given: Mapping[str, Any], dims: Sequence[str] | None) -> WeightMap:
         """Return the goal of a table whose entries are known; a refusal begins with the entry."""
         epsilon = given.get("epsilon", 0.0)

@@ -42,7 +42,7 @@ import numpy as np
 from bestgroup.algorithms.protocol import Algorithm, Setting, kernels_of
 from bestgroup.compile.binding import bind
 from bestgroup.compile.kernel import kernel
-from bestgroup.compile.records import bare, view
+from bestgroup.compile.records import array, bare, view
 from bestgroup.drivers.jump import memory as at
 from bestgroup.drivers.jump.certificates import count_risk, doubt_for, guard_risk, reset_risk
 from bestgroup.drivers.jump.envelopes import forget_sprint
@@ -203,8 +203,12 @@ class Engine:
         return out._replace(answers=answers)
 
     def logged(self) -> Floats:
-        """Return the points of the last run: unit, count, sums; as far as there was room."""
-        return at.logged_points(self.memory)
+        """Return the points of the last run, as far as there was room, [points, 2 + W].
+
+        Each row has the unit, the count and the sums.
+        """
+        m = self.memory
+        return array(at.log(m, 0), m.logged * m.point_size).reshape(m.logged, -1).copy()
 
 
 def law_of(instance: Instance) -> tuple[Floats, Floats, bool]:
@@ -325,14 +329,13 @@ def _go_through(m: Memory, rule: Any, state: Any) -> None:
 @bare
 def _clear_live(m: Memory) -> None:
     """Move the live items that cannot fire in the window on top to its list."""
-    now, end = m.now, top_end(m)
     item = first_live(m)
     while item >= 0:
         # Taken before the item may move to another list.
         after = at.item(m, item).after
         if is_dead(m, item):
             move(m, item, UNUSED)
-        elif clears(m, item, now, end):
+        elif clears(m, item):
             move(m, item, m.level)
         item = after
 
@@ -410,24 +413,12 @@ def _earliest(m: Memory) -> int:
 @bare
 def reconsider(m: Memory, i: int, d: int, when: int) -> None:
     """Look again, from the next round on, at the items that read R_i^d."""
-    item = at.group(m, i).own_items
-    while item >= 0:
-        _reconsider_item(m, item, d, when)
-        item = at.item(m, item).next_own
-    item = at.group(m, i).other_items
-    while item >= 0:
-        _reconsider_item(m, item, d, when)
-        item = at.item(m, item).next_other
-    item = m.blocked
-    while item >= 0:
-        if at.item(m, item).other == i:
-            _reconsider_item(m, item, d, when)
-        item = at.item(m, item).next_other
-
-
-@bare
-def _reconsider_item(m: Memory, item: int, d: int, when: int) -> None:
-    test = at.item(m, item)
-    if test.list == UNUSED or (test.list == LIVE and test.when <= when) or not reads(m, item, d):
-        return
-    schedule(m, item, candidate(m, item, when + 1))
+    group = at.group(m, i)
+    for chain in range(3):
+        item = (group.own_items, group.other_items, m.blocked)[chain]
+        while item >= 0:
+            test = at.item(m, item)
+            waits = test.list == UNUSED or (test.list == LIVE and test.when <= when)
+            if (chain < 2 or test.other == i) and not waits and reads(m, item, d):
+                schedule(m, item, candidate(m, item, when + 1))
+            item = test.next_own if chain == 0 else test.next_other

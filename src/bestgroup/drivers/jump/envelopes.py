@@ -21,9 +21,7 @@ from bestgroup.drivers.jump.certificates import ROUNDING, add_risk
 from bestgroup.drivers.jump.families import NOBODY, is_stale
 from bestgroup.drivers.jump.memory import PRESENT, SPRINT, Memory
 from bestgroup.drivers.jump.walks import advance, bounds, ends, reveal, reveal_stretch
-from bestgroup.drivers.jump.windows import add_item
-
-NO_RIVAL, RIVAL, LOST = 0, 1, 2
+from bestgroup.drivers.jump.windows import add_item, top_end
 
 
 @bare
@@ -67,11 +65,8 @@ def screen_envelope(
 
 
 @bare
-def drop_rival(m: Memory, i: int, j: int, d: int) -> int:
-    """Take an eliminated arm out of the rivals, and return NO_RIVAL, RIVAL or LOST.
-
-    LOST: it was the lead and the envelope is not solid, so the window must be screened again.
-    """
+def drop_rival(m: Memory, i: int, j: int, d: int) -> bool:
+    """Take an eliminated arm out of the rivals; whether what reads R_i^d must be looked at again."""
     env, kept = at.envelope(m, i, d), 0
     for k in range(env.rivals):
         rival = at.member(m, i, k, d).rival
@@ -80,15 +75,16 @@ def drop_rival(m: Memory, i: int, j: int, d: int) -> int:
             kept += 1
     # Whoever was no rival never had a part in R_i^d, so no test that reads it changes.
     if kept == env.rivals:
-        return NO_RIVAL
+        return False
     env.rivals = kept
     if env.lead == j:
         env.lead = _best_rival(m, i, d)
-        # The lower end of the envelope was that arm's, and nobody is sure to take over.
+        # The lower end of the envelope was that arm's, and nobody is sure to take over: the whole
+        # window is screened again, which looks at everything.
         if not env.solid:
             m.again = 1
-            return LOST
-    return RIVAL
+            return False
+    return True
 
 
 @bare
@@ -219,34 +215,38 @@ def front(m: Memory, i: int, d: int, skip: int) -> int:
 
 
 @bare
-def lower_ends(m: Memory, i: int, d: int, now: int, end: int) -> tuple[float, float]:
-    """Return sums that R_i^d times the round is at least, at both ends of a window."""
+def lower_ends(m: Memory, i: int, d: int) -> tuple[float, float]:
+    """Return sums that R_i^d times the round is at least, at both ends of the window on top."""
     if not at.envelope(m, i, d).open:
         value = at.values(m, i)[d]
-        return now * value, end * value
+        return m.now * value, top_end(m) * value
     # Any arm bounds the efficiency from below. The one that seems to be the best bounds it best; a
     # wrong guess costs halvings, never a wrong certificate.
     u = at.unit_of(m, i, front(m, i, d, NOBODY), d)
-    return ends(m, u, at.column_of(m, d), now, end)
+    return ends(m, u, at.column_of(m, d), m.now, top_end(m))
+
+
+@bare
+def line_above(base: float, threshold: float, when: int) -> float:
+    """Return, as a sum at a round, a mean `threshold` above that of the sum `base`, or less."""
+    # Everything is a comparison of sums: theta above a mean at round r is r theta above a sum, a
+    # straight line, which the reflection principle is about.
+    return base + when * threshold - ROUNDING * (abs(base) + when * abs(threshold))
 
 
 @bare
 def stays_below(
-    m: Memory, i: int, d: int, skip: int,
-    base: tuple[float, float], moves: bool, threshold: float, now: int, end: int,
-) -> float:  # fmt: skip
+    m: Memory, i: int, d: int, skip: int, base: tuple[float, float], moves: bool, threshold: float
+) -> float:
     """Return infinity if R_i^d, without arm `skip`, surely stays below something.
 
-    That is, for all rounds of (now, end] it is less than `threshold` above a walk whose sums at the
-    ends of the window are `base`, and which `moves` between them, or is a constant times the round.
-    A rival that its known points keep low enough needs no further point. If it is not sure, a
-    length of window that may be short enough.
+    That is, for all rounds of the window on top it is less than `threshold` above a walk whose sums
+    at the ends of the window are `base`, and which `moves` between them, or is a constant times the
+    round. A rival that its known points keep low enough needs no further point. If it is not sure,
+    a length of window that may be short enough.
     """
-    env, column = at.envelope(m, i, d), at.column_of(m, d)
-    # Everything is a comparison of sums: theta above a mean at round r is r theta above a sum, a
-    # straight line, which the reflection principle is about.
-    first = base[0] + now * threshold - ROUNDING * (abs(base[0]) + now * abs(threshold))
-    last = base[1] + end * threshold - ROUNDING * (abs(base[1]) + end * abs(threshold))
+    env, now, end = at.envelope(m, i, d), m.now, top_end(m)
+    first, last = line_above(base[0], threshold, now), line_above(base[1], threshold, end)
     spread = at.dim(m, d).spread
     if not env.open:
         value = at.values(m, i)[d]
@@ -255,30 +255,28 @@ def stays_below(
     # The variance of a difference of two independent walks.
     spread = 2.0 * spread if moves else spread
     if env.lead != skip:
-        one, two = ends(m, at.unit_of(m, i, env.lead, d), column, now, end)
+        one, two = ends(m, at.unit_of(m, i, env.lead, d), at.column_of(m, d), now, end)
         # The lead is the most likely to come near: if it cannot be cleared, the others need not be
         # looked at.
         reach = reach_of(m, first - one, last - two, spread, end - now)
         if reach < math.inf:
             return reach
     if env.rivals > 1:
-        return others_stay_below(m, i, d, env.lead, skip, first, last, moves, now, end)
+        return others_stay_below(m, i, d, env.lead, skip, first, last, moves)
     return math.inf
 
 
 @bare
 def others_stay_below(
-    m: Memory, i: int, d: int, lead: int, skip: int,
-    first: float, last: float, moves: bool, now: int, end: int,
-) -> float:  # fmt: skip
+    m: Memory, i: int, d: int, lead: int, skip: int, first: float, last: float, moves: bool
+) -> float:
     """Return infinity if the rivals besides two arms surely stay below a line, else a shorter length.
 
     The line is at `first` and `last` at the ends of the window, and its difference to the round
     times a constant is a walk if it `moves`.
     """
-    env, column = at.envelope(m, i, d), at.column_of(m, d)
-    spread = at.dim(m, d).spread
-    spread = 2.0 * spread if moves else spread
+    env, now, end = at.envelope(m, i, d), m.now, top_end(m)
+    spread = at.dim(m, d).spread * (2.0 if moves else 1.0)
     # A level that the line surely stays above: rivals that stay below it need no comparison with
     # the other walk, and mostly no draw.
     alone = last / end
@@ -293,7 +291,8 @@ def others_stay_below(
         if rival != lead and rival != skip:
             high = at.member(m, i, rival, d).high
             if high >= alone and not keeps_below(m, i, rival, d, alone):
-                one, two = ends(m, at.unit_of(m, i, rival, d), column, now, end)
+                u = at.unit_of(m, i, rival, d)
+                one, two = ends(m, u, at.column_of(m, d), now, end)
                 reach = reach_of(m, first - one, last - two, spread, end - now)
                 if reach < math.inf:
                     return reach

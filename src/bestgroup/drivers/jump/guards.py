@@ -25,6 +25,7 @@ from bestgroup.drivers.jump.certificates import ROUNDING, add_risk
 from bestgroup.drivers.jump.envelopes import (
     fill_row,
     front,
+    line_above,
     lower_ends,
     means_of,
     others_stay_below,
@@ -57,13 +58,13 @@ def _may_fail(m: Memory, i: int, j: int, d: int, arm: int, threshold: float) -> 
 
 
 @bare
-def clears(m: Memory, item: int, now: int, end: int) -> bool:
-    """Return whether an item surely cannot fire in (now, end], the window on top.
+def clears(m: Memory, item: int) -> bool:
+    """Return whether an item surely cannot fire in the window on top.
 
     The envelopes of the outer window are tried first, which costs no draw. A window much longer
     than what the last attempt made likely is not tried.
     """
-    test, radii = at.item(m, item), top_radii(m)
+    test, radii, now, end = at.item(m, item), top_radii(m), m.now, top_end(m)
     # What the last failure made likely; a wrong guess only costs a halving.
     if end - now > 2 * test.reach:
         return False
@@ -78,11 +79,11 @@ def clears(m: Memory, item: int, now: int, end: int) -> bool:
             continue
         # Lower side: an efficiency, of which any arm is a lower bound, or one arm.
         if arm == NOBODY:
-            moves, base = at.envelope(m, j, d).open != 0, lower_ends(m, j, d, now, end)
+            moves, base = at.envelope(m, j, d).open != 0, lower_ends(m, j, d)
         else:
             moves = True
             base = ends(m, at.unit_of(m, j, arm, d), at.column_of(m, d), now, end)
-        reach = stays_below(m, i, d, arm, base, moves, threshold, now, end)
+        reach = stays_below(m, i, d, arm, base, moves, threshold)
         # One guard that cannot be certified is enough to keep the item live.
         if reach < NEVER:
             test.reach = int(reach)
@@ -237,10 +238,8 @@ def _load(m: Memory, item: int) -> bool:
     m.sum_up, m.sum_low = up, low
     if m.upper < 0 or at.envelope(m, i, d).rivals == 1:
         return True
-    first = low + now * theta - ROUNDING * (abs(low) + now * abs(theta))
-    last = low_end + end * theta - ROUNDING * (abs(low_end) + end * abs(theta))
-    moves = m.lower >= 0
-    return others_stay_below(m, i, d, m.champion, arm, first, last, moves, now, end) == math.inf
+    first, last = line_above(low, theta, now), line_above(low_end, theta, end)
+    return others_stay_below(m, i, d, m.champion, arm, first, last, m.lower >= 0) == math.inf
 
 
 @bare

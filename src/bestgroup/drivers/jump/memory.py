@@ -84,11 +84,12 @@ class Memory:
     spread: float
     sum_up: float
     sum_low: float
-    # The radius: of TE kind and three numbers; of TE+ only the factor.
+    # The radius: of TE kind and three numbers; of TE+ only the factor. EECB: epsilon ||w||_1.
     radius_kind: int
     radius_events: float
     radius_delta: float
     radius_factor: float
+    slack: float
     # The risk: L of a new run, L now, the risk of a band, L of comparisons of pairs, what a sure one
     # adds, the probability so far that any was wrong, certificates counted; the share of a band that
     # is its expectation.
@@ -298,9 +299,3 @@ def make_memory(
     view(dim(m, 0), D)["deviation"] = np.sqrt((factor**2).sum(axis=1))
     view(walk(m, 0, 0), drifts.size)["drift"] = drifts.ravel()
     return block, m
-
-
-def logged_points(m: Memory) -> Floats:
-    """Return the points of the last run, [points, 2 + W]: unit, count, sums."""
-    rows, size = m.logged, m.point_size
-    return array(log(m, 0), rows * size).reshape(rows, size).copy()

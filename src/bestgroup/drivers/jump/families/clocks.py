@@ -212,17 +212,11 @@ def _sprint_arm(m: Memory, i: int, j: int, d: int) -> int:
 
 
 @bare
-def _mean_at(m: Memory, u: int, c: int, count: int) -> float:
-    """Return the mean of a sprinted unit at a count."""
-    k = count - at.unit(m, u).base
-    return at.walk(m, u, c).base_mean if k == 0 else at.means(m, u, c)[k - 1]
-
-
-@bare
 def _means_by_clock(m: Memory, i: int, j: int, d: int) -> Numbers:
     u, c, means = _sprint_arm(m, i, j, d), at.column_of(m, d), at.scratch(m)
     for k in range(m.stop - m.start):
-        means[k] = _mean_at(m, u, c, count_at(m, i, j, PRESENT + 1 + k))
+        pulled = count_at(m, i, j, PRESENT + 1 + k) - at.unit(m, u).base
+        means[k] = at.walk(m, u, c).base_mean if pulled == 0 else at.means(m, u, c)[pulled - 1]
     return means
 
 

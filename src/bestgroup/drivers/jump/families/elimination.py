@@ -20,7 +20,7 @@ from bestgroup.compile.records import bare
 from bestgroup.drivers.jump import families
 from bestgroup.drivers.jump import memory as at
 from bestgroup.drivers.jump.engine import reconsider
-from bestgroup.drivers.jump.envelopes import LOST, NO_RIVAL, drop_rival, note_efficiency
+from bestgroup.drivers.jump.envelopes import drop_rival, note_efficiency
 from bestgroup.drivers.jump.families import NOBODY, Family
 from bestgroup.drivers.jump.families.blockers import (
     ACCEPT,
@@ -326,9 +326,7 @@ def eliminate_arm(m: Memory, i: int, j: int, d: int, when: int) -> None:
     """Take an arm out of A_{i,d}; if it was a rival, what reads R_i^d is looked at again."""
     at.member(m, i, j, d).active = 0
     retire_arms(m, i, when)
-    code = drop_rival(m, i, j, d)
-    # LOST has the whole window screened again, which looks at everything.
-    if code != NO_RIVAL and code != LOST:
+    if drop_rival(m, i, j, d):
         at.envelope(m, i, d).row = -1
         reconsider(m, i, d, when)
 

@@ -48,6 +48,7 @@ from bestgroup.drivers.jump.windows import (
     clear_items,
     move,
     schedule,
+    top_end,
     wake_blocked,
 )
 from bestgroup.inference.radii import radius_at
@@ -161,17 +162,17 @@ def _screen(m: Memory, rule: Rule, state: eecb.State, now: int, end: int) -> Non
         if at.group(m, i).active:
             for d in range(m.D):
                 screen_envelope(m, i, d, now, end, 2.0 * at.clock(m, 0, d).radius, STALE)
-            top = max(top, _high_worth(m, i))
+            top = max(top, _worths(m, i)[1])
     for i in range(m.N):
         if not at.group(m, i).active:
             continue
-        low = _low_worth(m, i)
+        low = _worths(m, i)[0]
         # Against the best of all groups first: of many groups that excludes most without a look at
         # pairs.
         if eecb.beaten_margin(low, top, threshold) > 0.0:
             for j in range(m.N):
                 if at.group(m, j).active and j != i:
-                    if eecb.beaten_margin(low, _high_worth(m, j), threshold) > 0.0:
+                    if eecb.beaten_margin(low, _worths(m, j)[1], threshold) > 0.0:
                         add_pair(m, BEATEN, i, j, 0)
         # With epsilon = 0 nobody can be good enough before all others are beaten.
         if at.dim(m, 0).epsilon > 0.0:
@@ -179,21 +180,13 @@ def _screen(m: Memory, rule: Rule, state: eecb.State, now: int, end: int) -> Non
 
 
 @bare
-def _low_worth(m: Memory, i: int) -> float:
-    """Return R_i . w at the lower ends of the envelopes."""
-    total = 0.0
+def _worths(m: Memory, i: int) -> tuple[float, float]:
+    """Return R_i . w at the lower and at the upper ends of the envelopes."""
+    low, high = 0.0, 0.0
     for d in range(m.D):
-        total += at.dim(m, d).weight * at.envelope(m, i, d).low
-    return total
-
-
-@bare
-def _high_worth(m: Memory, i: int) -> float:
-    """Return R_i . w at the upper ends of the envelopes."""
-    total = 0.0
-    for d in range(m.D):
-        total += at.dim(m, d).weight * at.envelope(m, i, d).high
-    return total
+        low += at.dim(m, d).weight * at.envelope(m, i, d).low
+        high += at.dim(m, d).weight * at.envelope(m, i, d).high
+    return low, high
 
 
 @bare
@@ -206,15 +199,6 @@ def _threshold_below(m: Memory, row: int) -> float:
 
 
 @bare
-def _slack(m: Memory) -> float:
-    """Return epsilon ||w||_1."""
-    total = 0.0
-    for d in range(m.D):
-        total += at.dim(m, d).epsilon * at.dim(m, d).weight
-    return total
-
-
-@bare
 def _level_below(m: Memory, item: int, row: int) -> float:
     """Return a number below what a test compares with at a clock: its margin at equals, negated."""
     test = at.item(m, item)
@@ -222,7 +206,7 @@ def _level_below(m: Memory, item: int, row: int) -> float:
         return -eecb.stale_margin(0.0, 0.0, at.clock(m, row, test.dim).radius, 1.0)
     if test.kind == BEATEN:
         return -eecb.beaten_margin(0.0, 0.0, _threshold_below(m, row))
-    return -eecb.lead_margin(0.0, 0.0, _slack(m), _threshold_below(m, row))
+    return -eecb.lead_margin(0.0, 0.0, m.slack, _threshold_below(m, row))
 
 
 @bare
@@ -240,7 +224,7 @@ def _most_apart(m: Memory, item: int) -> float:
         env = at.envelope(m, test.group, test.dim)
         return env.high - at.member(m, test.group, test.other, test.dim).low
     one, two = _pair_of(m, item)
-    return _high_worth(m, one) - _low_worth(m, two)
+    return _worths(m, one)[1] - _worths(m, two)[0]
 
 
 @bare
@@ -263,14 +247,9 @@ def _lacks_blocker(m: Memory, item: int) -> bool:
 
 
 @bare
-def _clears(m: Memory, item: int, now: int, end: int) -> bool:
-    """Return whether an item surely cannot fire in (now, end], the window on top.
-
-    The envelopes of the outer window are tried first, which costs no draw. A window much longer
-    than what the last attempt made likely is not tried.
-    """
+def _clears(m: Memory, item: int) -> bool:
     # As in `guards`, with sums over dims in place of one comparison.
-    test, length = at.item(m, item), end - now
+    test, length = at.item(m, item), top_end(m) - m.now
     if length > 2 * test.reach:
         return False
     level = _level_below(m, item, m.level)
@@ -298,9 +277,9 @@ def _most_worth(m: Memory, i: int) -> int:
     best, most = NOBODY, 0.0
     for j in range(m.N):
         if at.group(m, j).active and j != i:
-            middle = _low_worth(m, j) + _high_worth(m, j)
-            if best == NOBODY or middle > most:
-                best, most = j, middle
+            low, high = _worths(m, j)
+            if best == NOBODY or low + high > most:
+                best, most = j, low + high
     return best
 
 
@@ -406,7 +385,7 @@ def _fires(m: Memory, rule: Rule, state: eecb.State, item: int, when: int) -> bo
         if state.groups[g] and g != i:
             _note_group(m, state, g, when)
             own, other = eecb.worth(R, i, rule), eecb.worth(R, g, rule)
-            if not eecb.lead_margin(own, other, _slack(m), state.threshold[0]) > 0.0:
+            if not eecb.lead_margin(own, other, m.slack, state.threshold[0]) > 0.0:
                 # It blocks now, so it is watched from here on.
                 test.other = g
                 return False
@@ -458,8 +437,9 @@ def _eliminate_arm(m: Memory, i: int, j: int, d: int, when: int) -> None:
 
 
 def _load(m: Memory, rule: Rule, cells: int) -> None:
-    """Write the weights."""
+    """Write the weights, and epsilon ||w||_1."""
     view(at.dim(m, 0), m.D)["weight"] = rule.weights
+    m.slack = sum((rule.epsilon * rule.weights).tolist())
 
 
 def _final(state: Any, accepted: Any, efficiency: Any) -> Any:

@@ -8,7 +8,8 @@ clock counts whatever else the machine does.
 
 By default compiled kernels step from the first plan on; run it twice, so that they are in the cache.
 `--cold` begins with an empty cache in a folder of its own: plain Python serves while another process
-compiles.
+compiles. `--solve` measures something else: what `solve` takes of the processor for a pull at batch
+1 with 15 Bernoulli arms, its certificate included, once its kernels are compiled.
 """
 
 from __future__ import annotations
@@ -60,6 +61,31 @@ def measure(groups: int, noise: str, seconds: float, cold: bool) -> None:
     report(noise, groups, told, idle, np.array(spent))
 
 
+def measure_solve() -> None:
+    """Print what a pull of `solve` costs, by a study that is stepped by compiled kernels."""
+    import bestgroup as bg
+    from bestgroup.studies.warming import is_ready, key_of
+
+    means = np.array([[0.3, 0.5, 0.4], [0.5, 0.6, 0.4], [0.7, 0.6, 0.5], [0.8, 0.7, 0.6],
+                      [0.85, 0.6, 0.7]])  # fmt: skip
+    arms = {f"group {i}": ["a", "b", "c"] for i in range(5)}
+    problem = bg.Problem(arms, {"solved": "max"}, bg.Bernoulli())
+    place = {(g, a): means[i, j] for i, g in enumerate(arms) for j, a in enumerate("abc")}
+
+    def evaluate(group: str, arm: str, seed: int) -> float:
+        return float(seed % 1_000_003 / 1_000_003 < place[group, arm])
+
+    for goal in (bg.ParetoGroups(0.02), bg.BestGroup([1.0], 0.02)):
+        found = bg.solve(problem, goal, evaluate, progress=False, budget=2000)
+        while not is_ready(key_of(found.study.spec)):
+            time.sleep(0.1)
+        begun = time.process_time()
+        found = bg.solve(problem, goal, evaluate, progress=False)
+        spent, pulls = time.process_time() - begun, found.answer.pulls
+        print(f"solve, {goal.kind}: {pulls:,} pulls, {1e3 * spent / pulls:.3f} ms of the processor "
+              "each", flush=True)  # fmt: skip
+
+
 def report(noise: str, groups: int, told: int, idle: int, spent: np.ndarray) -> None:
     """Print a line for the clock and one for the processor."""
     for k, what in enumerate(("clock", "processor")):
@@ -79,7 +105,11 @@ def main() -> None:
     parser.add_argument("--noise", nargs="+", default=["known", "bounded"])
     parser.add_argument("--seconds", type=float, default=30.0)
     parser.add_argument("--cold", action="store_true")
+    parser.add_argument("--solve", action="store_true")
     given = parser.parse_args()
+    if given.solve:
+        measure_solve()
+        return
     with tempfile.TemporaryDirectory() as folder:
         if given.cold:
             os.environ["XDG_CACHE_HOME"] = folder

@@ -348,12 +348,13 @@ def bodies(
     algorithm: Algorithm, rule: Any, compiled: bool
 ) -> tuple[Callable[..., Ints], Callable[..., Any]]:
     """Return `plan` and `step` of an algorithm, compiled where asked for and possible."""
-    kernels = algorithm.kernels_for(rule) if compiled else None
+    # Looked up once: an algorithm that is one of several takes longer to say which than to plan.
+    kernels = algorithm.kernels_for(rule)
     plan, step = algorithm.plan, algorithm.step
     if kernels is not None and _has_kernel(algorithm, "plan"):
-        plan = kernels.plan.compiled
+        plan = kernels.plan.compiled if compiled else kernels.plan
     if kernels is not None and _has_kernel(algorithm, "step"):
-        fast = kernels.step.compiled
+        fast = kernels.step.compiled if compiled else kernels.step
 
         def in_place(state: Any, tally: Tally, rule: Any) -> Any:
             fast(state, tally, rule)
@@ -361,6 +362,14 @@ def bodies(
 
         step = in_place
     return plan, step
+
+
+def end_of(algorithm: Algorithm, rule: Any) -> Callable[..., bool]:
+    """Return `is_done` of an algorithm, a function of (state, rule)."""
+    kernels = algorithm.kernels_for(rule)
+    if kernels is not None and _has_kernel(algorithm, "is_done"):
+        return kernels.is_done
+    return algorithm.is_done
 
 
 def kernels_of(algorithm: Algorithm, rule: Any) -> Kernels | None:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bestgroup.algorithms.protocol import Algorithm, Comparison, Setting, bodies
+from bestgroup.algorithms.protocol import Algorithm, Comparison, Setting, bodies, end_of
 from bestgroup.drivers.decisions import decided
 from bestgroup.drivers.stack import Stack
 from bestgroup.errors import InvalidInput, TicketError
@@ -71,8 +71,10 @@ class LiveSession:
         shape = setting.shape
         self._keep = keep
         self.rule = algorithm.rule(setting)
-        self._bodies = (algorithm.plan, algorithm.step)
+        self._bodies = bodies(algorithm, self.rule, False)
+        self._is_done = end_of(algorithm, self.rule)
         self._state = algorithm.init(self.rule)
+        self._ended: bool | None = None  # whether this state's answer is final, if that was asked
         # Some noise models keep more than sums; what they keep is built up pull by pull.
         boxes = algorithm.statistics(setting)
         self._boxes = boxes if len(boxes.start) else None
@@ -121,7 +123,13 @@ class LiveSession:
     @property
     def done(self) -> bool:
         """Whether the answer is final."""
-        return self._is_carried() or self.algorithm.is_done(self._state, self.rule)
+        return self._is_carried() or self._has_ended()
+
+    def _has_ended(self) -> bool:
+        """Return whether the algorithm's own answer is final."""
+        if self._ended is None:
+            self._ended = bool(self._is_done(self._state, self.rule))
+        return self._ended
 
     def _is_carried(self) -> bool:
         """Return whether what was decided before, with what is decided now, leaves nothing open."""
@@ -192,7 +200,7 @@ class LiveSession:
 
     def resume(self, checkpoint: Checkpoint) -> None:
         """Go to a checkpoint that an equal live session was in; what was told ahead is fed again."""
-        self._state = checkpoint.state
+        self._state, self._ended = checkpoint.state, None
         tally = Tally(checkpoint.counts.copy(), checkpoint.sums.copy(), checkpoint.extra.copy())
         self._tally = tally
         self._set_plan(checkpoint.plan.copy())
@@ -200,7 +208,7 @@ class LiveSession:
         self._status, self.stuck = checkpoint.status.copy(), checkpoint.stuck
         self._ready = tally.counts.copy()
         self._told = int(tally.counts.sum())
-        self._stepped = self.plan_number > 1 or self.algorithm.is_done(self._state, self.rule)
+        self._stepped = self.plan_number > 1 or self._has_ended()
         self.decisions = []
         self._origin, self._pivots = checkpoint.origin.copy(), checkpoint.pivots.copy()
         self._deviations = checkpoint.deviations.copy()
@@ -279,7 +287,7 @@ class LiveSession:
                     break
                 self._consume(goal)
                 self._state = self._bodies[1](self._state, self._tally, self.rule)
-                self._stepped = True
+                self._stepped, self._ended = True, None
                 steps += 1
                 self._note()
                 if self.done:
@@ -362,7 +370,7 @@ class LiveSession:
     def _note(self) -> None:
         """Keep a decision for each group that has become certain, in the order of the groups."""
         record = self.record()
-        ended = self.algorithm.is_done(self._state, self.rule) or self._is_carried()
+        ended = self._has_ended() or self._is_carried()
         answer = self.answer() if ended else None
         status = decided(record, self.setting.goal, self._status, answer)
         for i in np.flatnonzero(status != self._status).tolist():

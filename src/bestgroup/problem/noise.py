@@ -364,6 +364,8 @@ class Bernoulli(_Model):
 
     def check_values(self, values: Floats, names: Sequence[str]) -> None:
         """Raise InvalidInput if a value [n, D] is neither 0 nor 1."""
+        if ((values == 0.0) | (values == 1.0)).all():
+            return  # as nearly always
         bad = np.argwhere((values != 0.0) & (values != 1.0) & ~np.isnan(values))
         if len(bad):
             k, d = bad[0]

@@ -238,8 +238,16 @@ class Problem:
         return np.array([self.dims.index(dim) for dim in self.measured])
 
     @cached_property
+    def _keeps_all(self) -> bool:
+        return self._keep.tolist() == list(range(len(self.dims)))
+
+    @cached_property
     def _turned(self) -> Bools:
         return np.array([dim.direction == "min" for dim in self.measured])
+
+    @cached_property
+    def _turns(self) -> bool:
+        return bool(self._turned.any())
 
     @cached_property
     def _places(self) -> dict[tuple[str, str], tuple[int, int]]:
@@ -287,7 +295,8 @@ class Problem:
 
     def judged(self, values: Any) -> Floats:
         """Return what is judged of observations [n, all dims]: measured dims, clipped, transformed."""
-        kept = np.asarray(values, dtype=np.float64)[..., self._keep]
+        array = np.asarray(values, dtype=np.float64)
+        kept = array.copy() if self._keeps_all else array[..., self._keep]
         if not self.treated:
             return kept
         return np.stack([d.treat(kept[..., k]) for k, d in enumerate(self.measured)], axis=-1)
@@ -306,6 +315,8 @@ class Problem:
     def mirror(self, decided: Any, pivot: Any = None) -> Floats:
         """Return [..., dims] with the dims to be minimised mirrored: its own inverse."""
         array = np.asarray(decided, dtype=np.float64)
+        if not self._turns and array.shape[-1:] == self._turned.shape:
+            return array.copy()
         about = self.noise.pivot(len(self._turned)) if pivot is None else pivot
         turned = self._turned
         if array.shape[-1:] == (len(self.decided),):  # those with a limit only come last

@@ -32,7 +32,7 @@ def measure(groups: int, noise: str, seconds: float, cold: bool) -> None:
     arms = {f"group {i}": ["a", "b", "c"] for i in range(groups)}
     problem = bg.Problem(arms, dict.fromkeys("xyz", "max"), kind)
     place = {name: i for i, name in enumerate(arms)}
-    study = bg.create_study("live", problem, bg.ParetoGroups(0.1), 0.05, "memory",
+    study = bg.create_study(f"live {noise}", problem, bg.ParetoGroups(0.1), 0.05, "memory",
                             algorithm="adaptive", batch=8)  # fmt: skip
     if not cold:
         study.compile()

@@ -348,13 +348,12 @@ def bodies(
     algorithm: Algorithm, rule: Any, compiled: bool
 ) -> tuple[Callable[..., Ints], Callable[..., Any]]:
     """Return `plan` and `step` of an algorithm, compiled where asked for and possible."""
-    # Looked up once: an algorithm that is one of several takes longer to say which than to plan.
-    kernels = algorithm.kernels_for(rule)
+    kernels = algorithm.kernels_for(rule) if compiled else None
     plan, step = algorithm.plan, algorithm.step
     if kernels is not None and _has_kernel(algorithm, "plan"):
-        plan = kernels.plan.compiled if compiled else kernels.plan
+        plan = kernels.plan.compiled
     if kernels is not None and _has_kernel(algorithm, "step"):
-        fast = kernels.step.compiled if compiled else kernels.step
+        fast = kernels.step.compiled
 
         def in_place(state: Any, tally: Tally, rule: Any) -> Any:
             fast(state, tally, rule)
@@ -365,7 +364,10 @@ def bodies(
 
 
 def end_of(algorithm: Algorithm, rule: Any) -> Callable[..., bool]:
-    """Return `is_done` of an algorithm, a function of (state, rule)."""
+    """Return the kernel that stands for `is_done`, run as plain Python, or the method.
+
+    Looked up once: an algorithm that is one of several takes longer to say which than to answer.
+    """
     kernels = algorithm.kernels_for(rule)
     if kernels is not None and _has_kernel(algorithm, "is_done"):
         return kernels.is_done

@@ -8,7 +8,7 @@ were used first and speed went with value, the means would be biased.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -71,8 +71,8 @@ class LiveSession:
         shape = setting.shape
         self._keep = keep
         self.rule = algorithm.rule(setting)
-        self._bodies = bodies(algorithm, self.rule, False)
-        self._is_done = end_of(algorithm, self.rule)
+        self._bodies = (algorithm.plan, algorithm.step)
+        self._is_done: Callable[..., bool] = algorithm.is_done
         self._state = algorithm.init(self.rule)
         self._ended: bool | None = None  # whether this state's answer is final, if that was asked
         # Some noise models keep more than sums; what they keep is built up pull by pull.
@@ -219,6 +219,7 @@ class LiveSession:
     def compile(self) -> None:
         """Step with compiled bodies from now on; they give the same bits."""
         self._bodies = bodies(self.algorithm, self.rule, True)
+        self._is_done = end_of(self.algorithm, self.rule)
         self._take = take_values.compiled
 
     def wanted(self) -> Iterator[tuple[PullRange, int]]:

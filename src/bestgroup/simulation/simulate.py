@@ -84,13 +84,13 @@ class Simulation:
         What an unfinished run without a wrong decision would have answered is not known: the lower
         end takes it for right, the upper end for wrong.
         """
-        from scipy.stats import beta
+        from scipy.special import betaincinv  # `scipy.stats` takes a second to import
 
         n, k = self.runs, self.errors
         most = k + int((~self.finished & ~self.wrong).sum())
         tail = (1.0 - probability(level, "level")) / 2.0
-        low = float(beta.ppf(tail, k, n - k + 1)) if k else 0.0
-        high = float(beta.ppf(1.0 - tail, most + 1, n - most)) if most < n else 1.0
+        low = float(betaincinv(k, n - k + 1, tail)) if k else 0.0
+        high = float(betaincinv(most + 1, n - most, 1.0 - tail)) if most < n else 1.0
         return low, high
 
     def to_records(self) -> list[dict[str, Any]]:

@@ -145,6 +145,9 @@ class Loop:
 
     def close(self) -> None:
         """Tell what is ready, and end the leases of the rest: others need not wait for it."""
+        for key, outcome in self._hands.ended():
+            if key in self._running and not isinstance(outcome, BaseException):
+                self._ready.append((self._running.pop(key)[0], outcome))
         try:
             self._tell(0)
         finally:
@@ -266,7 +269,13 @@ class Loop:
         if not self._ready:
             return None
         results, self._ready = self._ready, []
-        reply = self.source.tell(results, wanted)
+        try:
+            reply = self.source.tell(results, wanted)
+        except Exception:
+            raise  # refused, and it would be again
+        except BaseException:
+            self._ready = results  # Ctrl-C: nobody knows whether it was told; twice does no harm
+            raise
         self._told_at = time.monotonic()
         self.done.told += reply.told
         self.done.lost += reply.lost
@@ -323,6 +332,14 @@ class _Hands:
         while not found or not self._done.empty():
             with suppress(queue.Empty):
                 found.append(self._done.get(timeout=0.2))  # for ever would keep Ctrl-C waiting
+        return found
+
+    def ended(self) -> list[tuple[tuple[str, str, int], Any]]:
+        """Return what has ended and was not taken, without waiting."""
+        found = []
+        with suppress(queue.Empty):
+            while True:
+                found.append(self._done.get_nowait())
         return found
 
     def close(self) -> None:

@@ -4,7 +4,9 @@ A comparison of two groups waits for the lower bound of one and the upper bound 
 bound rests on a *witness*, an arm that must be known to count: of the arms that seem to, the one that is
 shown to count and to be good enough with the fewest pulls, so that an arm far from its limits may stand
 for a slightly better one that is close to one. The upper bound waits for the arm with the largest upper
-end that is not barred: pulls of it lower that end, or bar it. For a rank k above 1 the k - 1 arms that
+end that is not barred: pulls of it lower that end, or bar it. Where barring it takes fewer pulls than
+comparing it, the witness waits; and while a witness is not known to count, the other arm gets no more
+pulls than the comparison will take. For a rank k above 1 the k - 1 arms that
 seem to be the best are left alone there, and the witness is the one of the best k whose lower end is
 least.
 """
@@ -102,6 +104,20 @@ def room_cost(state: State, tally: Tally, rule: WorthRule, i: int, j: int) -> fl
             return math.inf
         most = max(most, (reach(state, tally, i, j, d) / room) ** 2)
     return most
+
+
+@borrowing
+def bar_cost(state: State, tally: Tally, rule: WorthRule, i: int, j: int) -> float:
+    """Return about how many pulls show that an arm is beyond a limit; inf if it seems to count."""
+    least = math.inf
+    if state.seems[i, j]:
+        return least
+    for k in range(len(rule.limits)):
+        d = int(rule.limits[k, 0])
+        beyond = rule.limits[k, 1] * (state.means[i, j, d] - rule.limits[k, 2])
+        if beyond > 0.0:
+            least = min(least, (reach(state, tally, i, j, d) / beyond) ** 2)
+    return least
 
 
 @borrowing
@@ -224,22 +240,34 @@ def aim_best(state: State, tally: Tally, rule: WorthRule) -> None:
     lead = value + rule.slack - behind if behind > -math.inf else math.inf
     most, group, arm = -1.0, -1, -1
     for d in range(D):
-        j = witness(state, tally, rule, front, d, lead, rule.weights[d])
-        if j >= 0:
-            need = rule.weights[d] * shrinking(state, tally, rule, front, j, d)
-            if need > most:
-                most, group, arm = need, front, j
-            # Without arms that are known to count nothing is proven of the front.
-            if len(rule.limits) > 0 and state.standing[front, j] != COUNTS:
-                want(state, rule, front, j)
+        m = witness(state, tally, rule, front, d, lead, rule.weights[d])
+        k = -1
         if rival >= 0:
-            j = highest(state, rule, rival, d)
+            k = highest(state, rule, rival, d)
             if rule.pairs:
-                j = open_arm(state, rule, state.near, front, rival, d)
-            if j >= 0:
-                need = rule.weights[d] * shrinking(state, tally, rule, rival, j, d)
-                if need > most:
-                    most, group, arm = need, rival, j
+                k = open_arm(state, rule, state.near, front, rival, d)
+        # Without arms that are known to count nothing is proven of the front.
+        if m >= 0 and len(rule.limits) > 0 and state.standing[front, m] != COUNTS:
+            want(state, rule, front, m)
+        # An arm that is sooner barred than compared needs no pulls of the front.
+        if m >= 0 and k >= 0:
+            enough = math.inf
+            if lead < math.inf:
+                behind = state.means[rival, k, d] - state.worth[rival, d]
+                behind += state.worth[front, d] - state.means[front, m, d]
+                gap = lead / rule.weights[d] - behind
+                enough = pulls_to_compare(state, tally, rule, (front, m), (rival, k), d, gap)
+            if bar_cost(state, tally, rule, rival, k) < enough:
+                want(state, rule, rival, k)
+                continue
+        if m >= 0:
+            need = rule.weights[d] * shrinking(state, tally, rule, front, m, d)
+            if need > most:
+                most, group, arm = need, front, m
+        if k >= 0:
+            need = rule.weights[d] * shrinking(state, tally, rule, rival, k, d)
+            if need > most:
+                most, group, arm = need, rival, k
     if arm >= 0:
         want(state, rule, group, arm)
 
@@ -283,10 +311,10 @@ def aim_pareto(state: State, tally: Tally, rule: WorthRule, i: int) -> None:
     if winner >= 0 and loss > 0.0 and loss > hold:
         dim = open_dim(state, rule, i, winner)
         lead = state.worth[winner, dim] - state.worth[i, dim]
-        compare(state, tally, rule, winner, i, dim, lead, state.over)
+        compare(state, tally, rule, winner, i, dim, lead, 0.0, state.over)
     elif hardest >= 0:
         lead = state.worth[i, dim] + rule.epsilon[dim] - state.worth[hardest, dim]
-        compare(state, tally, rule, i, hardest, dim, lead, state.near)
+        compare(state, tally, rule, i, hardest, dim, lead, rule.epsilon[dim], state.near)
     else:
         # All others are out of the way, or seem to have no arms that count.
         aim_alone(state, tally, rule, i)
@@ -315,20 +343,53 @@ def compare(
     j: int,
     d: int,
     lead: float,
+    slack: float,
     found: Bools,
 ) -> None:
-    """Want the arm that shows best that group i is above group j in dim d; `found` is of pairs."""
+    """Want the arm that shows best that group i, plus the slack, is above j in dim d.
+
+    `lead` is by how much it seems to be, and `found` what is known of pairs of arms.
+    """
     upper = witness(state, tally, rule, i, d, lead, 1.0)
     lower = open_arm(state, rule, found, i, j, d) if rule.pairs else highest(state, rule, j, d)
     if upper < 0 or lower < 0:
         return
-    if len(rule.limits) > 0 and state.standing[i, upper] != COUNTS:
+    waits = len(rule.limits) > 0 and state.standing[i, upper] != COUNTS
+    gap = state.means[i, upper, d] + slack - state.means[j, lower, d]
+    enough = pulls_to_compare(state, tally, rule, (i, upper), (j, lower), d, gap)
+    # To bar the arm needs no pulls of the other one.
+    if bar_cost(state, tally, rule, j, lower) < enough:
+        want(state, rule, j, lower)
+        return
+    if waits:
         want(state, rule, i, upper)
+        # Until that arm is known to count more pulls of the other one help nobody.
+        if tally.counts[j, lower] >= enough:
+            return
     first = shrinking(state, tally, rule, i, upper, d)
     if first >= shrinking(state, tally, rule, j, lower, d):
         want(state, rule, i, upper)
     else:
         want(state, rule, j, lower)
+
+
+@borrowing
+def pulls_to_compare(
+    state: State,
+    tally: Tally,
+    rule: WorthRule,
+    above: tuple[int, int],
+    below: tuple[int, int],
+    d: int,
+    gap: float,
+) -> float:
+    """Return about how many pulls of both arms show a gap between them to be positive; inf if none."""
+    (i, a), (j, b) = above, below
+    if not gap > 0.0:
+        return math.inf
+    one, other = reach(state, tally, i, a, d), reach(state, tally, j, b, d)
+    wide = math.hypot(one, other) if rule.pairs else one + other
+    return (wide / gap) ** 2
 
 
 @borrowing

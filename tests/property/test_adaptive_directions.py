@@ -67,11 +67,23 @@ def feed(case, boxes, tally, pulls):
     return True
 
 
+def thinned(rule, every=16):
+    """Return a rule with fewer grid weights, which a reference in Python takes up sooner."""
+    kept = np.flatnonzero((np.arange(len(rule.points)) % every == every // 2) | (rule.volume == 0))
+    return rule._replace(
+        points=rule.points[kept],
+        place=rule.place[kept],
+        mix=rule.mix[kept],
+        volume=rule.volume[kept] * every,
+    )
+
+
 def lockstep(seed, top, most=1500):
     """Run kernels and reference side by side; returns how it ended, and in how many checks."""
     case = random_case(seed, top)
     algorithm, setting = al.AdaptiveDirections(case.batch), setting_of(case)
     rule, boxes = algorithm.rule(setting), algorithm.statistics(setting)
+    rule = rule if top else thinned(rule)
     state, naive = algorithm.init(rule), NaiveDirections(rule, DELTA)
     shape = case.shape
     tally = empty_tally(shape.groups, shape.arms, shape.dims, boxes.start)
@@ -94,7 +106,7 @@ def lockstep(seed, top, most=1500):
 
 @pytest.mark.parametrize("top", [False, True])
 def test_equals_its_reference_pull_by_pull(top):
-    ends = [lockstep(seed, top, 500) for seed in range(16 if top else 4)]
+    ends = [lockstep(seed, top, 500) for seed in range(16 if top else 8)]
     assert ends.count("ended") >= len(ends) // 4
 
 

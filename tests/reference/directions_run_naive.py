@@ -31,6 +31,7 @@ class NaiveDirections:
             for cell, row in zip(rule.place, rule.mix, strict=True)
         ]
         self.others = {i: [k for k in range(self.N) if k != i] for i in range(self.N)}
+        self.asked = {}
         self.bound = {}  # (v, i, k), what is not in it is not known
         self.box = {(a, d): (-math.inf, math.inf) for a in self.arms for d in range(self.D)}
         self.boxed = dict.fromkeys(self.arms, 0)
@@ -173,12 +174,26 @@ class NaiveDirections:
     def evidence(self, tally, v, w, i, k):
         """The bound of R_i . w - R_k . w by the arms of i that lead and all arms of k."""
         both, K = (i, k), max(self.size)
+        if (v, i, k, self.counting) not in self.asked:
+            self.asked[v, i, k, self.counting] = self.ask(v, w, i, k)
+        sizes, made = self.asked[v, i, k, self.counting]
         counts, sums = np.zeros((2, K), np.int64), np.zeros((2, K, self.D))
-        price, precision = np.zeros((2, K, self.D)), np.ones((1, 2, K))
         for row, g in enumerate(both):
             for j in range(self.size[g]):
                 counts[row, j] = self.count(tally.counts, (g, j))
                 sums[row, j] = tally.sums[g, j] - self.start_sums[g, j]
+        bound = np.full((1, 2, 2), -np.inf)
+        lead = np.array([self.lead[g] for g in both], np.int64)
+        first = np.array([True, False])
+        raise_bounds.compiled(counts, sums, sizes, made, first, lead, bound)
+        return float(bound[0, 0, 1])
+
+    def ask(self, v, w, i, k):
+        """The direction, the level, the arms' shares and precisions of one bound: fixed in a phase."""
+        both, K = (i, k), max(self.size)
+        price, precision = np.zeros((2, K, self.D)), np.ones((1, 2, K))
+        for row, g in enumerate(both):
+            for j in range(self.size[g]):
                 price[row, j] = [-math.log(x) for x in self.arm_shares(g, j)]
                 if self.counting:
                     precision[0, row, j] = self.precision[g, j]
@@ -188,14 +203,8 @@ class NaiveDirections:
         made = make_directions(np.array([w]), scale, independent, level, sizes)
         made = made._replace(price=price)
         if self.counting:
-            made = made._replace(precision=precision, prior=np.zeros(1))
-        else:
-            made = made._replace(precision=np.repeat(made.precision[:, :, :1], K, axis=2))
-        bound = np.full((1, 2, 2), -np.inf)
-        lead = np.array([self.lead[g] for g in both], np.int64)
-        first = np.array([True, False])
-        raise_bounds.compiled(counts, sums, sizes, made, first, lead, bound)
-        return float(bound[0, 0, 1])
+            return sizes, made._replace(precision=precision, prior=np.zeros(1))
+        return sizes, made._replace(precision=np.repeat(made.precision[:, :, :1], K, axis=2))
 
     # ---- shares
 

@@ -903,11 +903,15 @@ def table_of(proof):
     good = len(set(order)) == len(order) and (by == "given" or order == whole[: len(order)])
     need(good and by in ("given", "digest"), "data", "not the order of the items")
     for arm in proof.every_arm:
-        rows = dict(zip(proof.items.get(arm, []), zip(*proof.values.get(arm, []))))
-        need(len(rows) == len(proof.items.get(arm, [])), "data", "two rows for one item")
+        rows = {}
+        for item, row in zip(proof.items.get(arm, []), zip(*proof.values.get(arm, []))):
+            rows.setdefault(item, []).append(row)
+        many = proof.method.get("repeats", 1)
+        good = type(many) is int and many > 0 and all(len(own) == many for own in rows.values())
+        need(good, "data", "another number of rows for one item than was fixed")
         depth = next((t for t, item in enumerate(order) if item not in rows), len(order))
-        found[arm] = [[noise.sign * F(x) for noise, x in zip(proof.noise, rows[item])]
-                      for item in order[:depth]]
+        found[arm] = [[noise.sign * sum(map(F, xs)) / many for noise, xs in zip(
+                       proof.noise, zip(*rows[item]))] for item in order[:depth]]
     return found
 
 def rounding(n, shift, reach):

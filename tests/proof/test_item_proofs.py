@@ -57,6 +57,30 @@ def test_a_part_of_a_pool_and_a_population(goal, coins, tmp_path):
         accepted(proof_of(found, tmp_path), table)
 
 
+@pytest.mark.parametrize("goal", [PARETO, NEAR], ids=str)
+@pytest.mark.parametrize("whole", [False, True])
+def test_repeats_are_averaged(goal, whole, tmp_path):
+    rows, order = rows_on(120)
+    again = rows_on(120, seed=2)[0]
+    twice = {(row["group"], row["arm"], row["item"]): row for row in again}
+    count = len(rows) if whole else 6 * 70
+    data = [
+        two for row in rows[:count] for two in (row, twice[row["group"], row["arm"], row["item"]])
+    ]
+    table = write(data, tmp_path / "rows.csv")
+    items = bg.Items(names=sorted(order), target="pool", repeats=2)
+    found = bg.certify(table, goal, noise=bg.Bounded(0, 1), items=items, order=order)
+    assert found.accepted
+    document = proof_of(found, tmp_path)
+    assert document["method"]["repeats"] == 2
+    assert any("mean of 2 rows" in words for words in document["assumptions"])
+    accepted(document, table)
+    less = write(data[1:], tmp_path / "less.csv")
+    document["data"]["rows"] -= 1
+    with pytest.raises(AssertionError):
+        accepted(document, less)
+
+
 def test_a_declared_difference(tmp_path):
     rows, order = rows_on(300)
     low = {}

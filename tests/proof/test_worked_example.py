@@ -89,6 +89,16 @@ def test_shares_and_precisions_that_may_have_been_chosen_afterwards_are_refused(
     assert stranger_says(document, table).startswith("parameters")
 
 
+def test_files_of_version_1_are_still_verified(tmp_path):
+    document, table = copy.deepcopy(by_hand()), write(ROWS, tmp_path / "rows.csv")
+    assert document["version"] == 1
+    assert verify_document(document, table).verified
+    document["version"] = 3
+    document["digest"] = digest_of(document)
+    assert verify_document(document, table).failed == "format"
+    assert stranger_says(document, table).startswith("format")
+
+
 def test_the_independent_verifier_is_one_file_with_nothing_of_ours():
     from stranger import PATH
 

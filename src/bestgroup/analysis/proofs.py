@@ -81,6 +81,7 @@ def items_proof(
     return items_document(
         asked, values.values, values.names, by, complete,
         lambda entry: data_item_selections(asked, entry, values.values, means),
+        found.problem.items.repeats,
     )  # fmt: skip
 
 

@@ -27,21 +27,24 @@ def items_document(
     ordered_by: str,
     complete: bool,
     best: Callable[[dict[str, Any]], dict[str, Any]],
+    repeats: int = 1,
 ) -> dict[str, Any]:
     """Return the proof document of what differences on shared items prove.
 
-    `best` makes that of the best group from the entries of its method.
+    `best` makes that of the best group from the entries of its method; the table has `repeats` rows of
+    an arm for an item.
     """
     items, shape = asked.problem.items, asked.problem.shape
     assert items is not None
-    if items.clusters is not None or items.repeats != 1:
-        raise InvalidInput("there is no proof file for clusters or repeats of items yet")
+    if items.clusters is not None:
+        raise InvalidInput("there is no proof file for clusters of items yet")
     entry: dict[str, Any] = {
         "kind": "pool" if complete else "items",
         "target": "pool" if items.pool else "population",
         "count": items.count if items.pool else None,
         "order": list(order),
         "ordered_by": ordered_by,
+        **({"repeats": repeats} if repeats > 1 else {}),
     }
     if complete:
         return document(asked, entry, [])

@@ -28,7 +28,8 @@ RESERVE, SPARE = 12, Fraction(5, 100)
 NEAR = Fraction(1, 10**9)
 PROCESS = {"largest": 32.0, "ratio": 2.0, "main": 12, "cap": 0.98, "plug": 0.7, "fixed_at": 0}
 
-Table = dict[tuple[int, int], list[list[float]]]  # of arm (i, j): a row of values for each item
+# Of arm (i, j): a row of values for each item; means of repeats are exact.
+Table = dict[tuple[int, int], list[list[float | Fraction]]]
 
 
 class Rule(NamedTuple):
@@ -97,7 +98,7 @@ def reach_of(proof: Proof, d: int) -> Fraction:
 
 
 def _difference(
-    proof: Proof, arms: list[list[list[float]]], kind: int, d: int, need: Fraction
+    proof: Proof, arms: list[list[list[float | Fraction]]], kind: int, d: int, need: Fraction
 ) -> Difference:
     sign, reach = proof.signs[d], reach_of(proof, d)
     values = [sign * (Fraction(a[d]) - Fraction(b[d])) for a, b in zip(*arms, strict=True)]
@@ -227,21 +228,33 @@ def table_of(proof: Proof, rows: Observations) -> Table:
         _check_digests(order, rows)
     elif proof.method.get("ordered_by") != "given":
         raise Refused("format", "it must be told where the order comes from")
+    repeats = proof.method.get("repeats", 1)
+    if type(repeats) is not int or repeats < 1:
+        raise Refused("format", "it must be told how many rows an arm has for an item")
     found: Table = {}
     for i, names in enumerate(proof.arms):
         for j, name in enumerate(names):
             key = proof.groups[i], name
-            items = rows.items.get(key, [])
-            if len(set(items)) != len(items):
-                raise Refused("data", f"{key[0]}, {key[1]} has two rows for one item")
-            at = {item: n for n, item in enumerate(items)}
+            at: dict[str, list[int]] = {}
+            for n, item in enumerate(rows.items.get(key, [])):
+                at.setdefault(item, []).append(n)
+            if any(len(own) != repeats for own in at.values()):
+                words = "another number of rows for an item than was fixed"
+                raise Refused("data", f"{key[0]}, {key[1]} has {words}")
             columns, passed = rows.values.get(key, []), []
             for item in order:
                 if item not in at:
                     break
-                passed.append([column[at[item]] for column in columns])
+                passed.append([_mean(column, at[item]) for column in columns])
             found[i, j] = passed
     return found
+
+
+def _mean(column: list[float], rows: list[int]) -> float | Fraction:
+    """Return the exact mean of some rows of a column."""
+    if len(rows) == 1:
+        return column[rows[0]]
+    return sum((Fraction(column[n]) for n in rows), Fraction()) / len(rows)
 
 
 def _check_digests(order: list[str], rows: Observations) -> None:

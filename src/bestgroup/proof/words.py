@@ -105,7 +105,8 @@ def assumptions_of(proof: Proof) -> list[str]:
 def _items_words(proof: Proof) -> list[str]:
     """Return what is meant by a mean, and what is assumed of the order of the items."""
     if proof.method["kind"] == "pool":
-        return ["means are those over the items of the pool, all of which every arm was scored on"]
+        words = "means are those over the items of the pool, all of which every arm was scored on"
+        return [words, *_repeats_words(proof)]
     words = "means are those over all items of the pool, whether they were scored or not"
     if proof.method["target"] != "pool":
         words = "items are independent draws, and means are expectations"
@@ -114,7 +115,15 @@ def _items_words(proof: Proof) -> list[str]:
         order = "their order is that of a digest of their names, which no value chose"
     if proof.method.get("budget") == "terms":
         order += "; terms and leaders follow from the values on the items before them"
-    return [words, order, "arms may depend on each other in any way"]
+    return [words, order, "arms may depend on each other in any way", *_repeats_words(proof)]
+
+
+def _repeats_words(proof: Proof) -> list[str]:
+    """Return what is done with several rows for one item."""
+    many = proof.method.get("repeats", 1)
+    return [] if many == 1 else [
+        f"the mean of {many} rows is the value of an arm on an item, a number fixed beforehand"
+    ]  # fmt: skip
 
 
 def _treatment_words(name: str, treatment: Treatment) -> str:

@@ -26,6 +26,17 @@ def test_chosen_algorithms_and_no_limit():
     assert found.limit is None and len(found.simulations) == 1
 
 
+def test_the_best_group_has_the_limit_of_dims_that_may_depend():
+    """Raising both dims of an arm at once costs half as much if they share one noise."""
+    goal, means = bg.BestGroup([1.0, 1.0]), [[[1.0, 1.0]], [[0.5, 0.5]]]
+    found = bg.compare(bg.Instance(means), goal, ["adaptive"], runs=1, delta=0.1)
+    assert found.limit_at_worst == pytest.approx(2.0 * found.limit, rel=0.01)
+    apart = bg.Instance(means, noise=bg.SubGaussian(1.0, dependence="independent"))
+    assert bg.compare(apart, goal, ["adaptive"], runs=1, delta=0.1).limit_at_worst is None
+    pareto = bg.compare(bg.Instance(means), bg.ParetoGroups(), ["te-plus"], runs=1, delta=0.1)
+    assert pareto.limit is not None and pareto.limit_at_worst is None
+
+
 def test_bad_input_is_refused_before_anything_runs():
     with pytest.raises(bg.InvalidInput, match="at least one algorithm"):
         bg.compare(INSTANCE, bg.ParetoGroups(0.5), [])
@@ -33,6 +44,23 @@ def test_bad_input_is_refused_before_anything_runs():
         bg.compare(INSTANCE, bg.ParetoGroups(0.5), ["eecb"])
     with pytest.raises(bg.InvalidInput, match="an Instance is needed"):
         bg.compare(3, bg.ParetoGroups(0.5))
+
+
+def test_bounds_and_compare_print_the_limit_of_the_assumption(tmp_path):
+    problem = tmp_path / "best.toml"
+    problem.write_text(
+        'delta = 0.1\ngoal = {kind = "best", weights = [1, 1]}\ndims = {u = "max", v = "max"}\n'
+        'noise = {kind = "subgaussian", scale = 1.0}\n[groups]\nA = ["a"]\nB = ["b"]\n'
+        "[means]\nA = [[1, 1]]\nB = [[0, 0]]\n"
+    )
+    run = CliRunner()
+    told = run.invoke(app, ["bounds", str(problem)])
+    assert "if the dims of a pull share one noise" in " ".join(told.output.split())
+    found = json.loads(run.invoke(app, ["bounds", str(problem), "--json"]).output)
+    worst, plain = (found[f"characteristic_time{end}"]["value"] for end in ("_at_worst", ""))
+    assert worst == pytest.approx(2.0 * plain, rel=0.01)
+    told = run.invoke(app, ["compare", str(problem), "--algorithms", "adaptive", "--runs", "1"])
+    assert "pull share one noise it is" in " ".join(told.output.split())
 
 
 def test_command_line(tmp_path):

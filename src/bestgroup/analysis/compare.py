@@ -19,7 +19,11 @@ from bestgroup.problem.markup import card, folded, rows_table
 from bestgroup.problem.showing import brief
 from bestgroup.simulation.progress import narrowing
 from bestgroup.simulation.simulate import Simulation, simulate
-from bestgroup.theory.characteristic_time.limit import CharacteristicTime, characteristic_time
+from bestgroup.theory.characteristic_time.limit import (
+    CharacteristicTime,
+    characteristic_time,
+    limit_at_worst,
+)
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -37,13 +41,20 @@ class Comparison:
     left_out: tuple[
         tuple[str, str], ...
     ] = ()  # (name, why) of those that answer the goal but not here
+    worst: CharacteristicTime | None = None  # T* if the dims of a pull share one noise
 
     @property
     def limit(self) -> float | None:
         """T* kl(delta, 1 - delta), certified; None if it was not computed or says nothing."""
-        if self.time is None:
-            return None
-        samples = self.time.samples(self.delta)
+        return self._pulls(self.time)
+
+    @property
+    def limit_at_worst(self) -> float | None:
+        """The same if the dims of a pull share one noise, where dims may depend and that matters."""
+        return self._pulls(self.worst)
+
+    def _pulls(self, time: CharacteristicTime | None) -> float | None:
+        samples = 0.0 if time is None else time.samples(self.delta)
         return samples if samples > 0 else None
 
     def to_records(self) -> list[dict[str, Any]]:
@@ -117,16 +128,17 @@ def compare(
     goal = check_goal(goal, check_instance(instance).decided)
     setting = Setting.for_instance(instance, goal, probability(delta))
     chosen, left_out = _choose(setting, algorithms)
-    time = None
+    time = worst = None
     # T* is that of arms that share nothing, all of which count, and of groups worth their best arm.
     if limit and instance.items is None and instance.measure is None:
         with narrowing("limit T*") as watch:
             time = characteristic_time(instance, goal, progress=watch)
+            worst = limit_at_worst(instance, goal, watch)
     simulations = tuple(
         simulate(instance, goal, one, delta, runs, seed, workers=workers, max_pulls=max_pulls)
         for one in chosen
     )
-    return Comparison(instance, goal, setting.delta, time, simulations, tuple(left_out))
+    return Comparison(instance, goal, setting.delta, time, simulations, tuple(left_out), worst)
 
 
 def _choose(

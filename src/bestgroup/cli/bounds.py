@@ -38,6 +38,7 @@ class Hardness:
     lower: LowerBound | None
     upper: UpperBound | None
     limit: CharacteristicTime | None
+    worst: CharacteristicTime | None  # with the hardest dependence of dims, where it matters
 
 
 def command(
@@ -62,19 +63,22 @@ def command(
 def _measure(case: Case, limit: bool) -> Hardness:
     import bestgroup as bg
     from bestgroup.simulation.progress import narrowing
+    from bestgroup.theory.characteristic_time.limit import limit_at_worst
 
-    instance, goal, time = case.instance, case.goal, None
+    instance, goal, time, worst = case.instance, case.goal, None, None
     if limit:
         with narrowing("limit T*") as watch:
             time = bg.characteristic_time(instance, goal, progress=watch)
+            worst = limit_at_worst(instance, goal, watch)
     if goal.by_directions:  # the paper has neither gaps nor bounds for it
-        return Hardness(bg.optimal_groups(instance, goal), None, None, None, time)
+        return Hardness(bg.optimal_groups(instance, goal), None, None, None, time, worst)
     return Hardness(
         bg.optimal_groups(instance, goal),
         bg.gaps(instance, goal),
         bg.lower_bound(instance, goal, case.delta),
         bg.upper_bound(instance, goal, case.delta),
         time,
+        worst,
     )
 
 
@@ -110,16 +114,20 @@ def _record(case: Case, found: Hardness) -> dict[str, Any]:
             "applies": upper.applies,
             "why_not": upper.why_not,
         },
-        "characteristic_time": limit
-        and {
-            "value": limit.value,
-            "lower": limit.lower,
-            "upper": limit.upper,
-            "gap": limit.gap,
-            "allocation": limit.allocation,
-            "right_answers": limit.answers,
-            "pulls": limit.samples(case.delta),
-        },
+        "characteristic_time": _limit_record(limit, case),
+        "characteristic_time_at_worst": _limit_record(found.worst, case),
+    }
+
+
+def _limit_record(limit: CharacteristicTime | None, case: Case) -> dict[str, Any] | None:
+    return limit and {
+        "value": limit.value,
+        "lower": limit.lower,
+        "upper": limit.upper,
+        "gap": limit.gap,
+        "allocation": limit.allocation,
+        "right_answers": limit.answers,
+        "pulls": limit.samples(case.delta),
     }
 
 
@@ -191,6 +199,12 @@ def _arm_table(case: Case, found: Hardness) -> Any:
 def _sentences(case: Case, found: Hardness) -> list[str]:
     lower, upper = found.lower, found.upper
     sentences = [] if found.limit is None else [_limit_sentence(found.limit, case)]
+    if found.worst is not None and math.isfinite(found.worst.value):
+        sentences.append(
+            "limit of the assumption that is made, dims that may depend in any way: at least "
+            f"{output.count(found.worst.samples(case.delta))} pulls if the dims of a pull share one noise; "
+            f"T* = {output.decimal(found.worst.value, 6)}, certified to {100 * found.worst.gap:.2g} %"
+        )
     if lower is None or upper is None:
         return [*sentences, "the paper has no gaps and bounds for this question"]
     if math.isnan(lower.value):

@@ -82,6 +82,7 @@ def _record(case: Case, found: Comparison) -> dict[str, Any]:
         "characteristic_time": None if time is None else time.value,
         "characteristic_time_gap": None if time is None else time.gap,
         "limit": found.limit,
+        "limit_at_worst": found.limit_at_worst,
         "algorithms": found.to_records(),
         "left_out": [{"algorithm": name, "why": why} for name, why in found.left_out],
     }
@@ -117,6 +118,11 @@ def _show(case: Case, found: Comparison, plot: Path | None) -> None:
         "guarantee",
     ]
     screen.print(output.table(None, columns, rows))
+    if found.limit is not None and found.limit_at_worst is not None:
+        screen.print(
+            "the limit is that of independent dims; dims may depend in any way here, and if those of a "
+            f"pull share one noise it is {output.count(found.limit_at_worst)} pulls"
+        )
     for _, why in found.left_out:
         screen.print(output.escape(f"left out: {why}"))
     if found.limit is None and found.time is not None:

@@ -121,6 +121,21 @@ def characteristic_time(
     return limit_of(instance.means, instance.scale, asked, dependence, tolerance, progress)
 
 
+def limit_at_worst(
+    instance: Instance, goal: Goal, progress: Watch | None = None
+) -> CharacteristicTime | None:
+    """Return T* where the dims of a pull share one noise, if the assumption made allows that and it matters.
+
+    That is for the best group, unless dims are declared to be independent or there is one only: evidence
+    on sums of dims has to hold however they depend. Pareto groups are told apart dim by dim.
+    """
+    if not isinstance(goal, BestGroup) or instance.noise.dependence == "independent":
+        return None
+    if instance.shape.dims == 1:
+        return None
+    return characteristic_time(instance, goal, "full", progress=progress)
+
+
 def limit_of(
     means: Sequence[Floats],
     scale: Floats,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import mmap
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias, TypeGuard
 
@@ -13,10 +14,29 @@ from bestgroup.errors import InvalidInput
 
 Floats: TypeAlias = NDArray[np.float64]
 Singles: TypeAlias = NDArray[np.float32]
+Shorts: TypeAlias = NDArray[np.int16]
 Ints: TypeAlias = NDArray[np.int64]
 Bools: TypeAlias = NDArray[np.bool_]
 
+_NO_RESERVE = getattr(mmap, "MAP_NORESERVE", 0)
+_PAGED = 2**24  # bytes from which an array of zeros takes memory page by page
 LARGEST = 1e100  # beyond it squares and products of a few numbers would overflow
+
+
+def sparse_zeros(shape: tuple[int, ...], dtype: type[np.generic]) -> NDArray[Any]:
+    """Return zeros that take memory where something is written, a small page at a time.
+
+    NumPy's own zeros come in pages of 2 MiB where the system has them.
+
+    >>> sparse_zeros((2, 3), np.int16).tolist()
+    [[0, 0, 0], [0, 0, 0]]
+    """
+    size = math.prod(shape) * np.dtype(dtype).itemsize
+    if size < _PAGED or not hasattr(mmap, "MADV_NOHUGEPAGE"):
+        return np.zeros(shape, dtype)
+    reserved = mmap.mmap(-1, size, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _NO_RESERVE)
+    reserved.madvise(mmap.MADV_NOHUGEPAGE)
+    return np.frombuffer(reserved, dtype).reshape(shape)
 
 
 def vector_pair(one: Any, other: Any) -> tuple[Floats, Floats]:

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from bestgroup.algorithms.adaptive.pareto.split import share_of_dim, share_of_rival
 from bestgroup.algorithms.protocol import Algorithm, Setting
 from bestgroup.drivers.session import LiveSession
-from bestgroup.problem.arrays import Bools, Ints
+from bestgroup.problem.arrays import Bools, Ints, Shorts
 from bestgroup.problem.noise import SubGaussian
 from bestgroup.problem.status import Status
 from bestgroup.proof.build import Asked, document
@@ -72,7 +73,7 @@ def fed_session(asked: Asked, algorithm: Algorithm, setting: Setting) -> LiveSes
     return session
 
 
-def _note(kept: Counts, fresh: Bools, by: Ints, counts: list[Ints]) -> None:
+def _note(kept: Counts, fresh: Bools, by: Shorts, counts: list[Ints]) -> None:
     for i, j, k, d in np.argwhere(fresh).tolist():
         m = int(by[i, j, k, d])
         kept[i, j, k, d] = m, int(counts[i][m]), int(counts[j][k])
@@ -89,8 +90,8 @@ def _claims(
         for k in range(shape.sizes[j]):
             m, n_a, n_b = seen[kind][i, j, k, d]
             split = state.split
-            parts = split.group[j] + split.rival[j, i] if kind == OVER else (
-                split.group[i] + split.dim[i, j, d]
+            parts = split.group[j] + share_of_rival(split, j, i) if kind == OVER else (
+                split.group[i] + share_of_dim(split, i, j, d)
             )  # fmt: skip
             level = -math.log(asked.delta) + parts + split.arm[i, m, d]
             made.append([kind, i, m, j, k, d, n_a, n_b, 0, math.floor(1e3 * level) / 1e3])
@@ -102,7 +103,7 @@ def _claims(
     for i in np.flatnonzero(status == Status.IN).tolist():
         for j in rest:
             if i != j:
-                dims = np.flatnonzero(state.ledger.missing[i, j] == 0)
+                dims = np.flatnonzero(state.ledger.wins[i, j] == shape.sizes[j])
                 if len(dims):
                     add(WON, i, j, int(dims[0]))
     return made

@@ -216,7 +216,7 @@ class AdaptivePareto(Algorithm):
         found: list[Comparison] = []
         for j in np.flatnonzero(duties.settled[group]).tolist():
             if j != group:
-                d = int(np.flatnonzero(ledger.missing[group, j] == 0)[0])
+                d = int(np.flatnonzero(ledger.wins[group, j] == ledger.sizes[j])[0])
                 slack, won = float(rule.levels.slack[d]), ledger.won_by[group, j]
                 found += [Comparison(group, int(won[k, d]), j, k, d, slack) for k in arms[j]]
         return found

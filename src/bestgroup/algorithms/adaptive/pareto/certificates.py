@@ -12,6 +12,8 @@ from bestgroup.algorithms.adaptive.pareto.split import (
     dearness,
     largest_bet,
     precision,
+    share_of_dim,
+    share_of_rival,
 )
 from bestgroup.algorithms.adaptive.pareto.view import (
     ACCEPTED,
@@ -146,10 +148,16 @@ def note_over(ledger: Ledger, duties: Duties, arms: tuple[int, int, int, int], d
     j, m, i, k = arms
     duties.over[j, i, k, d] = True
     ledger.over_by[j, i, k, d] = m
-    ledger.standing[j, i] -= 1
-    if ledger.standing[j, i] == 0:
+    ledger.beaten[j, i] += 1
+    if has_fallen(ledger, j, i):
         ledger.fallen[i] = True
         ledger.news[0] = True
+
+
+@borrowing
+def has_fallen(ledger: Ledger, j: int, i: int) -> bool:
+    """Return whether j beats all arms of i in all dims."""
+    return bool(ledger.beaten[j, i] == ledger.sizes[i] * ledger.mean.shape[2])
 
 
 @borrowing
@@ -158,8 +166,8 @@ def note_won(ledger: Ledger, duties: Duties, arms: tuple[int, int, int, int], d:
     i, m, j, k = arms
     duties.won[i, j, k, d] = True
     ledger.won_by[i, j, k, d] = m
-    ledger.missing[i, j, d] -= 1
-    if ledger.missing[i, j, d] == 0 and not duties.settled[i, j]:
+    ledger.wins[i, j, d] += 1
+    if ledger.wins[i, j, d] == ledger.sizes[j] and not duties.settled[i, j]:
         duties.settled[i, j] = True
         duties.unsettled[i] -= 1
         ledger.news[0] = True
@@ -336,13 +344,13 @@ def try_pair(
     )
     gap = ledger.mean[i, m, d] - ledger.mean[j, k, d]
     if may_beat(duties, j) and gap > 0.0 and not duties.over[i, j, k, d]:
-        wanted = level + split.group[j] + split.rival[j, i]
+        wanted = level + split.group[j] + share_of_rival(split, j, i)
         z = strength(gap, bend, n_a, n_b, v_a, v_b)
         if is_time(kind, ledger.over_wait[i, j, k, d], n_a, n_b, z, wanted):
             test_over(ledger, duties, levels, arms, d, z, wanted, room)
     gap += levels.epsilon[d]
     if may_settle(duties, i, j) and gap > 0.0 and not duties.won[i, j, k, d]:
-        wanted = level + split.group[i] + split.dim[i, j, d]
+        wanted = level + split.group[i] + share_of_dim(split, i, j, d)
         z = strength(gap, bend, n_a, n_b, v_a, v_b)
         if is_time(kind, ledger.won_wait[i, j, k, d], n_a, n_b, z, wanted):
             test_won(ledger, duties, levels, arms, d, z, wanted, room)
@@ -365,10 +373,10 @@ def set_due(
     least = math.inf
     if over:
         wait = ledger.over_wait[i, j, k, d]
-        least = split.group[j] + split.rival[j, i] + (wait if wait != 0.0 else -GAIN)
+        least = split.group[j] + share_of_rival(split, j, i) + (wait if wait != 0.0 else -GAIN)
     if won:
         wait = ledger.won_wait[i, j, k, d]
-        rest = split.group[i] + split.dim[i, j, d] + (wait if wait != 0.0 else -GAIN)
+        rest = split.group[i] + share_of_dim(split, i, j, d) + (wait if wait != 0.0 else -GAIN)
         least = min(least, rest)
     least = levels.level + least - _SINGLE
     if (over or won) and kind_at(levels.box.kind, d) != SUBGAUSSIAN:
@@ -412,7 +420,7 @@ def try_fronts(
                     gap = mean[i, m, d] - mean[j, k, d]
                     if beat and gap > 0.0 and not duties.over[i, j, k, d] and counts[i, m] > 0.0:
                         wanted = levels.level + split.arm[i, m, d]
-                        wanted = wanted + split.group[j] + split.rival[j, i]
+                        wanted = wanted + split.group[j] + share_of_rival(split, j, i)
                         z = strength(
                             gap, bend, counts[i, m], n_b, spread_at(variance, i, m, d), v_b
                         )
@@ -422,7 +430,7 @@ def try_fronts(
                     gap = mean[i, f, d] - mean[j, k, d] + levels.epsilon[d]
                     if settle and gap > 0.0 and not duties.won[i, j, k, d] and counts[i, f] > 0.0:
                         wanted = levels.level + split.arm[i, f, d]
-                        wanted = wanted + split.group[i] + split.dim[i, j, d]
+                        wanted = wanted + split.group[i] + share_of_dim(split, i, j, d)
                         z = strength(
                             gap, bend, counts[i, f], n_b, spread_at(variance, i, f, d), v_b
                         )
@@ -532,7 +540,7 @@ def decide(ledger: Ledger, duties: Duties) -> bool:
     for i in range(N):
         if status[i] == UNDECIDED and ledger.fallen[i]:
             j = 0
-            while j == i or ledger.standing[j, i] > 0:
+            while j == i or not has_fallen(ledger, j, i):
                 j += 1
             status[i] = REJECTED
             ledger.beaten_by[i] = j

@@ -22,7 +22,7 @@ from bestgroup.inference.evalues.wealth import (
 )
 from bestgroup.inference.kinds import BERNOULLI, GAUSSIAN, SUBGAUSSIAN
 from bestgroup.inference.tally import Tally
-from bestgroup.problem.arrays import Bools, Floats, Ints, Singles
+from bestgroup.problem.arrays import Bools, Floats, Ints, Shorts, Singles, sparse_zeros
 
 GAIN = 2.0 * math.log(2.0) + 1e-6  # no evidence exceeds the strength of its duel by more
 
@@ -50,14 +50,15 @@ class Ledger(NamedTuple):
     due: Singles  # [N, D, N, K]      [i, d, j, k]
     low: Floats  # [N, K, D]          for boxes: the box of an arm's mean, in the dims' own units
     high: Floats  # [N, K, D]
-    missing: Ints  # [N, N, D]        arms of j, in dim d, without `won[i, j, k, d]`
-    standing: Ints  # [N, N]          (arm of i, dim) pairs without `over[j, i, k, d]`, at [j, i]
+    sizes: Ints  # [N]                how many arms a group has
+    wins: Shorts  # [N, N, D]         arms of j, in dim d, with `won[i, j, k, d]`
+    beaten: Shorts  # [N, N]          (arm of i, dim) pairs with `over[j, i, k, d]`, at [j, i]
     # By how much a strength must exceed its level before a test, 0 before the first one; for bets how
     # large n_a n_b / (n_a + n_b) must be. What is zero until a test is made takes no memory before.
     won_wait: Floats  # [N, N, K, D]
     over_wait: Floats  # [N, N, K, D]
-    won_by: Ints  # [N, N, K, D]      the arm m of i that `won[i, j, k, d]` rests on
-    over_by: Ints  # [N, N, K, D]     the arm m of j that `over[j, i, k, d]` rests on
+    won_by: Shorts  # [N, N, K, D]    the arm m of i that `won[i, j, k, d]` rests on
+    over_by: Shorts  # [N, N, K, D]   the arm m of j that `over[j, i, k, d]` rests on
     fallen: Bools  # [N]              whether nothing of i stands against some group
     beaten_by: Ints  # [N]            who rejected i; -1 for none
     news: Bools  # [1]                whether a pair was settled or a group beaten in this step
@@ -79,7 +80,6 @@ def make_ledger(exists: Bools, cost: Floats, levels: Levels) -> Ledger:
     dims, kept = len(levels.slack), len(levels.box.start)
     bets = not levels.boxes and bool((levels.box.kind != SUBGAUSSIAN).any())
     arms = (N, K, dims) if bets else (0, 0, 0)
-    sizes = exists.sum(axis=1).astype(np.int64)
     duels = (N, N, K, dims)
     return Ledger(
         price=np.sqrt(cost),
@@ -97,15 +97,16 @@ def make_ledger(exists: Bools, cost: Floats, levels: Levels) -> Ledger:
         lead_level=np.zeros((dims, N)),
         least_mean=np.full((dims, N), np.inf),
         least_error=np.full((dims, N), np.inf),
-        due=np.zeros((N, dims, N, K), np.float32),
+        due=sparse_zeros((N, dims, N, K), np.float32),
         low=np.full((N, K, dims), -np.inf),
         high=np.full((N, K, dims), np.inf),
-        missing=np.repeat(np.repeat(sizes[None, :, None], N, axis=0), dims, axis=2),
-        standing=np.repeat(dims * sizes[None, :], N, axis=0),
-        won_wait=np.zeros(duels),
-        over_wait=np.zeros(duels),
-        won_by=np.zeros(duels, np.int64),
-        over_by=np.zeros(duels, np.int64),
+        sizes=exists.sum(axis=1).astype(np.int64),
+        wins=sparse_zeros((N, N, dims), np.int16),
+        beaten=sparse_zeros((N, N), np.int16),
+        won_wait=sparse_zeros(duels, np.float64),
+        over_wait=sparse_zeros(duels, np.float64),
+        won_by=sparse_zeros(duels, np.int16),
+        over_by=sparse_zeros(duels, np.int16),
         fallen=np.zeros(N, np.bool_),
         beaten_by=np.full(N, -1, np.int64),
         news=np.zeros(1, np.bool_),

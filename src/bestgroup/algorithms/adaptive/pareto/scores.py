@@ -34,15 +34,17 @@ import math
 
 import numpy as np
 
+from bestgroup.algorithms.adaptive.pareto.split import share_of_dim, share_of_rival
 from bestgroup.algorithms.adaptive.pareto.view import (
     Duties,
     Split,
     View,
     is_priced,
     spread_at,
+    unit_of,
 )
 from bestgroup.compile.borrowing import borrowing
-from bestgroup.problem.arrays import Bools, Floats, Ints
+from bestgroup.problem.arrays import Bools, Floats
 
 _FLOOR = 0.1  # of the average number of pulls, for every arm that may still count
 
@@ -82,13 +84,6 @@ def strength_of_known(
 ) -> float:
     """Return the same where the variances are 1, and nothing is added to them."""
     return gap * abs(gap) * (n_a * n_b) / (2.0 * (n_a + n_b))
-
-
-@borrowing
-def unit_of(leader: Ints, deviation: Floats, i: int, j: int, d: int) -> float:
-    """Return the mean standard deviation of the leaders of two groups: the unit of a dim for them."""
-    own, other = leader[i, d], leader[j, d]
-    return 0.5 * (spread_at(deviation, i, own, d) + spread_at(deviation, j, other, d))
 
 
 @borrowing
@@ -206,7 +201,7 @@ def score_of(
     dim = widest_dim(view, epsilon, exists, i, j)
     mean = view.mean
     m = view.front[0, i, j, dim] if is_priced(view.priced) else view.leader[i, dim]
-    wanted = level + split.group[i] + split.arm[i, m, dim] + split.dim[i, j, dim]
+    wanted = level + split.group[i] + split.arm[i, m, dim] + share_of_dim(split, i, j, dim)
     n_a, v_a = view.counts[i, m], spread_at(view.variance, i, m, dim)
     for k in range(exists.shape[1]):
         if exists[j, k] and not duties.won[i, j, k, dim]:
@@ -243,7 +238,7 @@ def look_at_fall(
     threat = -np.inf
     for d in range(D):
         m = view.front[1, j, i, d] if is_priced(view.priced) else view.leader[j, d]
-        wanted = level + split.group[i] + split.rival[i, j] + split.arm[j, m, d]
+        wanted = level + split.group[i] + share_of_rival(split, i, j) + split.arm[j, m, d]
         unit = unit_of(view.leader, view.deviation, i, j, d)
         for k in range(K):
             if exists[i, k] and not duties.over[j, i, k, d]:

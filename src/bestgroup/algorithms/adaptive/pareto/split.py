@@ -14,28 +14,52 @@ import math
 
 import numpy as np
 
-from bestgroup.algorithms.adaptive.pareto.scores import unit_of
 from bestgroup.algorithms.adaptive.pareto.view import Room, Split, View
 from bestgroup.compile.borrowing import borrowing
 from bestgroup.compile.kernel import kernel
 from bestgroup.problem.arrays import Bools, Floats
 
+_TABLED = 1500  # groups up to which shares of pairs are kept
 _EQUAL = 0.2  # the part of delta that is shared equally
 _OF_BET = 2.3 / math.sqrt(4.5)  # the scale of half-normal bets over the bet that suits the gap
 _LEGAL = 0.95  # of a bet times the mean
 _PRECISION = 4.5  # times the squared inverse of the gap: cheapest when both arms are pulled alike
 
 
-def equal_split(exists: Bools, dims: int) -> Split:
+def equal_split(exists: Bools, epsilon: Floats) -> Split:
     """Return equal shares."""
-    N, K = exists.shape
+    (N, K), dims = exists.shape, len(epsilon)
+    rows = N if N <= _TABLED else 0
     arms = np.array([math.log(size) for size in exists.sum(axis=1).tolist()])
     return Split(
         group=np.full(N, math.log(N)),
         arm=np.repeat(np.repeat(arms[:, None, None], K, axis=1), dims, axis=2),
-        dim=np.full((N, N, dims), math.log(dims)),
-        rival=np.full((N, N), math.log(max(N - 1, 1))),
+        dim=np.full((rows, rows, dims), math.log(dims)),
+        rival=np.full((rows, rows), math.log(max(N - 1, 1))),
+        shared=np.zeros(1, np.bool_),
+        epsilon=epsilon,
+        best=np.zeros((N, dims)),
+        error=np.zeros((N, dims)),
+        deviation=np.ones((N, dims)),
+        lead=np.zeros((N, 2)),
+        weight=np.zeros(N),
     )
+
+
+@borrowing
+def share_of_dim(split: Split, i: int, j: int, d: int) -> float:
+    """Return minus the log of the share of dim d for accepting i against j."""
+    if len(split.dim) > 0:
+        return split.dim[i, j, d]
+    return reckon_dim(split, i, j, d)
+
+
+@borrowing
+def share_of_rival(split: Split, i: int, j: int) -> float:
+    """Return minus the log of the share of j for rejecting i."""
+    if len(split.rival) > 0:
+        return split.rival[i, j]
+    return reckon_rival(split, i, j)
 
 
 @kernel
@@ -79,23 +103,45 @@ def dearness(price: float, own: float) -> float:
 
 
 @borrowing
-def share_out(split: Split, view: View, room: Room, epsilon: Floats, exists: Bools) -> None:
+def share_out(split: Split, view: View, room: Room, exists: Bools) -> None:
     """Set the shares from what scouting has seen."""
     N, D = view.best.shape
-    weights, spread, costs = room.weights, room.spread, room.costs
+    costs = room.costs
     for i in range(N):
         for d in range(D):
             leader = view.leader[i, d]
-            spread[i, d] = view.variance[i, leader, d] / view.counts[i, leader]
-            weigh_arms(split, view, exists, weights, i, d)
+            split.best[i, d] = view.best[i, d]
+            split.error[i, d] = view.variance[i, leader, d] / view.counts[i, leader]
+            split.deviation[i, d] = view.deviation[i, leader, d]
+            weigh_arms(split, view, exists, room.weights, i, d)
+    split.shared[0] = True
     total = 0.0
     for i in range(N):
-        easiest = weigh_dims(split, view, epsilon, spread, weights, i)
-        hardest = weigh_rivals(split, view, spread, weights, i)
-        costs[i] = hardest if view.led_by[i] >= 0 else easiest
+        weigh_rivals(split, i)
+        costs[i] = cost_of(split, i, view.led_by[i] >= 0)
         total += costs[i]
     for i in range(N):
         split.group[i] = -math.log(_EQUAL / N + (1.0 - _EQUAL) * costs[i] / total)
+    for i in range(len(split.dim)):
+        for j in range(N):
+            if j != i:
+                split.rival[i, j] = reckon_rival(split, i, j)
+                for d in range(D):
+                    split.dim[i, j, d] = reckon_dim(split, i, j, d)
+
+
+@borrowing
+def cost_of(split: Split, i: int, led: bool) -> float:
+    """Return what evidence on group i seems to cost: for rejecting it, or for accepting it."""
+    gap, error = split.lead[i, 0], split.lead[i, 1]
+    if not led:
+        gap, error = np.inf, 1.0
+        for j in range(len(split.best)):
+            if j != i:
+                most, most_error = widest_lead(split, i, j)
+                if most < gap:
+                    gap, error = most, most_error
+    return 1.0 / (gap * gap + error / 2.0)
 
 
 @borrowing
@@ -118,68 +164,85 @@ def weigh_arms(split: Split, view: View, exists: Bools, weights: Floats, i: int,
 
 
 @borrowing
-def weigh_dims(
-    split: Split, view: View, epsilon: Floats, spread: Floats, weights: Floats, i: int
-) -> float:
-    """Set the shares of the dims for accepting i; returns what evidence seems to cost."""
-    N, D = spread.shape
-    hardest, hardest_error = np.inf, 1.0
-    for j in range(N):
-        if j == i:
-            continue
-        most, most_error = -np.inf, 1.0
-        for d in range(D):
-            unit = unit_of(view.leader, view.deviation, i, j, d)
-            gap = (view.best[i, d] - view.best[j, d] + epsilon[d]) / unit
-            if gap > most:
-                most, most_error = gap, (spread[i, d] + spread[j, d]) / (unit * unit)
-        total = 0.0
-        for d in range(D):
-            unit = unit_of(view.leader, view.deviation, i, j, d)
-            behind = most - (view.best[i, d] - view.best[j, d] + epsilon[d]) / unit
-            error = (spread[i, d] + spread[j, d]) / (unit * unit) + most_error
-            weights[d] = math.exp(-behind * behind / (2.0 * error))
-            total += weights[d]
-        for d in range(D):
-            share = _EQUAL / D + (1.0 - _EQUAL) * weights[d] / total
-            split.dim[i, j, d] = -math.log(share)
-        if most < hardest:
-            hardest, hardest_error = most, most_error
-    return 1.0 / (hardest * hardest + hardest_error / 2.0)
+def unit_for(split: Split, i: int, j: int, d: int) -> float:
+    """Return the unit of dim d for two groups: the mean standard deviation of their leaders."""
+    return 0.5 * (split.deviation[i, d] + split.deviation[j, d])
 
 
 @borrowing
-def weigh_rivals(split: Split, view: View, spread: Floats, weights: Floats, i: int) -> float:
-    """Set the shares of the rivals for rejecting i; returns what evidence seems to cost."""
-    N = len(spread)
+def widest_lead(split: Split, i: int, j: int) -> tuple[float, float]:
+    """Return max_d (best_i - best_j + epsilon), in units of a dim, and the variance of it."""
+    most, most_error = -np.inf, 1.0
+    for d in range(len(split.epsilon)):
+        unit = unit_for(split, i, j, d)
+        gap = (split.best[i, d] - split.best[j, d] + split.epsilon[d]) / unit
+        if gap > most:
+            most, most_error = gap, (split.error[i, d] + split.error[j, d]) / (unit * unit)
+    return most, most_error
+
+
+@borrowing
+def reckon_dim(split: Split, i: int, j: int, d: int) -> float:
+    """Return minus the log of the share of dim d for accepting i against j."""
+    D = len(split.epsilon)
+    if not split.shared[0]:
+        return math.log(D)
+    most, most_error = widest_lead(split, i, j)
+    total, weight = 0.0, 0.0
+    for e in range(D):
+        unit = unit_for(split, i, j, e)
+        behind = most - (split.best[i, e] - split.best[j, e] + split.epsilon[e]) / unit
+        error = (split.error[i, e] + split.error[j, e]) / (unit * unit) + most_error
+        near = math.exp(-behind * behind / (2.0 * error))
+        total += near
+        if e == d:
+            weight = near
+    return -math.log(_EQUAL / D + (1.0 - _EQUAL) * weight / total)
+
+
+@borrowing
+def weigh_rivals(split: Split, i: int) -> None:
+    """Set what the weights of the rivals of i follow from."""
+    N = len(split.best)
     most, most_error = -np.inf, 1.0
     for j in range(N):
         if j != i:
-            gap, error = least_lead(view, spread, i, j)
+            gap, error = least_lead(split, i, j)
             if gap > most:
                 most, most_error = gap, error
+    split.lead[i, 0], split.lead[i, 1] = most, most_error
     total = 0.0
     for j in range(N):
-        weights[j] = 0.0
         if j != i:
-            gap, error = least_lead(view, spread, i, j)
-            behind = most - gap
-            weights[j] = math.exp(-behind * behind / (2.0 * (error + most_error)))
-            total += weights[j]
-    for j in range(N):
-        if j != i:
-            share = _EQUAL / (N - 1) + (1.0 - _EQUAL) * weights[j] / total
-            split.rival[i, j] = -math.log(share)
-    return 1.0 / (most * most + most_error / 2.0)
+            total += weight_of(split, i, j)
+    split.weight[i] = total
 
 
 @borrowing
-def least_lead(view: View, spread: Floats, i: int, j: int) -> tuple[float, float]:
+def weight_of(split: Split, i: int, j: int) -> float:
+    """Return the weight of j among the rivals of i."""
+    gap, error = least_lead(split, i, j)
+    behind = split.lead[i, 0] - gap
+    return math.exp(-behind * behind / (2.0 * (error + split.lead[i, 1])))
+
+
+@borrowing
+def reckon_rival(split: Split, i: int, j: int) -> float:
+    """Return minus the log of the share of j for rejecting i."""
+    N = len(split.best)
+    if not split.shared[0]:
+        return math.log(max(N - 1, 1))
+    weight = weight_of(split, i, j)
+    return -math.log(_EQUAL / (N - 1) + (1.0 - _EQUAL) * weight / split.weight[i])
+
+
+@borrowing
+def least_lead(split: Split, i: int, j: int) -> tuple[float, float]:
     """Return min_d (best_j - best_i), in units of a dim, and the variance of that difference."""
     least, error = np.inf, 1.0
-    for d in range(spread.shape[1]):
-        unit = unit_of(view.leader, view.deviation, i, j, d)
-        gap = (view.best[j, d] - view.best[i, d]) / unit
+    for d in range(len(split.epsilon)):
+        unit = unit_for(split, i, j, d)
+        gap = (split.best[j, d] - split.best[i, d]) / unit
         if gap < least:
-            least, error = gap, (spread[i, d] + spread[j, d]) / (unit * unit)
+            least, error = gap, (split.error[i, d] + split.error[j, d]) / (unit * unit)
     return least, error

@@ -64,7 +64,7 @@ from bestgroup.compile.kernel import kernel
 from bestgroup.inference.confidence_sequences.boxes import BoxRule
 from bestgroup.inference.kinds import SUBGAUSSIAN
 from bestgroup.inference.tally import Tally
-from bestgroup.problem.arrays import Bools, Floats, Ints
+from bestgroup.problem.arrays import Bools, Floats, Ints, sparse_zeros
 
 FIRST, SCOUTING, PROVING = 0, 1, 2
 
@@ -106,14 +106,14 @@ def init(rule: AdaptiveRule) -> State:
     duties = Duties(
         status=np.full(N, ACCEPTED if N == 1 else UNDECIDED, np.int64),
         unsettled=np.full(N, N - 1, np.int64),
-        won=np.zeros((N, N, K, D), np.bool_),
-        over=np.zeros((N, N, K, D), np.bool_),
-        settled=np.zeros((N, N), np.bool_),
+        won=sparse_zeros((N, N, K, D), np.bool_),
+        over=sparse_zeros((N, N, K, D), np.bool_),
+        settled=sparse_zeros((N, N), np.bool_),
     )
     return State(
         duties=duties,
         ledger=make_ledger(rule.exists, rule.cost, rule.levels),
-        split=equal_split(rule.exists, D),
+        split=equal_split(rule.exists, rule.levels.epsilon),
         seen=make_view(rule.cost, bends(rule.levels), int(rule.exists.sum()), has_units(rule)),
         efficiency=np.zeros((N, D)),
         phase=np.full(1, FIRST, np.int64),
@@ -286,7 +286,7 @@ def advance(state: State, tally: Tally, rule: AdaptiveRule, room: Room, hint: In
         look(state, rule, everyone, decided)
         if state.phase[0] == SCOUTING and state.seen.least[0] >= _SCOUTED:
             state.phase[0] = PROVING
-            share_out(state.split, state.seen, room, rule.levels.epsilon, rule.exists)
+            share_out(state.split, state.seen, room, rule.exists)
             begin_ledger(state.ledger, tally, state.seen, rule.levels.box)
             looks, everyone = 1, True
 

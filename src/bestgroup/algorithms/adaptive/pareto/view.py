@@ -21,8 +21,18 @@ class Split(NamedTuple):
 
     group: Floats  # [N]        of group i
     arm: Floats  # [N, K, D]    of arm m among those of i in dim d
+    # Tables of what pairs of groups have; with many groups they are empty and reckoned from the rest.
     dim: Floats  # [N, N, D]    of dim d for accepting i against j
     rival: Floats  # [N, N]     of j for rejecting i
+    shared: Bools  # [1]        whether scouting is over; before, all is shared equally
+    epsilon: Floats  # [D]
+    best: Floats  # [N, D]      largest mean when scouting was over
+    error: Floats  # [N, D]     the variance of that mean
+    deviation: Floats  # [N, D] the standard deviation of a pull of its arm
+    lead: (
+        Floats  # [N, 2]      least lead over i, in its easiest dim, of its best rival; its variance
+    )
+    weight: Floats  # [N]       what the weights of the rivals of i add up to
 
 
 class View(NamedTuple):
@@ -96,6 +106,13 @@ def spread_at(spread: Floats, i: int, m: int, d: int) -> float:
     return spread[i, m, d]
 
 
+@borrowing
+def unit_of(leader: Ints, deviation: Floats, i: int, j: int, d: int) -> float:
+    """Return the mean standard deviation of the leaders of two groups: the unit of a dim for them."""
+    own, other = leader[i, d], leader[j, d]
+    return 0.5 * (spread_at(deviation, i, own, d) + spread_at(deviation, j, other, d))
+
+
 def make_view(cost: Floats, bend: Floats, arms: int, units: bool) -> View:
     """Return a view before any pull."""
     N, K, D = *cost.shape, len(bend)
@@ -153,7 +170,6 @@ class Room(NamedTuple):
 
     turned: Bools  # [N, D]   dims in which a group's leader has new pulls, or is another one
     weights: Floats  # [max(N, K, D)]
-    spread: Floats  # [N, D]
     costs: Floats  # [N]
     proof: Floats  # [ROOM, BETS]
 
@@ -165,7 +181,6 @@ def make_room(view: View) -> Room:
     return Room(
         np.zeros((N, D), np.bool_),
         np.zeros(max(N, K, D)),
-        np.zeros((N, D)),
         np.zeros(N),
         np.zeros((ROOM, BETS)),
     )

@@ -72,6 +72,9 @@ def test_tables_with_limits_or_other_worths(kind, measure, tmp_path):
     document, found = certified(kind, goal, tmp_path, "independent", **MEASURES[measure])
     assert found.accepted or found.rejected or kind == "bernoulli"
     assert document["statement"].split("; here ")[1] == found.problem.measure.in_words()
+    alone = "pulls of different arms may depend on each other in any way" in document["assumptions"]
+    assert alone == ("sums" not in document["method"])
+    assert any(words.startswith("limits, and what") for words in document["assumptions"])
 
 
 @pytest.mark.parametrize("arms", ["independent", "arbitrary"])

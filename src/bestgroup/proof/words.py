@@ -12,6 +12,7 @@ ROWS = (
 )
 MISSING = "whether a value is missing has nothing to do with what it is"
 FIXED = "groups, arms, dims, weights, epsilon and delta were fixed before the values were seen"
+MEASURED = "limits, and what a group is worth, were fixed before the values were seen, too"
 AS_THEY_CAME = (
     "groups and arms may have been added because of what was seen; the table has them in the order in "
     "which they were first pulled; dims and delta were fixed before the values were seen"
@@ -93,13 +94,14 @@ def assumptions_of(proof: Proof) -> list[str]:
     kind = proof.method["kind"]
     if kind in ("items", "item selections", "pool"):
         return [*words, *_items_words(proof), FIXED, *ROWS]
-    words += ONE_ARM if kind == "boxes" else ALL_ARMS
+    # A bound of an average adds up pulls of several arms.
+    words += ONE_ARM if kind == "boxes" and "sums" not in proof.method else ALL_ARMS
     if proof.method.get("budget") == "scouted":
         words.append(SCOUTED if kind == "pairs" else SHARED_OUT)
     if proof.method.get("budget") in ("leaders", "early leaders"):
         words += [NAMED, PRICED] if "costs" in proof.method else [NAMED]
     fixed = {"as they came": AS_THEY_CAME, "room": ROOM}.get(proof.method.get("budget", ""), FIXED)
-    return [*words, fixed, *ROWS]
+    return [*words, fixed, *([] if proof.plain else [MEASURED]), *ROWS]
 
 
 def _items_words(proof: Proof) -> list[str]:

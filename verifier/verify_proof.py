@@ -39,8 +39,6 @@ BETS = [(1 / 15, 2.0**k) for k in (-8, -7, -6, -5, -4, -3, -2, -1, -0.5, 0, 0.5,
 HALF_NORMAL = [math.exp(-(((k + 0.5) / 4) ** 2) / 2) for k in range(12)]
 WEIGHTS = [0.95 * w / sum(HALF_NORMAL) for w in HALF_NORMAL] + [0.005] * 8
 CASH, SYMMETRIC = 0.01, [(0.9, 1), (0.04, 0.25), (0.03, 4), (0.02, 1 / 64)]
-
-
 MISSING = ("", "None", "<NA>", "NA", "N/A", "n/a", "null", "NULL", "-")  # and all sorts of nan
 
 

@@ -252,8 +252,16 @@ def after(kind: type[R]) -> Primitive[[R], Numbers]:
 
 def view(first: Any, count: int) -> NDArray[Any]:
     """Return so many records from one on as an array with fields, in plain Python."""
-    pointer = ctypes.cast(ctypes.addressof(first), ctypes.POINTER(type(first)))
-    return np.ctypeslib.as_array(pointer, (count,))
+    kind = type(first)
+    room = ctypes.c_byte * (count * ctypes.sizeof(kind))
+    memory = cast(Any, room.from_address(ctypes.addressof(first)))
+    return np.frombuffer(memory, _dtype_of(kind))
+
+
+@functools.cache
+def _dtype_of(kind: type[Any]) -> np.dtype[Any]:
+    # numpy goes through all fields to find it: a third of the time that an engine takes to make.
+    return np.dtype(kind)
 
 
 def _array(pointer: Any, count: int) -> Any:

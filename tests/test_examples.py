@@ -36,6 +36,11 @@ def test_limits_exclude_the_largest_models():
     assert found.correct.all()
 
 
+def test_one_vaccine_is_best_for_all_weights():
+    whole, part = load("weights").certify(3000)
+    assert whole.map.always == part.map.always == ("m1273",)
+
+
 @pytest.mark.verify
 def test_model_selection_to_the_end():
     example = load("model_selection")

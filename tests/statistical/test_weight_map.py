@@ -105,7 +105,7 @@ def test_all_weights_of_cov_boost():
 
 
 @pytest.mark.verify
-@pytest.mark.parametrize("first", [0, 100])  # the second 24 were drawn after the rule was settled
+@pytest.mark.parametrize("first", [0, 100])  # the second 24 were not used to build the rule
 def test_pulls_against_the_best_group_at_a_hard_weight(first):
     grid = weight_grid(tuple(map(tuple, np.eye(3).tolist())))
     ratios = []

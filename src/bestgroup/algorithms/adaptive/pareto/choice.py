@@ -36,6 +36,8 @@ def renew_choices(
 ) -> None:
     """Search everything anew: when all bounds have changed."""
     status = duties.status
+    view.dirt[0] = -1
+    view.tops_stale[0] = True
     renew_below(view, status)
     for at in range(view.lives[0]):
         i = view.live[at]
@@ -59,18 +61,26 @@ def follow_pulls(
     epsilon: Floats,
     exists: Bools,
     moved: Bools,
-    decided: bool,
+    mover: int,
 ) -> None:
-    """Take up what pulls of the groups that moved, and decisions if there are some, have changed."""
+    """Take up what pulls of the groups that moved, and decisions, have changed.
+
+    A mover is the only group that moved, and nothing was decided; without one it is -1.
+    """
     status, live = duties.status, view.live
-    follow_below(view, status, moved)
-    for at in range(view.lives[0]):
-        g = live[at]
-        if moved[g]:
-            follow_lead(view, status, epsilon, g)
-        if moved[g] or view.risen[g]:
-            follow_hopes(view, status, exists, g)
-    for at in range(view.lives[0] if decided else 0):
+    follow_below(view, status, moved, mover)
+    if mover >= 0:
+        follow_lead(view, status, epsilon, mover)
+        follow_hopes(view, status, exists, mover, False)
+    else:
+        for at in range(view.lives[0]):
+            g = live[at]
+            if moved[g]:
+                follow_lead(view, status, epsilon, g)
+                follow_hopes(view, status, exists, g, False)
+    for at in range(view.rises[0]):
+        follow_hopes(view, status, exists, int(view.risers[at]), True)
+    for at in range(view.lives[0] if mover < 0 else 0):
         i = live[at]
         if status[i] != UNDECIDED:
             continue
@@ -114,20 +124,34 @@ def list_open(view: View, status: Ints) -> None:
 
 
 @borrowing
+def soil(view: View, i: int) -> None:
+    """Have the need of group i looked at again."""
+    if view.dirt[0] >= 0 and not view.dirty[i]:
+        view.dirty[i] = True
+        view.dirts[view.dirt[0]] = i
+        view.dirt[0] += 1
+
+
+@borrowing
 def follow_lead(view: View, status: Ints, epsilon: Floats, g: int) -> None:
     """Take up whether g seems to dominate others, and others it."""
     for at in range(view.lives[0]):
         i = view.live[at]
-        if view.rival[i] == g or i == g:
+        by = view.led_by[i]
+        if view.rival[i] == g:
             view.rival[i] = -1
-        if status[i] != UNDECIDED or i == g:
+            soil(view, i)
+        if (by >= 0 and by != g) or i == g or status[i] != UNDECIDED:
             continue
-        if view.led_by[i] == g:
+        if by == g:
             if not seems_ahead(view, epsilon, g, i):
                 find_lead(view, epsilon, i)
-        elif view.led_by[i] < 0 and seems_ahead(view, epsilon, g, i):
+        elif seems_ahead(view, epsilon, g, i):
             view.led_by[i] = g
             view.stirred[0] = True
+            soil(view, i)
+    view.rival[g] = -1
+    soil(view, g)
     if status[g] == UNDECIDED:
         by = view.led_by[g]
         if by < 0 or status[by] == REJECTED or not seems_ahead(view, epsilon, by, g):
@@ -139,6 +163,7 @@ def find_lead(view: View, epsilon: Floats, i: int) -> None:
     """Search a group, not rejected, that seems to dominate i."""
     view.led_by[i] = -1
     view.stirred[0] = True
+    soil(view, i)
     for at in range(view.lives[0]):
         j = view.live[at]
         if j != i and seems_ahead(view, epsilon, j, i):
@@ -147,21 +172,28 @@ def find_lead(view: View, epsilon: Floats, i: int) -> None:
 
 
 @borrowing
-def follow_hopes(view: View, status: Ints, exists: Bools, g: int) -> None:
-    """Take up the hopes of group g of dominating the others, and theirs of dominating it."""
-    can_lead = view.below[g] < 0
+def follow_hopes(view: View, status: Ints, exists: Bools, g: int, fresh: bool) -> None:
+    """Take up the hopes of group g of dominating the others, and theirs of dominating it.
+
+    Where variances are 1 and no U of g has risen its hopes have not: they are below the bounds that
+    others have on them, unless g is fresh among those that can have most.
+    """
+    can_lead, rose = view.below[g] < 0, fresh or view.rose[g] or not view.units[0]
+    view.rose[g] = False
+    every = can_lead and rose
     for at in range(view.lives[0]):
         i = view.live[at]
-        matters = can_lead or view.below[i] < 0
-        if not (matters or view.hope_by[i] == g) or status[i] != UNDECIDED or i == g:
+        own, top = view.hope_by[i] == g, rose and view.below[i] < 0
+        if not (own or every or top) or status[i] != UNDECIDED or i == g:
             continue
         hope, most = hope_of(view, exists, g, i), view.most_hope[i]
-        if view.hope_by[i] == g:
+        if own:
             view.most_hope[i] = hope
-            if not (matters and hope > view.next_hope[i]):
+            if not ((can_lead or view.below[i] < 0) and hope > view.next_hope[i]):
                 find_hope(view, exists, i)
         elif hope > most or (hope == most and g < view.hope_by[i]):
             view.most_hope[i], view.next_hope[i], view.hope_by[i] = hope, most, g
+            soil(view, i)
         else:
             view.next_hope[i] = max(view.next_hope[i], hope)
     if status[g] == UNDECIDED:
@@ -182,6 +214,7 @@ def is_above(view: View, j: int, i: int) -> bool:
 def find_below(view: View, i: int) -> None:
     """Search a group above i, among those that are below nobody."""
     view.below[i] = -1
+    view.tops_stale[0] = True
     for at in range(view.lives[0]):
         j = view.live[at]
         if view.below[j] < 0 and j != i and is_above(view, j, i):
@@ -201,26 +234,31 @@ def renew_below(view: View, status: Ints) -> None:
 
 
 @borrowing
-def follow_below(view: View, status: Ints, moved: Bools) -> None:
-    """Take up who is above whom; a group that is no more below another one has `risen`."""
-    for at in range(view.lives[0]):
+def follow_below(view: View, status: Ints, moved: Bools, mover: int) -> None:
+    """Take up who is above whom, and list who is no more below another one; see `follow_pulls`."""
+    view.rises[0] = 0
+    for at in range(view.lives[0] if view.units[0] else 0):
         i = view.live[at]
-        view.risen[i] = False
         by = view.below[i]
-        if not view.units[0] or (by < 0 and not moved[i]):
+        if (mover >= 0 and by != mover and i != mover) or (by < 0 and not moved[i]):
             continue
         if by < 0:
             find_below(view, i)
         elif moved[i] or moved[by] or status[by] == REJECTED:
             if status[by] == REJECTED or not is_above(view, by, i):
                 find_below(view, i)
-                view.risen[i] = view.below[i] < 0
+                if view.below[i] < 0:
+                    view.risers[view.rises[0]] = i
+                    view.rises[0] += 1
     list_tops(view)
 
 
 @borrowing
 def list_tops(view: View) -> None:
     """List the groups, not rejected, that are below nobody."""
+    if not view.tops_stale[0]:
+        return
+    view.tops_stale[0] = False
     count = 0
     for at in range(view.lives[0]):
         i = view.live[at]
@@ -245,6 +283,7 @@ def follow_scores(
         if duties.status[i] != UNDECIDED or i == j:
             continue
         score, least = score_of(view, duties, split, level, epsilon, exists, i, j), view.row[i]
+        soil(view, i)
         if view.row_at[i] == j:
             view.row[i] = score
             if not score < view.next_row[i]:
@@ -280,6 +319,8 @@ def find_hope(view: View, exists: Bools, i: int) -> None:
             most, second, by = hope, most, j
         elif hope > second:
             second = hope
+    if view.hope_by[i] != by:
+        soil(view, i)
     view.most_hope[i], view.next_hope[i], view.hope_by[i] = most, second, by
 
 
@@ -305,6 +346,22 @@ def find_row(
         elif score < second:
             second = score
     view.row[i], view.next_row[i], view.row_at[i] = least, second, best
+    soil(view, i)
+
+
+@borrowing
+def set_need(view: View, duties: Duties, split: Split, level: float, exists: Bools, i: int) -> None:
+    """Set the least score of what group i needs, for its rejection or its acceptance."""
+    view.need[i] = np.inf
+    if duties.status[i] != UNDECIDED:
+        return
+    if view.led_by[i] >= 0:
+        j = int(view.hope_by[i])
+        if view.rival[i] != j:
+            look_at_fall(view, duties, split, level, exists, i, j)
+        view.need[i] = view.fall[i]
+    else:
+        view.need[i] = view.row[i]
 
 
 @borrowing
@@ -312,20 +369,17 @@ def choose(
     view: View, duties: Duties, split: Split, level: float, epsilon: Floats, exists: Bools
 ) -> None:
     """Set the pick: the duel with the least score of all that undecided groups need."""
-    status = duties.status
+    some = view.dirt[0] >= 0
+    for at in range(view.dirt[0] if some else view.lives[0]):
+        i = view.dirts[at] if some else view.live[at]
+        view.dirty[i] = False
+        set_need(view, duties, split, level, exists, int(i))
+    view.dirt[0] = 0
     least, pick = np.inf, -1
     for at in range(view.lives[0]):
         i = view.live[at]
-        if status[i] != UNDECIDED:
-            continue
-        if view.led_by[i] >= 0:
-            j = int(view.hope_by[i])
-            if view.rival[i] != j:
-                look_at_fall(view, duties, split, level, exists, i, j)
-            if view.fall[i] < least:
-                least, pick = view.fall[i], i
-        elif view.row[i] < least:
-            least, pick = view.row[i], i
+        if view.need[i] < least:
+            least, pick = view.need[i], i
     view.pick[0] = -1
     view.least[0] = least
     if pick < 0:

@@ -64,6 +64,7 @@ def look_at_dim(view: View, exists: Bools, i: int, d: int) -> None:
             upper = mean + bonus
             view.scout[i, d] = m
         lower = max(lower, mean - bonus)
+    view.rose[i] = view.rose[i] or upper > view.upper[i, d]
     view.best[i, d], view.upper[i, d], view.lower[i, d] = best, upper, lower
 
 
@@ -278,6 +279,23 @@ def count_fewest(view: View, exists: Bools, i: int) -> None:
 
 
 @borrowing
+def poorest_group(view: View) -> tuple[int, float]:
+    """Return the group, not rejected, with the least pulls of an arm, and how many they are.
+
+    Pulls only become more: it stays the same one until it is pulled, or rejected.
+    """
+    group = view.poorest[0]
+    if group < 0 or view.fewest[group] != view.poor[0]:
+        least, group = np.inf, -1
+        for at in range(view.lives[0]):
+            i = view.live[at]
+            if view.fewest[i] < least:
+                least, group = view.fewest[i], i
+        view.poorest[0], view.poor[0] = group, least
+    return int(group), float(view.poor[0])
+
+
+@borrowing
 def arm_to_pull(view: View) -> tuple[int, int, float]:
     """Return the arm to pull next, and the least count that matters for how often.
 
@@ -285,11 +303,7 @@ def arm_to_pull(view: View) -> tuple[int, int, float]:
     stays wrong for long: an arm with unlucky first pulls, beyond its bonus, may hide the certificate
     that is easy to prove.
     """
-    least, group = np.inf, -1
-    for at in range(view.lives[0]):
-        i = view.live[at]
-        if view.fewest[i] < least:
-            least, group = view.fewest[i], i
+    group, least = poorest_group(view)
     a, m, b = view.pick[0], view.pick[1], view.pick[2]
     k, scout = view.pick[3], view.pick[5]
     if a < 0 or least * view.all[1] < _FLOOR * view.all[0]:

@@ -207,7 +207,14 @@ def look_ahead(state: State, rule: AdaptiveRule, ahead: Ahead, pulls: Ints) -> N
         i, j, _ = arm_to_pull(view)
         pulls[i, j] += 1
     copy_groups(kept, view)
-    view.stirred[0] = True
+    forget_lists(view)
+
+
+@borrowing
+def forget_lists(view: View) -> None:
+    """Have lists of groups made anew, and all needs looked at."""
+    view.stirred[0] = view.tops_stale[0] = True
+    view.poorest[0] = view.dirt[0] = -1
 
 
 @borrowing
@@ -223,7 +230,7 @@ def pretend_pull(state: State, rule: AdaptiveRule, moved: Bools, i: int, j: int)
         look_at_dim(view, rule.exists, i, d)
     for g in range(len(moved)):
         moved[g] = g == i
-    follow_pulls(view, duties, state.split, level, epsilon, rule.exists, moved, False)
+    follow_pulls(view, duties, state.split, level, epsilon, rule.exists, moved, i)
     choose(view, duties, state.split, level, epsilon, rule.exists)
 
 
@@ -283,7 +290,7 @@ def advance(state: State, tally: Tally, rule: AdaptiveRule, room: Room, hint: In
     looks = 1
     while looks > 0:  # a second look, at everyone, once scouting is over; `look` is compiled once
         looks -= 1
-        look(state, rule, everyone, decided)
+        look(state, rule, everyone, -1 if decided else hint[1])
         if state.phase[0] == SCOUTING and state.seen.least[0] >= _SCOUTED:
             state.phase[0] = PROVING
             share_out(state.split, state.seen, room, rule.exists)
@@ -340,7 +347,7 @@ def take_arm(state: State, tally: Tally, rule: AdaptiveRule, i: int, j: int) -> 
 def list_live(view: View, status: Ints) -> None:
     """List the groups that are not rejected."""
     view.lives[0] = 0
-    view.stirred[0] = True
+    forget_lists(view)
     for i in range(len(status)):
         if status[i] == REJECTED:
             view.open[i] = False
@@ -397,14 +404,17 @@ def prove(state: State, rule: AdaptiveRule, room: Room, first: int, last: int) -
 
 
 @borrowing
-def look(state: State, rule: AdaptiveRule, everyone: bool, decided: bool) -> None:
-    """Rescore the pairs of every group with new pulls, or of everyone, and choose what to pull."""
+def look(state: State, rule: AdaptiveRule, everyone: bool, mover: int) -> None:
+    """Rescore the pairs of every group with new pulls, or of everyone, and choose what to pull.
+
+    The mover is the only group with new pulls if nothing was decided, else -1.
+    """
     duties, split, view = state.duties, state.split, state.seen
     level, epsilon = rule.levels.level, rule.levels.epsilon
     if everyone:
         renew_choices(view, duties, split, level, epsilon, rule.exists)
     else:
-        follow_pulls(view, duties, split, level, epsilon, rule.exists, state.moved, decided)
+        follow_pulls(view, duties, split, level, epsilon, rule.exists, state.moved, mover)
     choose(view, duties, split, level, epsilon, rule.exists)
 
 

@@ -46,6 +46,8 @@ class View(NamedTuple):
     lives: Ints  # [1]           how many they are
     fewest: Floats  # [N]        the least pulls of an arm of i
     fewest_at: Ints  # [N]       that arm
+    poorest: Ints  # [1]         the group with the least of these that is not rejected; -1: unknown
+    poor: Floats  # [1]          its least
     all: Floats  # [2]           pulls of all arms, and how many arms there are
     counts: Floats  # [N, K]     pulls
     mean: Floats  # [N, K, D]
@@ -63,7 +65,10 @@ class View(NamedTuple):
     below: Ints  # [N]           a group, not rejected, whose U are above those of i; -1 without one
     tops: Ints  # [N]            the groups, not rejected, without one, in order
     top: Ints  # [1]             how many they are
-    risen: Bools  # [N]          whether it has just ceased to have one, for looking
+    tops_stale: Bools  # [1]     whether that list may be wrong
+    risers: Ints  # [N]          those that have just ceased to have one, for looking
+    rises: Ints  # [1]           how many they are
+    rose: Bools  # [N]           whether a U has risen since the hopes of i were taken up
     led_by: Ints  # [N]          a group, not rejected, with a positive margin over i; or -1
     most_hope: Floats  # [N]     largest hope of dominating i of a group that is not rejected
     next_hope: Floats  # [N]     no other one has more
@@ -79,6 +84,10 @@ class View(NamedTuple):
     rival: Ints  # [N]           who is to reject i; -1 before the next look
     fall: Floats  # [N]          least score of rejecting i by that one
     blow: Ints  # [N, 2]         its (k, d)
+    need: Floats  # [N]          the least score of what i needs; infinite if it is decided
+    dirty: Bools  # [N]          whether that may have changed
+    dirts: Ints  # [N]           those for which it may
+    dirt: Ints  # [1]            how many they are; -1: all groups
     pick: Ints  # [6]            the duel (a, m, b, k, d) with the least score; a = -1 without one;
     #                            and the arm to pull when m is due
     least: Floats  # [1]         its score
@@ -127,6 +136,8 @@ def make_view(cost: Floats, bend: Floats, arms: int, units: bool) -> View:
         lives=np.full(1, N, np.int64),
         fewest=np.zeros(N),
         fewest_at=np.zeros(N, np.int64),
+        poorest=np.full(1, -1, np.int64),
+        poor=np.zeros(1),
         all=np.array([0.0, float(arms)]),
         counts=np.zeros((N, K)),
         mean=np.zeros((N, K, D)),
@@ -144,7 +155,10 @@ def make_view(cost: Floats, bend: Floats, arms: int, units: bool) -> View:
         below=np.full(N, -1, np.int64),
         tops=np.arange(N),
         top=np.full(1, N, np.int64),
-        risen=np.zeros(N, np.bool_),
+        tops_stale=np.ones(1, np.bool_),
+        risers=np.zeros(N, np.int64),
+        rises=np.zeros(1, np.int64),
+        rose=np.ones(N, np.bool_),
         led_by=np.full(N, -1, np.int64),
         most_hope=np.zeros(N),
         next_hope=np.zeros(N),
@@ -160,6 +174,10 @@ def make_view(cost: Floats, bend: Floats, arms: int, units: bool) -> View:
         rival=np.full(N, -1, np.int64),
         fall=np.zeros(N),
         blow=np.zeros((N, 2), np.int64),
+        need=np.full(N, np.inf),
+        dirty=np.zeros(N, np.bool_),
+        dirts=np.zeros(N, np.int64),
+        dirt=np.full(1, -1, np.int64),
         pick=np.full(6, -1, np.int64),
         least=np.zeros(1),
     )

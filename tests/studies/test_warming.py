@@ -69,3 +69,30 @@ def test_every_kind_of_study_can_be_cut(noise: Any, items: Any) -> None:
     small = warming.cut(study.spec)
     assert small.problem.shape.sizes == (1, 3) and small.algorithm == study.spec.algorithm
     assert warming.StudySpec.from_json(small.to_json()) == small
+
+
+def test_a_large_study_that_steps_by_turns_waits_for_its_kernels(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    states: dict[str, warming.State] = {}
+    asked: list[str] = []
+
+    def ready(key: str) -> bool:
+        asked.append(key)
+        return states.setdefault(key, "compiling") == "ready"
+
+    monkeypatch.setattr(warming, "_states", states)
+    monkeypatch.setattr(runner, "is_ready", ready)
+    monkeypatch.setattr(runner, "LARGE", 3)
+    monkeypatch.setattr(runner, "LONG_LIVED", 2)
+    problem = bg.Problem({"A": ["a", "b"], "B": ["c"]}, DIMS, bg.SubGaussian(1.0))
+    study = bg.create_study("large", problem, bg.ParetoGroups(0.1), 0.05, "memory", algorithm="te")
+    study.turns = 1
+    first = study.ask(3)
+    study.tell(first[0], [0.0, 0.0])
+    assert not asked  # a process that tells once must not compile
+    study.tell_many([(ticket, [0.0, 0.0]) for ticket in first[1:]])
+    assert asked and study.ask(3) == [] and study.status(forecast=False).state == "running"
+    states[asked[0]] = "failed"  # plain Python goes on then
+    assert len(study.ask(3)) == 3
+    bg.delete_study("large", "memory")

@@ -96,7 +96,8 @@ def command(
     screen = output.console()
     _introduce(screen, spec, instance, questions)
     _watch(screen, questions, steps, runs)
-    files, missing = _write(out, questions)
+    with screen.status("drawing the plot"):  # importing what draws takes seconds
+        files, missing = _write(out, questions)
     _conclude(screen, questions, files, missing, time.perf_counter() - start)
 
 

@@ -20,6 +20,7 @@ import hashlib
 import importlib
 import os
 import sys
+import threading
 import types
 import warnings
 from collections.abc import Callable, Iterator
@@ -30,6 +31,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 _announce: Callable[[str], None] | None = None
+_importing = threading.Lock()  # numba fails if two threads import it for the first time at once
 
 
 def on_compile(callback: Callable[[str], None] | None) -> None:
@@ -113,9 +115,10 @@ class Kernel(Generic[P, T]):
 @functools.cache
 def backend() -> Any:
     """Return the module that makes dispatchers, after teaching numba what a kernel is."""
-    from numba.extending import typeof_impl
+    with _importing:
+        from numba.extending import typeof_impl
 
-    from bestgroup.compile.records import Primitive
+        from bestgroup.compile.records import Primitive
 
     for kind in (Kernel, Primitive):
         typeof_impl.register(kind, lambda item, _: item.numba_type)

@@ -26,7 +26,7 @@ from bestgroup.studies.roster import Change
 from bestgroup.studies.spec import StudySpec
 from bestgroup.studies.storage.base import Session
 from bestgroup.studies.storage.records import Block, Entry, Head, Slot, Tell
-from bestgroup.studies.warming import is_ready, key_of
+from bestgroup.studies.warming import is_coming, is_ready, key_of
 
 CHUNK = 20_000  # blocks read at a time
 SNAPSHOT_AFTER = 0.05  # seconds of stepping that a later process must not repeat
@@ -34,6 +34,8 @@ FEW = 1000  # blocks that are read inside somebody's transaction
 QUICK = 0.005  # seconds for a plan that is completed inside somebody's transaction
 COMPILE_AFTER = 5.0  # seconds of plain Python beyond which compiling pays
 WARM_AFTER = 1.0  # seconds of plain Python after which another process compiles
+LARGE = 300  # arms: a step of plain Python may take a good part of a second
+LONG_LIVED = 64  # tells after which a process is thought to stay, so that compiling pays
 
 
 class Runner:
@@ -48,6 +50,7 @@ class Runner:
         self._compiled, self._plain = False, 0.0  # and the seconds of plain Python so far
         self._pace = 0.0  # seconds that a plan has taken of late
         self._begun = False  # with what was told before the last change of arms
+        self._tells = 0  # in this process
 
     def for_spec(self, spec: StudySpec) -> Runner:
         """Return a runner for other arms, which steps as this one does."""
@@ -175,10 +178,32 @@ class Runner:
                 return
         self._put(session, live)
 
+    def expect(self, tells: int) -> None:
+        """Have the kernels of many arms compiled before the first step, in a process that stays."""
+        soon = self._tells < LONG_LIVED <= self._tells + tells
+        if soon and not self._compiled and self._is_large():
+            is_ready(self._kernels)
+        self._tells += tells
+
+    def _is_large(self) -> bool:
+        return self.spec.problem.shape.total >= LARGE
+
+    def should_wait(self) -> bool:
+        """Return whether compiled kernels are on their way for steps that take long without them."""
+        return not self._compiled and self._is_large() and is_coming(self._kernels)
+
     def is_quick(self, session: Session) -> bool:
         """Return whether a plan is completed so soon that others may wait for it."""
+        if self.should_wait():
+            return False
         unread = session.head.blocks - (0 if self._live is None else self._seen)
         return unread <= FEW and self._pace < QUICK
+
+    def keep_up(self, session: Session) -> None:
+        """Read what was told of a long plan now and then, so that its end does not wait for it."""
+        unread = session.head.blocks - (0 if self._live is None else self._seen)
+        if FEW // 4 <= unread <= FEW:
+            self.sync(session)
 
     def step_ahead(self, seconds: float) -> None:
         """Step for about so long beyond what is stored: nobody has to wait for that."""
@@ -237,7 +262,8 @@ class Runner:
         self, live: LiveSession, most: int | None = None, seconds: float | None = None
     ) -> None:
         """Step as far as the log allows, at most so often and for about so long."""
-        if not self._compiled and self._plain > WARM_AFTER and is_ready(self._kernels):
+        long = self._plain > WARM_AFTER or (self._tells >= LONG_LIVED and self._is_large())
+        if not self._compiled and long and is_ready(self._kernels):
             self.compile()
         begun, steps, portion = time.perf_counter(), 0, 4
         while most is None or steps < most:

@@ -607,6 +607,7 @@ class Study:
 
     def _record(self, tells: Sequence[Tell]) -> int:
         self._check_runs()
+        self._runner.expect(len(tells))
 
         def work(session: Session) -> tuple[int, bool]:
             if getattr(self.problem.noise, "difference", None) is not None:
@@ -616,6 +617,7 @@ class Study:
                 if self._runner.is_quick(session):
                     self._runner.move(session, seconds=A_MOMENT)
                 return fresh, _is_stalled(session)
+            self._runner.keep_up(session)
             return fresh, False
 
         try:
@@ -657,6 +659,9 @@ class Study:
                 self._write(lambda session: self._runner.settle(session))
                 return True
 
+        # Whoever steps by turns answers others meanwhile, and can come back for it.
+        if self.turns is not None and self._runner.should_wait():
+            return False
         done = 0
         while done != self.turns and turn(min(A_TURN * 2**done, LONGEST_TURN)):
             done += 1

@@ -4,6 +4,9 @@ Plain Python steps a study from its first pull. Once that has taken a while, a p
 compiles what the study's algorithm needs (`python -m bestgroup.studies.warming`) and leaves it in the
 cache on disk, from where a thread of this process loads it; then the study goes on with compiled
 kernels. Both forms give the same bits, so only the clock can tell when that happens.
+With hundreds of arms a plain step may take a second: then a process that tells again and again has
+them compiled from the start, and a study that steps by turns (`Study.turns`, as a server's does)
+waits for them, handing out nothing, rather than let anybody wait in a call.
 
 What is compiled depends on the types of the arguments, not on the size of a problem. So process and
 thread run the algorithm for a few plans on the study's problem cut down to its first groups and arms.
@@ -60,6 +63,11 @@ def is_ready(key: str) -> bool:
             _states[key] = "compiling"
             threading.Thread(target=_prepare, args=(key,), name="compiling", daemon=True).start()
         return _states[key] == "ready"
+
+
+def is_coming(key: str) -> bool:
+    """Return whether the kernels of a key are being compiled."""
+    return _states.get(key) == "compiling"
 
 
 def _prepare(key: str) -> None:

@@ -26,6 +26,7 @@ from bestgroup.proof.intervals import (
     sqrt,
     widen,
 )
+from bestgroup.proof.noise import RANGED, TWO_VALUED
 from bestgroup.proof.normal_pairs import psi_and_slope
 
 CASH = interval(1) / 100
@@ -339,7 +340,7 @@ def hull_of(arm: Values) -> list[tuple[float, float]]:
     K meet in one corner.
     """
     ends = _cell_ends(arm)
-    exact = arm.kind == "bounded" and len(arm.values) <= _SHORT
+    exact = arm.kind in RANGED - TWO_VALUED and len(arm.values) <= _SHORT
     data = [arm.products(x) if exact else arm.logs(interval(x)) for x in ends]
     corners: list[tuple[float, float]] = []
     for k in range(len(ends) - 1):

@@ -15,9 +15,10 @@ count for them.
 
 **Weak points.** The first pulls serve to fix what the proofs use and prove nothing: on easy
 problems that is a good part of the run. Several undecided groups with close estimates are served
-one after the other, so a plan of many pulls is spent less well than single ones. A step costs of
-the order of N K D, since an arm that was pulled is compared with all groups, and what is recorded of
-pairs of groups takes of the order of N^2 K D numbers: a gigabyte for 2,000 groups.
+one after the other, so a plan of many pulls is spent less well than single ones. A step for
+Pareto groups passes a few times over all groups, a nanosecond or two each, though it compares arms
+only where a test can be due. What is recorded of pairs of groups takes memory where a test was made,
+in pages; where all pairs come to be tested that is of the order of N^2 K D numbers.
 """
 
 from __future__ import annotations

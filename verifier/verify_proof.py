@@ -31,8 +31,6 @@ TWO_ARMS = {"normal": (["subgaussian"], [[32, 256, 2048, 16384, 131072]]),
             "symmetric": (["gaussian"], [[0.125, 0.5, 0.03125, 0.0078125, 2]])}
 SEVERAL = ([w / 12 for w in (1, 3, 3, 3, 1, 1)],
            [w / 300 for w in (40, 60, 60, 60, 40, 20, 10, 5, 3, 2)])  # normal parts, bets
-LEADERS = {"leaders": lambda l: F(1, (l + 1) * (l + 2)),  # shares of delta
-           "early leaders": lambda l: F(3, 4) if l == 0 else F(1, 4 * l * (l + 1))}
 REAL = {"boxes": [5], "pairs": [9], "selections": [4, 5, 6]}  # numbers of a claim, not whole
 ITEMS = {"largest": 32, "ratio": 2, "main": 12, "cap": 0.98, "plug": 0.7, "fixed_at": 0}
 BETS = [(1 / 15, 2.0**k) for k in (-8, -7, -6, -5, -4, -3, -2, -1, -0.5, 0, 0.5, 1, 1.5, 2, 3)]
@@ -738,7 +736,7 @@ def check_leaders(proof, behind):
     for l, (i, arms, *counts) in enumerate(proof.method["leaders"]):
         good = len(arms) == proof.D and 0 <= min(arms) <= max(arms) < proof.sizes[i]
         need(good, "parameters", "a leader has an arm for each dim")
-        if proof.method["budget"] not in LEADERS:
+        if proof.method["budget"] != "leaders":
             continue
         need(all(type(n) is int and n >= m for own, least in zip(counts[0], last)
                  for n, m in zip(own, least)), "parameters", "leaders are not one after the other")
@@ -758,13 +756,13 @@ def selections(proof, bar):
     ranges, union = all(n.kind in RANGE for n in proof.noise), method["budget"] == "union"
     kinds, top = {n.kind for n in proof.noise}, proof.goal == "top"
     good = not proof.pareto and proof.plain and proof.independent and "gaussian" not in kinds
-    budgets = ("equal", "scouted") if top else ("union", *LEADERS)
+    budgets = ("equal", "scouted") if top else ("union", "leaders")
     good = good and (union or top or ranges or kinds == {"subgaussian"})
     need(good and method["budget"] in budgets, "format", "no proof for this problem")
     name = ("normal and bets" if union else "bets") if ranges and not top else "normal"
     bounds = Bounds(proof, method["boxes"]) if top and kinds != {"subgaussian"} else None
     share_of = top_shares(proof, 1 if bounds is None else 2) if top else lambda l, k: (
-        F(1, everyone) if union else LEADERS[method["budget"]](l))
+        F(1, everyone if union else (l + 1) * (l + 2)))
     need(method["process"] == {"name": name, "fixed_at": 0}, "parameters", "another process")
     costs = costs_of(proof)
     mean = math.exp(sum(map(log, costs.values())) / proof.A)

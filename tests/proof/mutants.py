@@ -129,7 +129,7 @@ def change_order_of_items(draw, document, rows):
 
 
 WORDS = {
-    "budget": ["fixed", "as they came", "scouted", "union", "leaders", "early leaders", "equal"],
+    "budget": ["fixed", "as they came", "scouted", "union", "leaders", "equal"],
     "target": ["pool", "population"],
     "ordered_by": ["digest", "given"],
     "kind": ["boxes", "pairs", "items", "pool", "selections"],

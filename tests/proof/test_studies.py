@@ -8,7 +8,6 @@ from cases import proof_of
 from test_accepted import accepted
 
 import bestgroup as bg
-from bestgroup.algorithms.registry import pinned
 
 MEANS = {
     "A": [(1.0, 1.0), (0.6, 0.4)],
@@ -116,13 +115,7 @@ def test_the_best_group_by_several_arms(goal, noise, seed, tmp_path):
     way = "min" if seed == 1 else "max"
     found = solved(goal, "adaptive", noise, seed, {"u": "max", "v": way}, scale=0.5)
     document = checked(found, tmp_path)
-    method = document["method"]
-    assert (method["kind"], method["budget"]) == ("selections", "early leaders")
-
-
-def test_the_best_group_by_version_3(tmp_path):
-    found = solved(BEST, pinned("adaptive", 3, {}), bg.SubGaussian(0.5), 0, scale=0.5)
-    assert checked(found, tmp_path)["method"]["budget"] == "leaders"
+    assert (document["method"]["kind"], document["method"]["budget"]) == ("selections", "leaders")
 
 
 @pytest.mark.parametrize(

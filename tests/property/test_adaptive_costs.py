@@ -7,9 +7,7 @@ import numpy as np
 import pytest
 
 import bestgroup as bg
-from bestgroup.algorithms.adaptive.algorithm import Adaptive
 from bestgroup.algorithms.adaptive.best.costs import best_for_price
-from bestgroup.algorithms.registry import pinned
 from bestgroup.drivers.exact.driver import run_once
 from bestgroup.inference.tally import empty_tally
 
@@ -31,8 +29,7 @@ GOALS = {
 }
 # Pulls in all and a digest of the counts of two runs, recorded before costs steered anything but
 # the split of pulls within a pair: goal, instance, batch. The one of A for Pareto groups is from when
-# the floor of pulls became a share of the average. The version of then goes on with studies that it
-# began.
+# the floor of pulls became a share of the average.
 RECORDED = {
     ("pareto", "B", "0.01"): [(1086, "311ee0582a"), (1132, "1f14d53d63")],
     ("pareto", "B", "1"): [(1085, "2b13490074"), (1127, "baca1c77d9")],
@@ -47,14 +44,15 @@ RECORDED = {
 }
 
 
-def counts_of(goal, name, kind, run, costs=None, version=Adaptive.version):
+def counts_of(goal, name, kind, run, costs=None):
     instance = INSTANCES[name]
     arms, batch = ("arbitrary", 0.05) if kind == "boxes" else ("independent", json.loads(kind))
     setting = bg.Setting(
         instance.shape, GOALS[goal, name], bg.SubGaussian(1.0, arms=arms), 0.05, costs
     )
-    algorithm = pinned("adaptive", version, {"batch": batch})
-    return run_once(instance, setting, algorithm, (7, run), 10**8).counts
+    return run_once(
+        instance, setting, bg.algorithm("adaptive", batch=batch), (7, run), 10**8
+    ).counts
 
 
 def table(name, rng):
@@ -67,7 +65,7 @@ def test_equal_costs_change_nothing(case):
     sizes = INSTANCES[case[1]].shape.sizes
     for run, (pulls, digest) in enumerate(RECORDED[case]):
         costs = tuple((7.0,) * size for size in sizes) if run == 1 else None
-        counts = counts_of(case[0], case[1], case[2], run, costs, version=3).tolist()
+        counts = counts_of(case[0], case[1], case[2], run, costs).tolist()
         assert sum(map(sum, counts)) == pulls
         assert hashlib.sha256(json.dumps(counts).encode()).hexdigest()[:10] == digest
 

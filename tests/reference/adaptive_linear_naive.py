@@ -157,7 +157,7 @@ class Naive:
 
     def level(self) -> float:
         m = max(1, self.m)
-        return math.log((4 / 3 if m == 1 else 4 * m * (m - 1)) / self.delta)
+        return math.log(m * (m + 1) / self.delta)
 
     # ---- looks
 
@@ -216,7 +216,7 @@ class Naive:
 
     def is_time(self, means, worth, front: int, lead: Selection, ease: float, total: int) -> bool:
         if self.m == 0:
-            return ease >= 4 or (ease >= 1.5 and total >= 30 * sum(self.sizes))
+            return ease >= 6 or (ease >= 2.5 and total >= 30 * sum(self.sizes))
         if front != self.leader and ease <= -2 and total >= 1.25 * self.since:
             return True
         if total < 2 * self.since:

@@ -37,7 +37,6 @@ from bestgroup.proof.build import Asked, document, noise_entry
 from bestgroup.proof.build_scouted import costs_entry, fed_session
 from bestgroup.proof.noise import RANGED
 from bestgroup.proof.selection_evidence import BY_BETS, NORMAL
-from bestgroup.proof.selections import leader_share
 
 _ROOM = 1e-3  # that a tilt aims at beyond its level
 _SAFE = 1e-8  # of a total that is taken for enough
@@ -98,8 +97,7 @@ def study_selections(asked: Asked, algorithm: Algorithm, setting: Setting) -> di
             own = [counts[i][j] for j in state.lead.tolist()]
             events.append(Event(len(named) - 1, k, own, counts[k]))
         out = state.out.copy()
-    budget = "early leaders" if session.rule.early else "leaders"
-    return _document(asked, budget, named, events, costs_entry(setting))
+    return _document(asked, "leaders", named, events, costs_entry(setting))
 
 
 def _document(
@@ -112,12 +110,16 @@ def _document(
     D = asked.problem.shape.dims
     kinds = {entry["kind"] for entry in noise_entry(asked.problem.noise, D)["dims"]}
     ranges = kinds <= RANGED
-    names = {(True, True): "normal and bets", (True, False): "bets"}
+    names = {
+        (False, "union"): "normal",
+        (True, "union"): "normal and bets",
+        (True, "leaders"): "bets",
+    }
     method: dict[str, Any] = {
         "kind": "selections",
         "budget": budget,
-        "process": {"name": names.get((ranges, budget == "union"), "normal"), "fixed_at": 0},
-        "leaders": [[n.group, n.arms, *([n.counts] if budget != "union" else [])] for n in named],
+        "process": {"name": names.get((ranges, budget), "normal"), "fixed_at": 0},
+        "leaders": [[n.group, n.arms, *([n.counts] if budget == "leaders" else [])] for n in named],
         "moments": [[e.leader, e.rival, e.own, e.other] for e in events],
     }
     if costs is not None:
@@ -125,8 +127,8 @@ def _document(
     pairs = sum(float(size) ** D for size in asked.problem.shape.sizes) * (2 if ranges else 1)
     claims: list[list[Any]] = []
     for number, event in enumerate(events):
-        share = 1.0 / pairs if budget == "union" else leader_share(budget, event.leader)
-        level = -math.log(share * asked.delta)
+        m = event.leader + 1
+        level = math.log((pairs if budget == "union" else m * (m + 1)) / asked.delta)
         slacks = _slacks(asked, budget, event.rival)
         claims += claims_for(asked, method, named[event.leader], event, number, level, slacks)
     return document(asked, method, claims)

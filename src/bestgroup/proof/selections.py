@@ -45,7 +45,6 @@ from bestgroup.proof.selection_evidence import (
 )
 
 _NEAR = Fraction(1, 10**9)  # of the largest worth: what rounding may do to a comparison of means
-LEADERS = "leaders", "early leaders"  # budgets: each leader that was named has a share
 
 
 def check(proof: Proof, rows: Observations, tick: Tick) -> Status:
@@ -193,21 +192,14 @@ def level_of(proof: Proof, leader: int) -> Interval:
     if proof.method["budget"] == "union":
         pairs = sum(size**proof.D for size in proof.sizes)
         return log(interval((2 if has_ranges(proof) else 1) * pairs / proof.delta))
-    return log(interval(1 / (leader_share(proof.method["budget"], leader) * proof.delta)))
-
-
-def leader_share(budget: str, leader: int) -> Fraction:
-    """Return the share of delta of a leader, by its number from 0; the shares sum to 1."""
-    if budget == "leaders":
-        return Fraction(1, (leader + 1) * (leader + 2))
-    return Fraction(3, 4) if leader == 0 else Fraction(1, 4 * leader * (leader + 1))
+    return log(interval((leader + 1) * (leader + 2) / proof.delta))
 
 
 def _leaders(proof: Proof) -> list[Leader]:
     found, budget = [], proof.method["budget"]
-    known = ("equal", "scouted") if proof.goal == "top" else ("union", *LEADERS)
+    known = ("equal", "scouted") if proof.goal == "top" else ("union", "leaders")
     if budget not in known:
-        raise ValueError(f"the budget must be one of {', '.join(known)}")
+        raise ValueError(f"the budget must be {known[0]} or {known[1]}")
     starts = _counts(proof, proof.method["before"]) if budget == "scouted" else None
     for given in proof.method["leaders"]:
         i, arms = given[0], given[1]
@@ -216,7 +208,7 @@ def _leaders(proof: Proof) -> list[Leader]:
         if len(arms) != len(given[1]):
             raise ValueError("a leader has an arm for each dim")
         before = [0] * proof.sizes[i] if starts is None else starts[i]
-        if budget in LEADERS:
+        if budget == "leaders":
             counts = _counts(proof, given[2])
             if min(min(part) for part in counts) < 1:
                 raise ValueError("every arm has a value when a leader is named")

@@ -98,7 +98,7 @@ def assumptions_of(proof: Proof) -> list[str]:
     words += ONE_ARM if kind == "boxes" and "sums" not in proof.method else ALL_ARMS
     if proof.method.get("budget") == "scouted":
         words.append(SCOUTED if kind == "pairs" else SHARED_OUT)
-    if proof.method.get("budget") in ("leaders", "early leaders"):
+    if proof.method.get("budget") == "leaders":
         words += [NAMED, PRICED] if "costs" in proof.method else [NAMED]
     fixed = {"as they came": AS_THEY_CAME, "room": ROOM}.get(proof.method.get("budget", ""), FIXED)
     return [*words, fixed, *([] if proof.plain else [MEASURED]), *ROWS]

@@ -49,11 +49,10 @@ class Adaptive(Algorithm):
     batch: int | float = 0.01
 
     name: ClassVar[str] = "adaptive"
-    version: ClassVar[int] = 4
+    version: ClassVar[int] = 3
     goals: ClassVar[tuple[type, ...]] = (ParetoGroups, BestGroup, TopGroups, WeightMap)
     by_boxes: ClassVar[bool] = False
     fixed_bets: ClassVar[bool] = False  # on shared items
-    even_leaders: ClassVar[bool] = False  # for the best group
     reads_values: ClassVar[bool] = True
     takes_items: ClassVar[bool] = True
     takes_late_arms: ClassVar[bool] = True
@@ -157,19 +156,11 @@ class Adaptive(Algorithm):
             return AdaptivePareto(self.batch, self.by_boxes)
         from bestgroup.algorithms.adaptive.best.algorithm import AdaptiveLinear
 
-        return AdaptiveLinear(self.batch, self.by_boxes, self.even_leaders)
+        return AdaptiveLinear(self.batch, self.by_boxes)
 
 
 @dataclass(frozen=True)
-class AdaptiveByEvenLeaders(Adaptive):
-    """Version 3, for studies that it began: the first leader of the best group has half of delta."""
-
-    version: ClassVar[int] = 3
-    even_leaders: ClassVar[bool] = True
-
-
-@dataclass(frozen=True)
-class AdaptiveByFixedBets(AdaptiveByEvenLeaders):
+class AdaptiveByFixedBets(Adaptive):
     """Version 2, for studies that it began: fixed bets, and a union over leaders, on shared items."""
 
     version: ClassVar[int] = 2

@@ -20,9 +20,8 @@ Z_m(k, s') is the log of sum_q p_q inf E_q, p a fixed prior, each infimum over a
 
     L_{s_m}(i_m) + epsilon ||w||_1 <= L_{s'}(k).                                              (H)
 
-Group k is out once Z_m(k, s') >= log(1 / (delta u_m)) for every s', at any time after tau_m and
-before tau_{m+1}; u_1 = 3 / 4 and u_m = 1 / (4 m (m - 1)) for m > 1, or u_m = 1 / (m (m + 1)) if
-`even`: both sum to 1. For epsilon = 0 it stays out; for epsilon > 0 all groups come back when the
+Group k is out once Z_m(k, s') >= log(m (m + 1) / delta) for every s', at any time after tau_m and
+before tau_{m+1}. For epsilon = 0 it stays out; for epsilon > 0 all groups come back when the
 leader's group changes. The run ends when all groups but the leader are out, and answers it.
 
 **Theorem.** The answer is wrong with probability at most delta, whatever rule chooses the pulls and
@@ -36,15 +35,15 @@ over q of p_q times the factors of k* alone, which do not depend on the leader; 
 leader's factors come in, at 1; if i_m is not in B it stays from tau_m on what it is. A pull
 multiplies at most one factor of E_q, and that by a mixture of exp(eta Y - eta^2 / 2) whose weights
 are known before the pull and where Y is sub-Gaussian with mean 0 and scale 1 given the past. So M_m
-is a nonnegative supermartingale that starts at 1, and so is W = sum_m u_m M_m. By Ville's
+is a nonnegative supermartingale that starts at 1, and so is W = sum_m M_m / (m (m + 1)). By Ville's
 inequality W ever reaches 1 / delta with probability at most delta.
 Let the answer i be wrong: R_i . w + epsilon ||w||_1 < R_{k*} . w. Then i != k*, so k* is out. The
 leader i_m that eliminated it is in B: for epsilon = 0 every group but k* is, and for epsilon > 0 it is
-i itself, as nothing has come back since. At that time M_m >= 1 / (delta u_m) and W >= 1 / delta. QED
+i itself, as nothing has come back since. At that time M_m >= m (m + 1) / delta and W >= 1 / delta. QED
 
 No union is paid over groups, over the selections of k or over those of the leader: k* and s* are
 fixed, and the leader is predictable. The price is that the leader's own pulls before tau_m do not
-count, and log(1 / u_m).
+count, and log(m (m + 1)).
 
 **Large groups.** "For every s'" is proven by branch and bound (`evalues.prove`) with a bound that
 costs 2^D K terms whatever K^D is (`evalues.search`); where it fails, sampling goes on.
@@ -277,7 +276,6 @@ class AdaptiveLinear(Algorithm):
 
     batch: int | float = 0.01
     by_boxes: bool = False  # where the noise model knows no scale, as version 1 did
-    even: bool = False  # leaders have the shares 1 / (m (m + 1)) of delta, as up to version 3
 
     name: ClassVar[str] = "adaptive"
     reads_values: ClassVar[bool] = True
@@ -331,7 +329,6 @@ class AdaptiveLinear(Algorithm):
             independent=independent,
             heft=weights * box.scale,
             box=box._replace(alpha=alpha),
-            early=not self.even,
         )
 
     def init(self, rule: LinearRule) -> State:

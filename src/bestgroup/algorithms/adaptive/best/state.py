@@ -38,7 +38,6 @@ class LinearRule(NamedTuple):
     independent: bool  # the dims of a pull
     heft: Floats  # [D]         for bets: w^d times the range
     box: BoxRule  # how boxes are computed, or what is kept of values
-    early: bool = True  # most of delta is for the first leader
 
 
 class State(NamedTuple):

@@ -34,9 +34,11 @@ _ROUNDING = 1e-6  # far more than floating point could add to the evidence
 _NEAR = 1.1  # pooling three precisions adds at most log 3: below level - _NEAR no proof is tried
 
 # When a leader is named; none of these touches the guarantee.
-# The first: gap^2 / (2 V) of this, with so many pulls an arm on average, or of that; ...
-_SETTLED, _SEEN, _SURE = 1.5, 30, 4.0
-_SETTLED_LATE, _SURE_LATE = 2.5, 6.0  # ... with bets, and where the first leader has half of delta
+_SETTLED, _SEEN = (
+    2.5,
+    30,
+)  # the first: gap^2 / (2 V) of this, with so many pulls an arm on average, ...
+_SURE = 6.0  # ... or of this
 _AGAIN = 2  # the next: when the pulls have grown so many times since the last, ...
 _WRONG, _SOON = -2.0, 1.25  # ... or so many times, when the last is behind by gap^2 / (2 V) of this
 
@@ -45,13 +47,10 @@ _RARELY, _OFTEN = 0.02, 0.0025  # the pulls grow by a share between these from c
 
 @borrowing
 def level_of(state: State, rule: LinearRule) -> float:
-    """Return log(1 / (delta u_m)), the level of the leader, or of the first one before it is named."""
+    """Return log(m (m + 1) / delta), the level of the leader, or of the first one before it is named."""
+    # 1 / (m (m + 1)) sums to 1 over m: the theorem spends delta on leaders in this way.
     m = max(1, state.named[0])
-    # The shares u sum to 1 over m: the theorem spends delta on leaders in this way.
-    if not rule.early:
-        return math.log(m * (m + 1) / rule.delta)
-    # Four runs of five end with their first leader.
-    return math.log((4.0 / 3.0 if m == 1 else 4.0 * m * (m - 1)) / rule.delta)
+    return math.log(m * (m + 1) / rule.delta)
 
 
 @borrowing
@@ -211,9 +210,7 @@ def is_time(
     if state.named[0] == 0:
         # A first leader that turns out wrong costs its pulls; waiting costs pulls that do not
         # count.
-        soon = rule.early and not rule.bets
-        sure, settled = (_SURE, _SETTLED) if soon else (_SURE_LATE, _SETTLED_LATE)
-        return ease >= sure or (ease >= settled and total >= _SEEN * number_of_arms(rule))
+        return ease >= _SURE or (ease >= _SETTLED and total >= _SEEN * number_of_arms(rule))
     # The leader is clearly behind: it can prove nothing, so its pulls are lost anyway.
     if front != w and ease <= _WRONG and total >= _SOON * state.since[0]:
         return True

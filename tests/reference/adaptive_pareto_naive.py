@@ -36,6 +36,9 @@ class Naive:
     batch: int | float
     boxes: bool
     keep: Any = None  # the statistics that evidence keeps, where no scale is known
+    values: Any = (
+        None  # then also (i, j, first, stop) -> rewards, which sums give only up to rounding
+    )
     n: dict[Arm, int] = field(default_factory=dict)
     base: dict[Arm, int] = field(default_factory=dict)  # pulls in scouting
     phase: str = "first"
@@ -200,8 +203,7 @@ class Naive:
         number = self.n[arm] + k
         for d in self.dims:
             if self.extra:
-                before = self.sums[number - 2][i][j][d] if number > 1 else 0.0
-                value = self.sums[number - 1][i][j][d] - before
+                value = float(self.values(i, j, number - 1, number)[0][d])
                 absorb(self.keep, self.extra[i, j, d], float(number), value, d)
 
     def later_mean(self, i: int, j: int, d: int) -> float:

@@ -279,8 +279,8 @@ def count_fewest(view: View, exists: Bools, i: int) -> None:
 
 
 @borrowing
-def poorest_group(view: View) -> tuple[int, float]:
-    """Return the group, not rejected, with the least pulls of an arm, and how many they are.
+def note_poorest(view: View) -> None:
+    """Note the group, not rejected, with the least pulls of an arm.
 
     Pulls only become more: it stays the same one until it is pulled, or rejected.
     """
@@ -292,7 +292,6 @@ def poorest_group(view: View) -> tuple[int, float]:
             if view.fewest[i] < least:
                 least, group = view.fewest[i], i
         view.poorest[0], view.poor[0] = group, least
-    return int(group), float(view.poor[0])
 
 
 @borrowing
@@ -303,7 +302,7 @@ def arm_to_pull(view: View) -> tuple[int, int, float]:
     stays wrong for long: an arm with unlucky first pulls, beyond its bonus, may hide the certificate
     that is easy to prove.
     """
-    group, least = poorest_group(view)
+    group, least = int(view.poorest[0]), float(view.poor[0])
     a, m, b = view.pick[0], view.pick[1], view.pick[2]
     k, scout = view.pick[3], view.pick[5]
     if a < 0 or least * view.all[1] < _FLOOR * view.all[0]:

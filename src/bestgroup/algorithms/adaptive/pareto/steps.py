@@ -37,6 +37,7 @@ from bestgroup.algorithms.adaptive.pareto.scores import (
     count_fewest,
     look_at_dim,
     look_at_fronts,
+    note_poorest,
     strength,
     strength_of_known,
 )
@@ -207,7 +208,6 @@ def look_ahead(state: State, rule: AdaptiveRule, ahead: Ahead, pulls: Ints) -> N
         i, j, _ = arm_to_pull(view)
         pulls[i, j] += 1
     copy_groups(kept, view)
-    forget_lists(view)
 
 
 @borrowing
@@ -232,6 +232,7 @@ def pretend_pull(state: State, rule: AdaptiveRule, moved: Bools, i: int, j: int)
         moved[g] = g == i
     follow_pulls(view, duties, state.split, level, epsilon, rule.exists, moved, i)
     choose(view, duties, state.split, level, epsilon, rule.exists)
+    note_poorest(view)
 
 
 @kernel
@@ -296,6 +297,7 @@ def advance(state: State, tally: Tally, rule: AdaptiveRule, room: Room, hint: In
             share_out(state.split, state.seen, room, rule.exists)
             begin_ledger(state.ledger, tally, state.seen, rule.levels.box)
             looks, everyone = 1, True
+    note_poorest(state.seen)  # here, not where it is asked for: a plan changes nothing
 
 
 @borrowing

@@ -231,6 +231,22 @@ class Kept(NamedTuple):
     blow: Ints
     pick: Ints
     least: Floats
+    poorest: Ints
+    poor: Floats
+    tops: Ints
+    top: Ints
+    tops_stale: Bools
+    risers: Ints
+    rises: Ints
+    rose: Bools
+    stirred: Bools
+    fresh: Bools
+    opening: Ints
+    opens: Ints
+    need: Floats
+    dirty: Bools
+    dirts: Ints
+    dirt: Ints
 
 
 @kernel
@@ -261,6 +277,22 @@ def make_kept(view: View) -> Kept:
         view.blow.copy(),
         view.pick.copy(),
         view.least.copy(),
+        view.poorest.copy(),
+        view.poor.copy(),
+        view.tops.copy(),
+        view.top.copy(),
+        view.tops_stale.copy(),
+        view.risers.copy(),
+        view.rises.copy(),
+        view.rose.copy(),
+        view.stirred.copy(),
+        view.fresh.copy(),
+        view.opening.copy(),
+        view.opens.copy(),
+        view.need.copy(),
+        view.dirty.copy(),
+        view.dirts.copy(),
+        view.dirt.copy(),
     )
 
 
@@ -298,3 +330,19 @@ def copy_groups(source: View | Kept, target: View | Kept) -> None:
     copy_numbers(source.blow, target.blow)
     copy_numbers(source.pick, target.pick)
     copy_numbers(source.least, target.least)
+    copy_numbers(source.poorest, target.poorest)
+    copy_numbers(source.poor, target.poor)
+    copy_numbers(source.tops, target.tops)
+    copy_numbers(source.top, target.top)
+    copy_numbers(source.tops_stale, target.tops_stale)
+    copy_numbers(source.risers, target.risers)
+    copy_numbers(source.rises, target.rises)
+    copy_numbers(source.rose, target.rose)
+    copy_numbers(source.stirred, target.stirred)
+    copy_numbers(source.fresh, target.fresh)
+    copy_numbers(source.opening, target.opening)
+    copy_numbers(source.opens, target.opens)
+    copy_numbers(source.need, target.need)
+    copy_numbers(source.dirty, target.dirty)
+    copy_numbers(source.dirts, target.dirts)
+    copy_numbers(source.dirt, target.dirt)

@@ -208,7 +208,7 @@ class Engine:
         Each row has the unit, the count and the sums.
         """
         m = self.memory
-        return array(at.log(m, 0), m.logged * m.point_size).reshape(m.logged, -1).copy()
+        return array(at.log(m, 0), m.logged * m.point_size).reshape(m.logged, m.point_size).copy()
 
 
 def law_of(instance: Instance) -> tuple[Floats, Floats, bool]:

@@ -183,7 +183,7 @@ def _repeated(values: Floats, arm: str) -> Iterator[Doubt]:
     # Values on a grid repeat by chance; those that are nearly all different do not.
     if again >= 2 and singles > 0.5 * len(values) and singles > 20:
         yield Doubt(
-            f"{arm}: {again:,} of its {len(values):,} rows have come before to the last digit; was a "
-            "seed used twice?",
+            f"{arm}: {again:,} of its {len(values):,} rows have come before to the last digit, as "
+            "with a seed used twice",
             False,
         )

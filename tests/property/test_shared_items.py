@@ -216,6 +216,10 @@ def test_clusters_that_do_not_fit_are_refused():
     values, goal = table_of(20, 1), bg.ParetoGroups(0.05)
     with pytest.raises(InvalidInput, match="a cluster for each of the 20 items; got 3"):
         bg.Instance.from_table(values, GROUPS, clusters=["a", "b", "c"])
+    with pytest.raises(InvalidInput, match="not for an endless stream"):
+        bg.Instance.from_table(values, GROUPS, "stream", clusters=["a"] * 20)
+    with pytest.raises(InvalidInput, match="must be a list"):
+        bg.Instance.from_table(values, GROUPS, clusters="a" * 20)
     uneven = bg.Instance.from_table(values, GROUPS, "population", clusters=["a"] * 5 + ["b"] * 15)
     with pytest.raises(InvalidInput, match="equally large"):
         bg.simulate(uneven, goal, "adaptive", delta=0.05)

@@ -200,10 +200,9 @@ def _replay(reel: Tape, setting: Setting, algorithm: Algorithm, compiled: bool, 
     while not algorithm.is_done(state, rule):
         pulls = check_plan(plan(state, tally, rule), shape, algorithm)
         if not pulls.any() and algorithm.is_stuck(state, rule):
-            why = why_stuck(0 if setting.items is None else setting.items.count)
             raise InvalidInput(
-                f"{algorithm.name!r} is stuck after {len(rounds)} rounds: {why}; "
-                "give a larger epsilon"
+                f"{algorithm.name!r} is stuck after {len(rounds)} rounds: "
+                f"{why_stuck(setting.items)}; give a larger epsilon"
             )
         if opened is not None:
             rounds.append(_round(opened, pulls, shape))

@@ -181,8 +181,7 @@ def from_table(
     known = _names(dims, D, "dim", "dims")
     model.check_values(table.reshape(-1, D), known)
     count = len(table) if items != "stream" else None
-    labelled = None if clusters is None else tuple(str(label) for label in clusters)
-    declared = Items(count, items, clusters=labelled)
+    declared = Items(count, items, clusters=cast(Any, clusters))
     shared = declared.shared(model.reaches(D).tolist())
     _check_reach(table, np.array(shared.reach), known)
     # Means on a grid far below any difference that counts: sums that are equal up to rounding are.

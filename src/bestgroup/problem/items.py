@@ -67,6 +67,8 @@ class Items:
                 f"there must be a name for each of the {count} items; got {len(names)}"
             )
         clusters = _labels(self.clusters, "clusters")
+        if clusters is not None and count is None:
+            raise InvalidInput("clusters are for a number of items, not for an endless stream")
         if clusters is not None and len(clusters) != count:
             raise InvalidInput(
                 f"there must be a cluster for each of the {count} items; got {len(clusters)}"
@@ -196,14 +198,16 @@ def check_items(items: Any) -> Items | None:
     raise InvalidInput(f"items must be bg.Items(...) or their number; got {items!r}")
 
 
-def why_stuck(count: int) -> str:
-    """Return why no further pull can decide; `count` is the number of shared items, 0 if none are.
+def why_stuck(items: Items | SharedItems | None) -> str:
+    """Return why no further pull can decide.
 
-    >>> why_stuck(60)
+    >>> why_stuck(Items(60, "population"))
     'all 60 items are used up, which do not decide what they were drawn from'
     """
-    if count:  # a pool is decided by its last item
-        return f"all {count:,} items are used up, which do not decide what they were drawn from"
+    if items is not None and items.count:  # a pool is decided by its last item
+        return (
+            f"all {items.count:,} items are used up, which do not decide what they were drawn from"
+        )
     return "groups are tied, and no pull can decide that without slack"
 
 

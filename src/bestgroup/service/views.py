@@ -137,7 +137,6 @@ def view(watched: Watched, query: ViewQuery, seen: Seen) -> ViewOut:
     first = query.page * query.size
     answer = _answer(spec, head, now)
     workers = _workers(seen, status.workers)
-    items = spec.problem.items
     return ViewOut(
         name=spec.name,
         goal=spec.goal.to_dict(),
@@ -150,7 +149,7 @@ def view(watched: Watched, query: ViewQuery, seen: Seen) -> ViewOut:
         answer=answer[:MOST_LISTED],
         more_answers=max(0, len(answer) - MOST_LISTED),
         final=head.state == "done",
-        stuck=why_stuck((items and items.count) or 0) if status.state == "stuck" else "",
+        stuck=why_stuck(spec.problem.items) if status.state == "stuck" else "",
         observed=proof.observed,
         counts=now.counts(),
         ahead=now.ahead,

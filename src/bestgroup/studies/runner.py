@@ -196,14 +196,15 @@ class Runner:
         """Return whether a plan is completed so soon that others may wait for it."""
         if self.should_wait():
             return False
-        unread = session.head.blocks - (0 if self._live is None else self._seen)
-        return unread <= FEW and self._pace < QUICK
+        return self._unread(session) <= FEW and self._pace < QUICK
 
     def keep_up(self, session: Session) -> None:
         """Read what was told of a long plan now and then, so that its end does not wait for it."""
-        unread = session.head.blocks - (0 if self._live is None else self._seen)
-        if FEW // 4 <= unread <= FEW:
+        if FEW // 4 <= self._unread(session) <= FEW:
             self.sync(session)
+
+    def _unread(self, session: Session) -> int:
+        return session.head.blocks - (0 if self._live is None else self._seen)
 
     def step_ahead(self, seconds: float) -> None:
         """Step for about so long beyond what is stored: nobody has to wait for that."""

@@ -73,8 +73,8 @@ def is_coming(key: str) -> bool:
 def _prepare(key: str) -> None:
     """Compile in another process, then load what it left."""
     state: State = "failed"
-    spec = StudySpec.from_json(key)
-    try:
+    try:  # all of it: who waits for kernels must hear that they do not come
+        spec = StudySpec.from_json(key)
         if not mark(spec).exists():
             _compile_elsewhere(key)
         if mark(spec).exists():

@@ -84,8 +84,7 @@ def headline(facts: Facts) -> str:
     if answer.final:
         return facts.spec.goal.headline(_listed(answer.groups), len(answer.groups))
     if facts.status.state == "stuck":
-        items = facts.spec.problem.items
-        return f"No further pull can decide this: {why_stuck((items and items.count) or 0)}"
+        return f"No further pull can decide this: {why_stuck(facts.spec.problem.items)}"
     open_ = facts.counts[Status.UNDECIDED]
     inside = [
         name

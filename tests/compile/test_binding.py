@@ -1,6 +1,7 @@
 """Hooks: one loop, bound to the kernels of different algorithms."""
 
 import pickle
+import sys
 
 import numpy as np
 import pytest
@@ -65,6 +66,20 @@ def half(x):
 def test_what_is_bound_may_call_hooks_too():
     loop = bind(twice, {weight: square_of_base, base: half})
     assert loop(VALUES) == loop.compiled(VALUES) == 7.0
+
+
+this = sys.modules[__name__]
+
+
+@kernel
+def by_module(values):
+    return this.twice(values) + this.half(1.0)
+
+
+def test_a_kernel_may_be_called_as_an_attribute_of_its_module():
+    loop = bind(by_module, {weight: square})
+    assert loop(VALUES) == loop.compiled(VALUES) == 28.5
+    assert by_module.body.__globals__["this"] is this and this.twice is twice
 
 
 def test_an_unbound_hook_refuses_to_run():

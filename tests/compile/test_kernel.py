@@ -1,10 +1,15 @@
 """The cache of compiled code tells apart what differs."""
 
+import gc
 import os
 import subprocess
 import sys
 
 import pytest
+
+from bestgroup.compile.collecting import few_collections
+from bestgroup.compile.internals import PackageCache
+from bestgroup.compile.kernel import kernel
 
 SCRIPT = """
 import sys
@@ -127,3 +132,20 @@ def test_a_kernel_taken_from_a_module_counts_in_the_digest():
         exec("def body(x): return inner.twice(x)", names)
         digests.append(kernel(names["body"]).digest)
     assert digests[0] == digests[2] != digests[1]
+
+
+def test_the_garbage_collector_is_as_it_was_after_a_compilation(monkeypatch):
+    """It looks rarely meanwhile, also where two threads compile, or one fails."""
+    before = gc.get_threshold()
+    with few_collections():
+        with pytest.raises(ValueError), few_collections():
+            assert gc.get_threshold()[0] > before[0]
+            raise ValueError
+        assert gc.get_threshold()[0] > before[0]
+    assert gc.get_threshold() == before
+    seen = []
+    monkeypatch.setattr(PackageCache, "load_overload", lambda *_: seen.append(gc.get_threshold()))
+    monkeypatch.setattr(PackageCache, "save_overload", lambda *_: seen.append(gc.get_threshold()))
+    assert kernel(lambda x: x / 2.0).compiled(3.0) == 1.5
+    assert len(seen) == 2 and all(rare[0] > before[0] for rare in seen)
+    assert gc.get_threshold() == before

@@ -9,8 +9,10 @@ kernel that is passed as an argument or captured in a closure would be compiled 
 
 from __future__ import annotations
 
+import dis
 import functools
 import hashlib
+import itertools
 import types
 from collections.abc import Callable, Mapping
 from typing import Any, cast
@@ -34,8 +36,8 @@ def hook(body: Callable[P, T]) -> Hook[P, T]:
 def bind(loop: Kernel[P, T], hooks: Mapping[Kernel[Any, Any], Kernel[Any, Any]]) -> Kernel[P, T]:
     """Return `loop` with a kernel in the place of each hook, however deep it is called.
 
-    Hooks must be called by their bare names. The same hooks give the same object, so that a process
-    compiles it once.
+    Kernels are called by their names, or as attributes of a module. The same hooks give the same
+    object, so that a process compiles it once.
     """
     return _bound(loop, frozenset(hooks.items()))
 
@@ -46,25 +48,38 @@ def _bound(item: Kernel[Any, Any], hooks: frozenset[tuple[Any, Any]]) -> Kernel[
         if asked is item:
             return _bound(given, hooks)  # what is bound may call hooks, too
     body = cast(types.FunctionType, item.body)
-    swapped: dict[str, Kernel[Any, Any]] = {}
-    for name in body.__code__.co_names:
-        value = body.__globals__.get(name)
+    swapped: dict[tuple[str, str], Kernel[Any, Any]] = {}
+    for module, name in _names_in(body):
+        home = vars(body.__globals__[module]) if module else body.__globals__
+        value = home.get(name)
         if isinstance(value, Kernel) and value is not item:
             copy = _bound(cast(Kernel[Any, Any], value), hooks)
             if copy is not value:
-                swapped[name] = copy
+                swapped[module, name] = copy
     return _copy(item, body, swapped, hooks) if swapped else item
+
+
+def _names_in(body: types.FunctionType) -> list[tuple[str, str]]:
+    """Return (module, name) of what a body reads, the module empty for a global of its own."""
+    found = [("", name) for name in body.__code__.co_names]
+    for one, two in itertools.pairwise(dis.get_instructions(body)):
+        if isinstance(body.__globals__.get(str(one.argval)), types.ModuleType):
+            # Python 3.11 has an instruction of its own for what is called.
+            if one.opname == "LOAD_GLOBAL" and two.opname in ("LOAD_ATTR", "LOAD_METHOD"):
+                found.append((one.argval, two.argval))
+    return found
 
 
 def _copy(
     item: Kernel[Any, Any],
     body: types.FunctionType,
-    swapped: dict[str, Kernel[Any, Any]],
+    swapped: dict[tuple[str, str], Kernel[Any, Any]],
     hooks: frozenset[tuple[Any, Any]],
 ) -> Kernel[Any, Any]:
+    names = {name: copy for (module, name), copy in swapped.items() if not module}
     made = types.FunctionType(
         body.__code__,
-        {**body.__globals__, **swapped},
+        {**body.__globals__, **names, **_modules(body.__globals__, swapped)},
         body.__name__,
         body.__defaults__,
         body.__closure__,
@@ -72,9 +87,23 @@ def _copy(
     made.__kwdefaults__, made.__doc__ = body.__kwdefaults__, body.__doc__
     made.__annotations__, made.__module__ = body.__annotations__, body.__module__
     # Compiled code is found by its name, so copies with other hooks need other names.
-    digests = sorted(f"{name} {kernel.digest}" for name, kernel in swapped.items())
+    digests = sorted(f"{name} {kernel.digest}" for (_, name), kernel in swapped.items())
     tag = hashlib.sha256(" ".join(digests).encode()).hexdigest()[:12]
     made.__qualname__ = f"{body.__qualname__}_{tag}"
     copy = type(item)(made)
     copy.origin = functools.partial(bind, item, dict(hooks))
     return copy
+
+
+def _modules(
+    found: dict[str, Any], swapped: dict[tuple[str, str], Kernel[Any, Any]]
+) -> dict[str, types.ModuleType]:
+    """Return copies of modules that have other kernels, by the names under which they are found."""
+    copies: dict[str, types.ModuleType] = {}
+    for (module, name), kernel in swapped.items():
+        if module:
+            if module not in copies:
+                copies[module] = types.ModuleType(found[module].__name__)
+                vars(copies[module]).update(vars(found[module]))
+            setattr(copies[module], name, kernel)
+    return copies

@@ -11,6 +11,7 @@ lowering: its code is linked, once, into each kernel that Python calls, and opti
 
 from __future__ import annotations
 
+import functools
 import os
 import time
 from collections.abc import Callable
@@ -22,6 +23,7 @@ except ImportError:  # not on Windows: there each process compiles for itself
     fcntl = None
 
 import numba
+from llvmlite.binding import Linkage
 from numba import types
 from numba.core.caching import CompileResultCacheImpl, IndexDataCacheFile
 from numba.core.codegen import JITCodeLibrary
@@ -30,6 +32,7 @@ from numba.core.registry import cpu_target
 from numba.extending import intrinsic
 from numba.np.arrayobj import populate_array
 
+from bestgroup.compile.collecting import few_collections
 from bestgroup.compile.kernel import Kernel, cache_folder
 
 _STORED: Any = CompileResultCacheImpl  # how compiled code becomes bytes, and comes back
@@ -136,14 +139,43 @@ def _fields(kind: Any) -> Any:
 
 def entry(kernel: Kernel[Any, Any]) -> Any:
     """Return the dispatcher of a kernel that Python calls, with its code on disk."""
-    dispatcher: Any = numba.njit(kernel.body)
+    dispatcher: Any = numba.njit(kernel.body, pipeline_class=_EntryCompiler)
     dispatcher._cache = PackageCache(kernel)
+    compile_now = dispatcher.compile
+
+    def compile_rarely_disturbed(sig: Any) -> Any:
+        with few_collections():
+            return compile_now(sig)
+
+    dispatcher.compile = compile_rarely_disturbed
     return dispatcher
 
 
 def is_warm(dispatcher: Any) -> bool:
     """Return whether code of a dispatcher of `entry` is on disk."""
     return dispatcher._cache.is_warm()
+
+
+class _Whole(JITCodeLibrary):
+    """The code of a kernel that Python calls, with all that it calls, for nobody else.
+
+    Numba has every function kept for others to link. Where only this code calls it, it is written
+    out in the place of its only call, or loses the arguments that it does not read: a named tuple of
+    a hundred arrays would be handed over as a thousand words.
+    """
+
+    def _optimize_final_module(self) -> None:
+        for item in self._final_module.functions:
+            if not item.is_declaration and item.linkage == Linkage.linkonce_odr:
+                item.linkage = "internal"
+        super()._optimize_final_module()
+
+
+class _EntryCompiler(Compiler):
+    def __init__(self, typing: Any, target: Any, library: Any, *rest: Any) -> None:
+        super().__init__(typing, target, library, *rest)
+        self.state.library = _Whole(target.codegen(), "whole")
+        self.state.library.enable_object_caching()
 
 
 class _Draft(JITCodeLibrary):
@@ -167,21 +199,27 @@ def _in_order(draft: _Draft) -> list[Any]:
     The linker drops a function that nobody has asked for yet. So what a draft calls where that can
     never be (behind a kernel that returns False) must not come first.
     """
-    makers = {
-        item.name: library
-        for library in draft.callees
-        for item in library._get_module_for_linking().functions
-        if not item.is_declaration
-    }
+    makers = {name: library for library in draft.callees for name in _functions_of(library)[0]}
     found: dict[Any, None] = {draft: None}
     pending = [draft]
     while pending:
-        for item in pending.pop(0)._get_module_for_linking().functions:
-            maker = makers.get(item.name)
-            if item.is_declaration and maker is not None and maker not in found:
+        for name in _functions_of(pending.pop(0))[1]:
+            maker = makers.get(name)
+            if maker is not None and maker not in found:
                 found[maker] = None
                 pending.append(maker)
     return list(found)
+
+
+@functools.cache
+def _functions_of(library: Any) -> tuple[list[str], list[str]]:
+    """Return the names of the functions that finished code has, and of those that it asks for."""
+    # Kept: a function is linked into all that call it, however far above, and to read its names of
+    # LLVM again each time took a tenth of a cold start.
+    found: tuple[list[str], list[str]] = ([], [])
+    for item in library._get_module_for_linking().functions:
+        found[item.is_declaration].append(item.name)
+    return found
 
 
 class _DraftCompiler(Compiler):

@@ -2,10 +2,11 @@
 
 Each side runs in processes of its own, one after the other and then in the other order, on the same
 seeds. Of every case the least CPU time of whole calls of `simulate` counts, which other work on the
-machine disturbs least. `--cold` compares what the first call compiles, with an empty cache.
+machine disturbs least. `--cold` compares what the first call compiles, with an empty cache; `--only`
+takes the cases whose names begin with one of some words ("exact te,exact eecb").
 
     git worktree add ../old COMMIT
-    python benchmarks/against.py ../old/src src [--rounds 3] [--cold]
+    python benchmarks/against.py ../old/src src [--rounds 3] [--cold] [--only WORDS]
 """
 
 from __future__ import annotations
@@ -50,11 +51,13 @@ def calls() -> dict[str, tuple[Any, Any, str, int, str]]:
     return made
 
 
-def measure(repeats: int) -> None:
+def measure(repeats: int, only: str) -> None:
     """Print the least CPU seconds of each case in this process; the first call compiles."""
     import bestgroup as bg
 
     for label, (instance, goal, name, runs, engine) in calls().items():
+        if not label.startswith(tuple(only.split(","))):
+            continue
         options: dict[str, Any] = {"engine": engine, "progress": False}
         start = time.process_time()
         bg.simulate(instance, goal, name, 0.01, 1, seed=99, **options)
@@ -67,10 +70,10 @@ def measure(repeats: int) -> None:
         print(f"{label}\t{least}", flush=True)
 
 
-def times_of(source: str, repeats: int, cache: str | None) -> dict[str, float]:
+def times_of(source: str, repeats: int, only: str, cache: str | None) -> dict[str, float]:
     """Return the seconds of each case on one side."""
     env = {**os.environ, "PYTHONPATH": source, **({"BESTGROUP_CACHE": cache} if cache else {})}
-    line = [sys.executable, __file__, "--measure", str(repeats)]
+    line = [sys.executable, __file__, "--measure", str(repeats), "--only", only]
     found = subprocess.run(line, env=env, capture_output=True, text=True, check=True).stdout
     return {case: float(value) for case, value in (row.split("\t") for row in found.splitlines())}
 
@@ -80,10 +83,11 @@ def main() -> None:
     parser.add_argument("sources", nargs="*", help="the old src folder and the new one")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--cold", action="store_true")
+    parser.add_argument("--only", default="")
     parser.add_argument("--measure", type=int, help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.measure is not None:
-        measure(args.measure)
+        measure(args.measure, args.only)
         return
     sides = [os.path.abspath(source) for source in args.sources]
     least: list[dict[str, float]] = [{}, {}]
@@ -91,7 +95,7 @@ def main() -> None:
         for side in (0, 1) if turn % 2 == 0 else (1, 0):
             with tempfile.TemporaryDirectory() as empty:
                 cache, repeats = (empty, 0) if args.cold else (None, 3)
-                for case, spent in times_of(sides[side], repeats, cache).items():
+                for case, spent in times_of(sides[side], repeats, args.only, cache).items():
                     least[side][case] = min(spent, least[side].get(case, math.inf))
     found: dict[str, list[tuple[float, float]]] = {}
     for case, old in least[0].items():

@@ -8,7 +8,7 @@ from bestgroup.algorithms import equal_effect as eecb
 from bestgroup.algorithms import triple_elimination as te
 from bestgroup.algorithms.effect_clock import clock_after
 from bestgroup.algorithms.protocol import Setting
-from bestgroup.algorithms.te_plus import algorithm as te_plus
+from bestgroup.algorithms.te_plus import signs as te_plus
 from bestgroup.algorithms.te_plus.radii import radii_at
 from bestgroup.drivers.jump import memory as at
 from bestgroup.drivers.jump.engine import run_many, supports
@@ -123,6 +123,11 @@ def test_auto_takes_the_engine_with_less_work():
         for instance, wanted in ((hard, "jump"), (easy, "exact")):
             setting = Setting(instance.shape, bg.ParetoGroups(0.001), instance.noise, 0.01)
             assert choose_engine("auto", instance, setting, bg.algorithm(name)) == wanted
+    # Among hundreds of groups some test of te-plus is always near.
+    for groups, wanted in ((20, "jump"), (300, "exact")):
+        many = bg.Instance(np.random.default_rng(0).random((groups, 3, 2)))
+        setting = Setting(many.shape, bg.ParetoGroups(0.1), many.noise, 0.05)
+        assert choose_engine("auto", many, setting, bg.algorithm("te-plus")) == wanted
     for instance, wanted in ((hard, "jump"), (easy, "exact")):
         setting = Setting(instance.shape, bg.BestGroup([1.0, 0.5]), instance.noise, 0.01)
         assert choose_engine("auto", instance, setting, bg.algorithm("eecb")) == wanted
@@ -219,7 +224,7 @@ def test_radii_of_a_window_are_below_all_its_rounds_and_tight():
     instance = bg.Instance([[[0.0]], [[1.0]]])
     engine = engine_for(instance, bg.ParetoGroups(0.1), bg.algorithm("te-plus"), 0.01)
     m, rule = engine.memory, engine.rule
-    below, edges, radii = at.radii(m, SPARE), np.zeros(4), np.zeros(3)
+    below, edges, radii = at.window(m, SPARE), np.zeros(4), np.zeros(3)
     rng = np.random.default_rng(3)
     for now in [*range(140), *rng.integers(140, 5000, 60).tolist()]:
         end = now + int(rng.integers(1, 70))

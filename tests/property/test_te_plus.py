@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 
 import bestgroup as bg
 from bestgroup.algorithms.protocol import Setting
-from bestgroup.algorithms.te_plus import algorithm as te_plus
+from bestgroup.algorithms.te_plus import algorithm, signs
 from bestgroup.algorithms.te_plus.radii import cell_end, radii_at, radii_below, split
 from bestgroup.errors import TapeTooShort
+from bestgroup.inference.tally import empty_tally
 from bestgroup.problem.shape import Shape
 from bestgroup.testing import check_algorithm
 from reference.strategies import cases, outcome
@@ -98,16 +99,39 @@ def test_signs_are_recorded_at_equality():
     radii = np.array([0.5, 0.75, 0.5])
     for lead, above, far in ((0.5, True, False), (0.75, True, True)):
         for value, expected in ((lead, (above, far)), (lead - 2.0**-40, (lead > 0.5, False))):
-            state = te_plus.init(rule)
+            state = signs.init(rule)
             R = np.array([[value], [0.0]])
-            te_plus.record_pair(state, R, R, 1, 0, radii, rule, True)
+            signs.record_pair(state, R, R, 1, 0, radii, rule, True)
             assert (state.above[0, 1, 0], state.far[0, 1, 0]) == expected
     for value, near in ((0.5, True), (0.5 - 2.0**-40, False)):
-        state = te_plus.init(rule)
+        state = signs.init(rule)
         R = np.array([[value], [0.0]])
-        te_plus.record_pair(state, R, R, 0, 1, radii, rule, True)
+        signs.record_pair(state, R, R, 0, 1, radii, rule, True)
         assert state.near[0, 1, 0] == near
-    assert te_plus.stale_margin(0.5, 0.0, 0.5) >= 0 > te_plus.stale_margin(0.5, 1e-9, 0.5)
+    assert signs.stale_margin(0.5, 0.0, 0.5) >= 0 > signs.stale_margin(0.5, 1e-9, 0.5)
+
+
+def test_what_is_watched_is_all_that_can_be_recorded():
+    """With room for no comparison every round looks at all pairs, and decides the same."""
+    rng, N, K, D = np.random.default_rng(5), 40, 2, 2
+    means, noise = rng.random((N, K, D)), bg.SubGaussian([1.0, 0.5])
+    setting = Setting(Shape((K,) * N, D), bg.ParetoGroups(0.3), noise, 0.1)
+    rule = bg.algorithm("te-plus").rule(setting)
+    watching, looking = signs.init(rule), signs.init(rule)
+    looking = looking._replace(watched=np.zeros(0, np.int64))
+    tally, few = empty_tally(N, K, D), 0
+    while watching.groups.any():
+        pulled = (watching.arms & watching.dims[:, None, :]).any(axis=2)
+        tally.counts[:] += pulled
+        values = means + rng.normal(size=(N, K, D)) * noise.scales(D)
+        tally.sums[:] += values * pulled[:, :, None]
+        for state in (watching, looking):
+            algorithm.step.compiled(state, tally, rule)
+        for name in ("groups", "dims", "arms", "accepted", "rejected", "unsettled", "needs"):
+            assert np.array_equal(getattr(watching, name), getattr(looking, name))
+        assert looking.watch[0] <= 0
+        few += 0 < watching.watch[0] < N * N / 8
+    assert few > watching.round[0] / 4 > 100
 
 
 def test_the_levels_add_up_to_delta():

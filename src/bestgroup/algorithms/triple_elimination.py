@@ -363,13 +363,17 @@ def is_stuck(state: State, rule: Rule) -> bool:
                 return False
     R = state.efficiency
     # R is frozen and the radius goes to 0: what does not fire at the least radius never will.
-    return not can_fire_at(state, R, R, np.zeros((N, K, D)), _LEAST, rule)
+    # No arm is active in an unresolved dim, so the means of arms are not read.
+    return not can_fire_at(state, R, R, np.empty((N, K, D)), _LEAST, rule)
 
 
 @borrowing
 def is_done(state: State, rule: Rule) -> bool:
     """Return whether no group is undecided.     line 3."""
-    return not state.groups.any()
+    for active in state.groups:  # a loop compiles in a tenth of the time that `any` takes
+        if active:
+            return False
+    return True
 
 
 @borrowing

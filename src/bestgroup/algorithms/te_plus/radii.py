@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bestgroup.compile.kernel import kernel
+from bestgroup.compile.borrowing import borrowing
 from bestgroup.inference.evalues.normal import mixture_edge
 from bestgroup.problem.arrays import Bools, Floats
 from bestgroup.problem.shape import Shape
@@ -26,7 +26,7 @@ class PairRule(NamedTuple):
     factor: float
 
 
-@kernel
+@borrowing
 def cell_end(r: int) -> int:
     """Return the end of the cell of r: r itself up to 128, then 64 to 128 cells an octave.
 
@@ -38,7 +38,7 @@ def cell_end(r: int) -> int:
     return -(-r // width) * width
 
 
-@kernel
+@borrowing
 def cell_of(r: int) -> tuple[int, int]:
     """Return the number of the cell of round r, from 0 on, and the last round before it."""
     if r <= 128:
@@ -51,7 +51,7 @@ def cell_of(r: int) -> tuple[int, int]:
     return 128 + 64 * octave + k, (64 + k) * width
 
 
-@kernel
+@borrowing
 def _fill_edges(variance: float, alphas: Floats, edges: Floats) -> None:
     r = 1
     for cell in range(len(edges)):
@@ -69,13 +69,13 @@ def edges_of(variance: float, alphas: tuple[float, ...], cells: int) -> Floats:
     return edges
 
 
-@kernel
+@borrowing
 def radius_from(edge: float, factor: float, r: int) -> float:
     """Return the radius of round r in a cell with this edge."""
     return factor * edge / r
 
 
-@kernel
+@borrowing
 def radii_at(edges: Floats, rule: PairRule, r: int, radii: Floats) -> None:
     """Set the three radii of round r for scale 1; `edges` [4] is kept until r leaves its cell."""
     # A boundary takes a search for a root: it is kept for a cell of rounds, at the cell's largest
@@ -89,7 +89,7 @@ def radii_at(edges: Floats, rule: PairRule, r: int, radii: Floats) -> None:
         radii[k] = radius_from(edges[k + 1], rule.factor, r)
 
 
-@kernel
+@borrowing
 def radii_below(rule: PairRule, r: int, radii: Floats) -> None:
     """Set three numbers below all radii up to round r."""
     for k in range(3):

@@ -191,9 +191,10 @@ def run_stretches(
     The arguments are those of `run_plans`; `due` is used for the targets of a stretch.
     """
     N, K, D = tally.sums.shape
-    need, clock = np.zeros(D, np.bool_), np.zeros(D, np.int64)
-    low, high = np.zeros((N, D)), np.zeros((N, D))
-    lowest = np.zeros((N, K, D))
+    # Set before they are read, wherever a test reads them; zeros would take longer to compile.
+    need, clock = np.empty(D, np.bool_), np.empty(D, np.int64)
+    low, high = np.empty((N, D)), np.empty((N, D))
+    lowest = np.empty((N, K, D))
     total = sum_of(tally.counts)
     # Comes back now and then so that Ctrl-C is heard; the state is all in the arguments.
     pause = total + progress[1]

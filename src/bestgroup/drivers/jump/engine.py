@@ -43,46 +43,14 @@ from bestgroup.algorithms.protocol import Algorithm, Setting, kernels_of
 from bestgroup.compile.binding import bind
 from bestgroup.compile.kernel import kernel
 from bestgroup.compile.records import array, bare, view
+from bestgroup.drivers.jump import families, guards, windows
 from bestgroup.drivers.jump import memory as at
 from bestgroup.drivers.jump.certificates import count_risk, doubt_for, guard_risk, reset_risk
 from bestgroup.drivers.jump.envelopes import forget_sprint
-from bestgroup.drivers.jump.families import (
-    NOBODY,
-    Family,
-    JumpRuns,
-    begin_run,
-    begin_sprint,
-    clock_after,
-    end_round,
-    end_run,
-    is_dead,
-    is_stuck,
-    judge,
-    leave_window,
-    reads,
-    room_for,
-    screen,
-)
-from bestgroup.drivers.jump.guards import (
-    FOUND,
-    NOT_ALONE,
-    candidate,
-    clears,
-    enter_window,
-    follow,
-    next_end,
-)
+from bestgroup.drivers.jump.families import NOBODY, Family, JumpRuns, clock_after, room_for
 from bestgroup.drivers.jump.memory import LIVE, SPRINT, UNUSED, Memory, make_memory
 from bestgroup.drivers.jump.walks import OutOfRoom, reset_walks
-from bestgroup.drivers.jump.windows import (
-    NEVER,
-    end_window,
-    first_live,
-    halve_window,
-    move,
-    schedule,
-    top_end,
-)
+from bestgroup.drivers.jump.windows import NEVER
 from bestgroup.problem.arrays import Bools, Floats, Ints
 from bestgroup.problem.instance import Instance
 from bestgroup.problem.laws import FullyDependent, Normal
@@ -197,8 +165,11 @@ class Engine:
                 self.cells *= _MORE
                 self._make()
         answers, start = np.zeros_like(out.answers), self.algorithm.init(self.rule)
+        # The answer is P, or what is left of G where nobody is accepted before the end.
+        answered = "accepted" if "accepted" in start._fields else "groups"
         for k in range(count):
-            final = self.family.final(start, out.answers[k], out.efficiency[k])
+            sets = {answered: out.answers[k], "efficiency": out.efficiency[k]}
+            final = start._replace(**sets)
             answers[k, list(self.algorithm.answer(final, self.rule))] = True
         return out._replace(answers=answers)
 
@@ -235,11 +206,11 @@ def _run_many(address: int, rule: Any, state: Any, keys: Ints, out: JumpRuns, do
     while done[0] < keys[3]:
         k = done[0]
         _begin(m, rule.exists, keys[0], keys[1] + k)
-        begin_run(m, rule, state)
+        families.begin_run(m, rule, state)
         # If room runs out in a run, done[0] still counts the whole ones, and the next call goes on
         # with this one.
         finished = _run(m, rule, state, keys[2])
-        out.finished[k] = end_run(m, rule, state, keys[2], finished)
+        out.finished[k] = families.end_run(m, rule, state, keys[2], finished)
         _keep_result(m, out, k)
         done[0] = k + 1
 
@@ -272,13 +243,13 @@ def _run(m: Memory, rule: Any, state: Any, limit: int) -> bool:
     """Do a run with at most so many pulls, and return whether it came to an end."""
     while m.ended == 0:
         # A window may not pass the cap: pulls up to its end are known beforehand.
-        now, end = m.now, next_end(m, rule, state, limit)
-        if end <= now or (m.width == 0 and is_stuck(m, rule, state)):
+        now, end = m.now, guards.next_end(m, rule, state, limit)
+        if end <= now or (m.width == 0 and families.is_stuck(m, rule, state)):
             m.round = now
             return False
         m.level, at.window(m, 0).end = 0, end
         guard_risk(m)
-        screen(m, rule, state, now, end)
+        families.screen(m, rule, state, now, end)
         _go_through(m, rule, state)
     return True
 
@@ -295,33 +266,33 @@ def _keep_result(m: Memory, out: JumpRuns, k: int) -> None:
             count = at.arm(m, i, j).count
             out.counts[k, i, j] = max(0, count if count != 0 else m.round)
         for d in range(m.D):
-            out.efficiency[k, i, d] = at.values(m, i)[d]
+            out.efficiency[k, i, d] = at.envelope(m, i, d).value
 
 
 @bare
 def _go_through(m: Memory, rule: Any, state: Any) -> None:
     """Go through the outer window, which was screened, or up to the end of the run."""
     while m.level >= 0 and m.ended == 0:
-        live = first_live(m)
+        live = windows.first_live(m)
         if live >= 0:
             # Alone: nearly all windows of a run are passed this way, two walks at a time.
             if at.item(m, live).after < 0:
-                code = follow(m, live)
-                if code == FOUND:
+                code = guards.follow(m, live)
+                if code == guards.FOUND:
                     _sprint(m, rule, state)
-                if code != NOT_ALONE:
+                if code != guards.NOT_ALONE:
                     continue
             # Certificates may draw points, and whoever is cleared leaves the list, so what is left
             # is what keeps the window open.
             _clear_live(m)
-        if first_live(m) < 0:
-            leave_window(m)
-            end_window(m)
-        elif top_end(m) - m.now > SPRINT:
+        if windows.first_live(m) < 0:
+            families.leave_window(m)
+            windows.end_window(m)
+        elif windows.top_end(m) - m.now > SPRINT:
             # Halving, not stepping: how far an item is from firing is not known, and halves cost
             # the logarithm of it.
-            halve_window(m)
-            enter_window(m, rule, state)
+            windows.halve_window(m)
+            guards.enter_window(m, rule, state)
         else:
             _sprint(m, rule, state)
 
@@ -329,14 +300,14 @@ def _go_through(m: Memory, rule: Any, state: Any) -> None:
 @bare
 def _clear_live(m: Memory) -> None:
     """Move the live items that cannot fire in the window on top to its list."""
-    item = first_live(m)
+    item = windows.first_live(m)
     while item >= 0:
         # Taken before the item may move to another list.
         after = at.item(m, item).after
-        if is_dead(m, item):
-            move(m, item, UNUSED)
-        elif clears(m, item):
-            move(m, item, m.level)
+        if families.is_dead(m, item):
+            windows.move(m, item, UNUSED)
+        elif guards.clears(m, item):
+            windows.move(m, item, m.level)
         item = after
 
 
@@ -345,8 +316,8 @@ def _sprint(m: Memory, rule: Any, state: Any) -> None:
     """Go through a short window round by round; then all items are cleared up to its end."""
     # A new number makes all rows and stretches of earlier sprints invalid at once.
     m.stretch += 1
-    m.start, m.stop = m.now, top_end(m)
-    begin_sprint(m, rule, state)
+    m.start, m.stop = m.now, windows.top_end(m)
+    families.begin_sprint(m, rule, state)
     _find_candidates(m, m.start + 1)
     while True:
         item = _earliest(m)
@@ -354,7 +325,7 @@ def _sprint(m: Memory, rule: Any, state: Any) -> None:
         # Tests of one round see the sets as they were in the algorithm's order; what waits for the
         # end of a round (acceptances) must not be seen by tests of the same round.
         if when > m.round:  # all of the last round with events is done
-            if end_round(m):
+            if families.end_round(m):
                 continue
             if m.ended != 0:
                 return
@@ -363,13 +334,13 @@ def _sprint(m: Memory, rule: Any, state: Any) -> None:
                 continue
         if when > m.stop:
             break
-        judge(m, rule, state, item, when)
+        families.judge(m, rule, state, item, when)
     # What was sprinted is over, and no later window may read it.
     m.stretch += 1
-    item = first_live(m)
+    item = windows.first_live(m)
     while item >= 0:
         after = at.item(m, item).after
-        move(m, item, m.level)
+        windows.move(m, item, m.level)
         item = after
 
 
@@ -381,29 +352,29 @@ def _screen_again(m: Memory, rule: Any, state: Any) -> None:
         # The envelopes change, so who attains an efficiency may, too: rows of the sprint are made
         # again from the same points.
         forget_sprint(m)
-        screen(m, rule, state, m.round, at.window(m, 0).end)
+        families.screen(m, rule, state, m.round, at.window(m, 0).end)
         _find_candidates(m, m.round + 1)
 
 
 @bare
 def _find_candidates(m: Memory, start: int) -> None:
     """Set for every live item the first round at which it may fire."""
-    item = first_live(m)
+    item = windows.first_live(m)
     while item >= 0:
         after = at.item(m, item).after
-        schedule(m, item, candidate(m, item, start))
+        windows.schedule(m, item, guards.candidate(m, item, start))
         item = after
 
 
 @bare
 def _earliest(m: Memory) -> int:
     """Return the live item that may fire first, in the order of rounds and tests, or -1."""
-    item, best, round_, kind = first_live(m), -1, NEVER, 0
+    item, best, round_, kind = windows.first_live(m), -1, NEVER, 0
     while item >= 0:
         test = at.item(m, item)
         after = test.after
-        if is_dead(m, item):
-            move(m, item, UNUSED)
+        if families.is_dead(m, item):
+            windows.move(m, item, UNUSED)
         elif test.when < round_ or (test.when == round_ < NEVER and test.kind < kind):
             best, round_, kind = item, test.when, test.kind
         item = after
@@ -419,6 +390,6 @@ def reconsider(m: Memory, i: int, d: int, when: int) -> None:
         while item >= 0:
             test = at.item(m, item)
             waits = test.list == UNUSED or (test.list == LIVE and test.when <= when)
-            if (chain < 2 or test.other == i) and not waits and reads(m, item, d):
-                schedule(m, item, candidate(m, item, when + 1))
+            if (chain < 2 or test.other == i) and not waits and families.reads(m, item, d):
+                windows.schedule(m, item, guards.candidate(m, item, when + 1))
             item = test.next_own if chain == 0 else test.next_other

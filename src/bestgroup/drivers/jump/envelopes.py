@@ -18,7 +18,7 @@ import numpy as np
 from bestgroup.compile.records import Numbers, bare
 from bestgroup.drivers.jump import memory as at
 from bestgroup.drivers.jump.certificates import ROUNDING, add_risk
-from bestgroup.drivers.jump.families import NOBODY, is_stale
+from bestgroup.drivers.jump.families import NOBODY, STALE, is_stale
 from bestgroup.drivers.jump.memory import PRESENT, SPRINT, Memory
 from bestgroup.drivers.jump.walks import advance, bounds, ends, reveal, reveal_stretch
 from bestgroup.drivers.jump.windows import add_item, top_end
@@ -26,14 +26,14 @@ from bestgroup.drivers.jump.windows import add_item, top_end
 
 @bare
 def screen_envelope(
-    m: Memory, i: int, d: int, now: int, end: int, threshold: float, stale: int
+    m: Memory, i: int, d: int, now: int, end: int, threshold: float, arms: bool
 ) -> None:
-    """Set an envelope over (now, end], its rivals and lead, and items of kind `stale` for its arms.
+    """Set an envelope over (now, end], its rivals and lead, and items for its arms, if wanted.
 
-    An arm is eliminated when it is `threshold` or more below the efficiency; there are no such
-    items if `stale` is negative. The envelope is solid if no arm's bounds are wider than that. Then
-    its lower end holds to the end even if the lead is eliminated: some arm is that far above the
-    lead at that round, and its lower bound lies above the lead's.
+    An arm is eliminated when it is `threshold` or more below the efficiency. The envelope is solid
+    if no arm's bounds are wider than that. Then its lower end holds to the end even if the lead is
+    eliminated: some arm is that far above the lead at that round, and its lower bound lies above the
+    lead's.
     """
     env = at.envelope(m, i, d)
     low, high, width, lead = -np.inf, -np.inf, 0.0, 0
@@ -58,8 +58,8 @@ def screen_envelope(
                 rivals += 1
             # The most that the margin can be: the largest efficiency against the least mean, with
             # the least radius of the window.
-            if stale >= 0 and is_stale(high, member.low, threshold):
-                add_item(m, stale, i, j, d, 0)
+            if arms and is_stale(high, member.low, threshold):
+                add_item(m, STALE, i, j, d, 0)
     env.low, env.high, env.rivals, env.lead = low, high, rivals, lead
     env.solid = 1 if width <= threshold else 0
 
@@ -111,7 +111,7 @@ def fill_row(m: Memory, i: int, d: int) -> Numbers:
     env.row = m.stretch
     if not env.open:
         for k in range(n):
-            row[k] = at.values(m, i)[d]
+            row[k] = env.value
         return row
     # The lead comes first: its values are a floor that most rivals can be shown to stay below
     # without a draw.
@@ -137,7 +137,7 @@ def fill_row(m: Memory, i: int, d: int) -> Numbers:
 def note_efficiency(m: Memory, i: int, d: int, when: int) -> float:
     """Return an efficiency at a round of the sprint, and note it."""
     value = fill_row(m, i, d)[when - m.start - 1]
-    at.values(m, i)[d] = value
+    at.envelope(m, i, d).value = value
     return value
 
 
@@ -218,7 +218,7 @@ def front(m: Memory, i: int, d: int, skip: int) -> int:
 def lower_ends(m: Memory, i: int, d: int) -> tuple[float, float]:
     """Return sums that R_i^d times the round is at least, at both ends of the window on top."""
     if not at.envelope(m, i, d).open:
-        value = at.values(m, i)[d]
+        value = at.envelope(m, i, d).value
         return m.now * value, top_end(m) * value
     # Any arm bounds the efficiency from below. The one that seems to be the best bounds it best; a
     # wrong guess costs halvings, never a wrong certificate.
@@ -249,7 +249,7 @@ def stays_below(
     first, last = line_above(base[0], threshold, now), line_above(base[1], threshold, end)
     spread = at.dim(m, d).spread
     if not env.open:
-        value = at.values(m, i)[d]
+        value = at.envelope(m, i, d).value
         size = spread if moves else 0.0
         return reach_of(m, first - now * value, last - end * value, size, end - now)
     # The variance of a difference of two independent walks.

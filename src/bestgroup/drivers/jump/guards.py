@@ -20,29 +20,13 @@ import math
 from typing import Any
 
 from bestgroup.compile.records import array, bare
+from bestgroup.drivers.jump import envelopes, families
 from bestgroup.drivers.jump import memory as at
 from bestgroup.drivers.jump.certificates import ROUNDING, add_risk
-from bestgroup.drivers.jump.envelopes import (
-    fill_row,
-    front,
-    line_above,
-    lower_ends,
-    means_of,
-    others_stay_below,
-    stays_below,
-)
-from bestgroup.drivers.jump.families import (
-    NOBODY,
-    find_blocker,
-    guard,
-    guard_count,
-    has_blocker,
-    is_barred,
-    is_dead,
-)
-from bestgroup.drivers.jump.memory import SPARE, UNUSED, Memory, Radii
+from bestgroup.drivers.jump.families import NOBODY
+from bestgroup.drivers.jump.memory import SPARE, UNUSED, Memory, Window
 from bestgroup.drivers.jump.walks import ends, log_value, reserve_noise, settle
-from bestgroup.drivers.jump.windows import NEVER, move, top_end
+from bestgroup.drivers.jump.windows import NEVER, move
 from bestgroup.inference.radii import Radius, radius_below
 
 NOT_ALONE, WENT, FOUND = range(3)  # nothing to follow; time went on; the next round may fire
@@ -64,26 +48,27 @@ def clears(m: Memory, item: int) -> bool:
     The envelopes of the outer window are tried first, which costs no draw. A window much longer
     than what the last attempt made likely is not tried.
     """
-    test, radii, now, end = at.item(m, item), top_radii(m), m.now, top_end(m)
+    test, window, now = at.item(m, item), top_window(m), m.now
+    end = window.end
     # What the last failure made likely; a wrong guess only costs a halving.
     if end - now > 2 * test.reach:
         return False
-    if not has_blocker(m, item) and not find_blocker(m, item, radii.beta):
+    if not families.has_blocker(m, item) and not families.find_blocker(m, item, window.beta):
         return False
     # The other dims of the pair may exclude it though this guard does not.
-    if is_barred(m, item, radii.beta):
+    if families.is_barred(m, item, window.beta):
         return True
-    for k in range(guard_count(m, item)):
-        i, j, d, arm, threshold = guard(m, item, k, radii)
+    for k in range(families.guard_count(m, item)):
+        i, j, d, arm, threshold = families.guard(m, item, k, window)
         if not _may_fail(m, i, j, d, arm, threshold):
             continue
         # Lower side: an efficiency, of which any arm is a lower bound, or one arm.
         if arm == NOBODY:
-            moves, base = at.envelope(m, j, d).open != 0, lower_ends(m, j, d)
+            moves, base = at.envelope(m, j, d).open != 0, envelopes.lower_ends(m, j, d)
         else:
             moves = True
             base = ends(m, at.unit_of(m, j, arm, d), at.column_of(m, d), now, end)
-        reach = stays_below(m, i, d, arm, base, moves, threshold)
+        reach = envelopes.stays_below(m, i, d, arm, base, moves, threshold)
         # One guard that cannot be certified is enough to keep the item live.
         if reach < NEVER:
             test.reach = int(reach)
@@ -99,21 +84,21 @@ def candidate(m: Memory, item: int, start: int) -> int:
 
     Without a blocker every round is a candidate.
     """
-    radii = top_radii(m)
+    window = top_window(m)
     if start > m.stop:
         return NEVER
     # Its test has nobody to fail against, so the margins must judge every round.
-    if not has_blocker(m, item):
+    if not families.has_blocker(m, item):
         return start
     # While all guards hold the item cannot fire, so the first failure of any of them is the first
     # candidate; if the margins say no there, the next one is looked for.
     found = m.stop - m.start
-    for k in range(guard_count(m, item)):
-        i, j, d, arm, threshold = guard(m, item, k, radii)
+    for k in range(families.guard_count(m, item)):
+        i, j, d, arm, threshold = families.guard(m, item, k, window)
         if not _may_fail(m, i, j, d, arm, threshold):
             continue
-        upper = fill_row(m, i, d)
-        lower = fill_row(m, j, d) if arm == NOBODY else means_of(m, j, arm, d)
+        upper = envelopes.fill_row(m, i, d)
+        lower = envelopes.fill_row(m, j, d) if arm == NOBODY else envelopes.means_of(m, j, arm, d)
         # Rows and thresholds are rounded in another order than the margins, so candidates may be
         # too early, never too late.
         level = threshold - ROUNDING * (abs(threshold) + abs(upper[0]) + abs(lower[0]))
@@ -127,7 +112,7 @@ def candidate(m: Memory, item: int, start: int) -> int:
 @bare
 def follow(m: Memory, item: int) -> int:
     """Go on in time while an item is the only live one, and return NOT_ALONE, WENT or FOUND."""
-    if is_dead(m, item):
+    if families.is_dead(m, item):
         move(m, item, UNUSED)
         return WENT
     # Two walks only: with more to look at, the general loop is as quick.
@@ -140,8 +125,8 @@ def follow(m: Memory, item: int) -> int:
     # The same certificates and halvings as the general loop, but both walks live in local variables
     # and on rungs: no lists, no hooks, a few floating-point operations a window.
     while True:
-        rung, end = at.rung(m, level), at.window(m, level).end
-        length, theta = end - now, rung.theta
+        rung = at.window(m, level)
+        end, length, theta = rung.end, rung.end - now, rung.theta
         # The line is computed from rounded numbers: it is moved by what rounding can do.
         clear = ROUNDING * (abs(rung.up) + abs(rung.low) + end * abs(theta))
         before = low - up + now * theta - clear
@@ -154,7 +139,7 @@ def follow(m: Memory, item: int) -> int:
             now, up, low = end, rung.up, rung.low
             # Other items were cleared only up to this end: they are live again, and the item is not
             # alone.
-            if at.window(m, level).first >= 0:
+            if rung.first >= 0:
                 _leave(m, now, (known + 1, level), up, low)
                 m.level = level
                 move(m, item, level)
@@ -185,24 +170,24 @@ def follow(m: Memory, item: int) -> int:
 def _choose(m: Memory, item: int) -> bool:
     """Set what is compared, if only one guard of the item may fail and its dim is drawn alone."""
     # Dims that depend on each other are revealed together, and a rung holds one dim.
-    if m.columns > 1 or m.now == 0 or not has_blocker(m, item):
+    if m.columns > 1 or m.now == 0 or not families.has_blocker(m, item):
         return False
     m.guard = _only_guard(m, item)
     if m.guard < 0:
         return False
-    i, j, d, arm, _ = guard(m, item, m.guard, at.radii(m, SPARE))
+    i, j, d, arm, _ = families.guard(m, item, m.guard, at.window(m, SPARE))
     m.upper = m.lower = m.champion = -1
     if at.envelope(m, i, d).open:
         # Who seems to attain the efficiency; `_load` certifies that the other rivals do not matter.
-        m.champion = front(m, i, d, arm)
+        m.champion = envelopes.front(m, i, d, arm)
         if m.champion < 0:
             return False
         m.upper = at.unit_of(m, i, m.champion, d)
     if arm != NOBODY:
         m.lower = at.unit_of(m, j, arm, d)
     elif at.envelope(m, j, d).open:
-        m.lower = at.unit_of(m, j, front(m, j, d, NOBODY), d)
-    m.value_up, m.value_low = at.values(m, i)[d], at.values(m, j)[d]
+        m.lower = at.unit_of(m, j, envelopes.front(m, j, d, NOBODY), d)
+    m.value_up, m.value_low = at.envelope(m, i, d).value, at.envelope(m, j, d).value
     m.step = at.factors(m, d)[0]
     m.spread = at.dim(m, d).spread * ((m.upper >= 0) + (m.lower >= 0))
     # Two constants would never be told apart by halving.
@@ -212,9 +197,9 @@ def _choose(m: Memory, item: int) -> bool:
 @bare
 def _only_guard(m: Memory, item: int) -> int:
     """Return the only guard of an item that may fail in the outer window; -1 if there are more."""
-    radii, found = top_radii(m), -1
-    for k in range(guard_count(m, item)):
-        i, j, d, arm, threshold = guard(m, item, k, radii)
+    window, found = top_window(m), -1
+    for k in range(families.guard_count(m, item)):
+        i, j, d, arm, threshold = families.guard(m, item, k, window)
         if _may_fail(m, i, j, d, arm, threshold):
             if found >= 0:
                 return -1
@@ -225,28 +210,28 @@ def _only_guard(m: Memory, item: int) -> int:
 @bare
 def _load(m: Memory, item: int) -> bool:
     """Set the rung of the window on top from the lists; whether no other rival matters there."""
-    now, end, radii = m.now, top_end(m), top_radii(m)
-    i, _, d, arm, theta = guard(m, item, m.guard, radii)
-    up, low = now * m.value_up, now * m.value_low
-    up_end, low_end = end * m.value_up, end * m.value_low
+    now, window = m.now, top_window(m)
+    i, _, d, arm, theta = families.guard(m, item, m.guard, window)
+    m.sum_up, m.sum_low, end = now * m.value_up, now * m.value_low, window.end
+    window.up, window.low = end * m.value_up, end * m.value_low
+    window.theta, window.served = theta, window.until
     if m.upper >= 0:
-        up, up_end = ends(m, m.upper, 0, now, end)
+        m.sum_up, window.up = ends(m, m.upper, 0, now, end)
     if m.lower >= 0:
-        low, low_end = ends(m, m.lower, 0, now, end)
-    rung = at.rung(m, m.level)
-    rung.up, rung.low, rung.theta, rung.until = up_end, low_end, theta, radii.until
-    m.sum_up, m.sum_low = up, low
+        m.sum_low, window.low = ends(m, m.lower, 0, now, end)
     if m.upper < 0 or at.envelope(m, i, d).rivals == 1:
         return True
-    first, last = line_above(low, theta, now), line_above(low_end, theta, end)
-    return others_stay_below(m, i, d, m.champion, arm, first, last, m.lower >= 0) == math.inf
+    first = envelopes.line_above(m.sum_low, theta, now)
+    last = envelopes.line_above(window.low, theta, end)
+    moves, champion = m.lower >= 0, m.champion
+    return envelopes.others_stay_below(m, i, d, champion, arm, first, last, moves) == math.inf
 
 
 @bare
 def _halve(m: Memory, item: int, now: int, level: int, up: float, low: float) -> None:
     """Draw the rung of a level in the middle of the window below it."""
-    middle, end = at.window(m, level).end, at.window(m, level - 1).end
-    rung, under, normals = at.rung(m, level), at.rung(m, level - 1), reserve_noise(m, 2)
+    rung, under, normals = at.window(m, level), at.window(m, level - 1), reserve_noise(m, 2)
+    middle, end = rung.end, under.end
     # The middle of a bridge, as `walks` draws it, for both walks at once.
     share = (middle - now) / (end - now)
     deviation = m.step * math.sqrt((middle - now) * (1.0 - share))
@@ -257,16 +242,16 @@ def _halve(m: Memory, item: int, now: int, level: int, up: float, low: float) ->
     if m.lower >= 0:
         rung.low = low + share * (under.low - low) + deviation * normals[1]
         log_value(m, m.lower, 0, middle, rung.low)
-    at.window(m, level).first = -1
+    rung.first = -1
     # Not set: whoever needs the radii of this window computes them.
-    at.radii(m, level).beta = 0.0
-    theta, until = under.theta, under.until
+    rung.beta = 0.0
+    rung.theta, rung.served = under.theta, under.served
     # The threshold of a longer window is right for a part of it, but lower than it need be. A new
     # one costs a logarithm and a root, so it is computed only where it counts.
-    if _is_coarse((until - middle) * theta, (middle - now) * m.step**2):
-        set_radii(m, at.radii(m, SPARE), now, middle)
-        theta, until = guard(m, item, m.guard, at.radii(m, SPARE))[4], middle
-    rung.theta, rung.until = theta, until
+    if _is_coarse((rung.served - middle) * rung.theta, (middle - now) * m.step**2):
+        set_radii(m, at.window(m, SPARE), now, middle)
+        rung.theta = families.guard(m, item, m.guard, at.window(m, SPARE))[4]
+        rung.served = middle
 
 
 @bare
@@ -283,13 +268,13 @@ def _leave(m: Memory, now: int, levels: tuple[int, int], up: float, low: float) 
 
 
 @bare
-def set_radii(m: Memory, radii: Radii, now: int, end: int) -> None:
+def set_radii(m: Memory, window: Window, now: int, end: int) -> None:
     """Write numbers below all radii of rounds now + 1, ..., end: those of TE, AGE and GE."""
     kind, events, delta = m.radius_kind, m.radius_events, m.radius_delta
     radius = Radius(kind, events, delta, m.radius_factor, array(at.boundary(m, 0), 0))
     # A radius that decreases is least at the last round.
     beta = radius_below(radius, end)
-    radii.beta, radii.near, radii.stale, radii.until = beta, beta, 2.0 * beta, end
+    window.beta, window.near, window.stale, window.until = beta, beta, 2.0 * beta, end
 
 
 @bare
@@ -304,17 +289,17 @@ def next_end(m: Memory, rule: Any, state: Any, limit: int) -> int:
     if m.width > 0:
         end = min(end, (limit - m.retired) // m.width)
     if end > now:
-        set_radii(m, at.radii(m, 0), now, end)
+        set_radii(m, at.window(m, 0), now, end)
     return end
 
 
 @bare
-def top_radii(m: Memory) -> Radii:
-    """Return the radii of the window on top, set if they were not."""
-    radii = at.radii(m, m.level)
-    if radii.beta == 0.0:
-        set_radii(m, radii, m.now, top_end(m))
-    return radii
+def top_window(m: Memory) -> Window:
+    """Return the window on top, its radii set if they were not."""
+    window = at.window(m, m.level)
+    if window.beta == 0.0:
+        set_radii(m, window, m.now, window.end)
+    return window
 
 
 @bare
@@ -323,12 +308,11 @@ def enter_window(m: Memory, rule: Any, state: Any) -> None:
 
     It uses the radii of that one, unless they are too low for it.
     """
-    radii, below, end = at.radii(m, m.level), at.radii(m, m.level - 1), top_end(m)
-    if _is_coarse((below.until - end) * 2.0 * below.beta, end - m.now):
-        radii.beta = 0.0
-        return
-    radii.beta, radii.near = below.beta, below.near
-    radii.stale, radii.until = below.stale, below.until
+    window, below = at.window(m, m.level), at.window(m, m.level - 1)
+    window.beta, window.near = below.beta, below.near
+    window.stale, window.until = below.stale, below.until
+    if _is_coarse((below.until - window.end) * 2.0 * below.beta, window.end - m.now):
+        window.beta = 0.0
 
 
 @bare

@@ -19,7 +19,7 @@ SPRINT = 16  # the longest stretch of rounds that is revealed completely
 BUFFER = 256  # normals drawn ahead
 DEPTH = 64  # the most windows in each other
 LIVE, UNUSED = DEPTH, DEPTH + 1  # lists of items besides those of the windows
-SPARE = DEPTH  # radii that belong to no window
+SPARE = DEPTH + 2  # for radii that belong to no window
 PRESENT = DEPTH  # the row of the clock at `now`; the rows of a sprint follow
 
 
@@ -114,7 +114,6 @@ class Group:
     other_items: int  # the first item about a pair of which it is the other one
     rejector: int  # the k-th group that may have to reject others, whoever k is
     undecided: int  # TE+: before the last round with events
-    changed: int  # TE+: whether a `near` of it was recorded since its items were looked through
 
 
 @record
@@ -128,6 +127,7 @@ class Envelope:
     row: int  # the sprint that its row is of
     low: float
     high: float
+    value: float  # as last noted
 
 
 @record
@@ -204,30 +204,21 @@ class Item:
 
 @record
 class Window:
-    """A window that ends here, and the first of the items that are cleared up to there."""
+    """A window: its end, the items that are cleared up to there, radii, and two walks."""
 
     end: int
-    first: int
-
-
-@record
-class Radii:
-    """Numbers below all radii of some rounds, for scale 1, and the last of these rounds."""
-
+    first: int  # of its items
+    # Numbers below all radii of its rounds, for scale 1, and the last of the rounds that they are for;
+    # beta is 0 if they are not set.
     beta: float  # TE+: of `above` and `far`
     near: float
     stale: float
     until: float
-
-
-@record
-class Rung:
-    """The end of a window in a comparison of two walks: both sums, the threshold, its last round."""
-
+    # The rung of a comparison of two walks: both sums at the end, the threshold, its last round.
     up: float
     low: float
     theta: float
-    until: float
+    served: float
 
 
 @record
@@ -254,7 +245,6 @@ watch = layout.table(Watch, "N", "watches")  # a resolution for each dim, then t
 member = layout.table(Member, "N", "K", "D")
 arm = layout.table(Arm, "N", "K")
 row = layout.numbers(float, "N", "D", SPRINT)  # R_i^d at the rounds of a sprint
-values = layout.numbers(float, "N", "D")  # R_i as last noted
 dim = layout.table(Dim, "D")
 factors = layout.numbers(float, "D", "noises")  # a root of the covariance; or deviations, [D, 1]
 unit = layout.table(Unit, "units")
@@ -266,9 +256,7 @@ log = layout.numbers(float, "log_room", "point_size")  # points as drawn: unit, 
 normals = layout.numbers(float, BUFFER, 1)  # from the k-th on
 stream = layout.numbers(int, 4)  # the state of the noise
 item = layout.table(Item, "item_room")
-window = layout.table(Window, DEPTH + 2)  # and the lists LIVE and UNUSED
-radii = layout.table(Radii, DEPTH + 1)  # of windows, and SPARE
-rung = layout.table(Rung, DEPTH)
+window = layout.table(Window, DEPTH + 3)  # and the lists LIVE and UNUSED, and SPARE
 clock = layout.table(Clock, DEPTH + SPRINT + 1, "D")
 boundary = layout.numbers(float, "cells", 3)  # of TE+, for `above` and `far`, `near`, stale arms
 scratch = layout.numbers(float, SPRINT)  # for immediate use

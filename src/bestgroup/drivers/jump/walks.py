@@ -175,13 +175,11 @@ def _add_noise(m: Memory, u: int, place: Numbers, size: float) -> None:
     """Add noise of the given size to each column of a unit."""
     columns, noises = m.columns, m.noises
     normals = reserve_noise(m, noises)
-    # A walk of its own: unit numbers run through the dims last, so u % D is its dim.
-    if columns == 1:
-        place[0] += size * at.factors(m, u % m.D)[0] * normals[0]
-        return
+    # Unit numbers run through the dims last, so a walk of its own is of dim u % D.
+    first = u % m.D if columns == 1 else 0
     for c in range(columns):
         for z in range(noises):
-            place[c] += size * at.factors(m, c)[z] * normals[z]
+            place[c] += size * at.factors(m, first + c)[z] * normals[z]
 
 
 @bare
@@ -208,8 +206,8 @@ def bracket(m: Memory, u: int, first: int, last: int) -> None:
 def settle(m: Memory, u: int, above: bool, levels: tuple[int, int], total: float) -> None:
     """Make the sum of a unit at NOW its first point, and add those at the ends of some windows.
 
-    These are drawn already; on the rungs, level by level, as those `above` or below. They come before all
-    later points that are known.
+    These are drawn already, as the rungs of the windows, `above` or below. They come before all later
+    points that are known.
     """
     now, head = m.now, at.point(m, u)
     advance(m, u, now)
@@ -221,8 +219,9 @@ def settle(m: Memory, u: int, above: bool, levels: tuple[int, int], total: float
         m.revealed += 1
         new = _take_row(m)
         q = at.point(m, new)
-        q.time, q.next, head.next = at.window(m, level).end, head.next, new
-        at.sums(q)[0] = at.rung(m, level).up if above else at.rung(m, level).low
+        window = at.window(m, level)
+        q.time, q.next, head.next = window.end, head.next, new
+        at.sums(q)[0] = window.up if above else window.low
 
 
 @bare

@@ -3,8 +3,8 @@
 The loops of the engine are written once and call *hooks*. A family binds its kernels to them, and
 the result is compiled for it alone (`bind`). So a family can be read hook by hook:
 
-* its tests: which may fire in a window (`screen`), which of them never will (`is_dead`), whether
-  one that may fire does and what follows (`judge`, `end_round`);
+* its tests: which may fire in a window (`screen`), whether one that may fire does and what follows
+  (`judge`, `end_round`);
 * its guards, if a test cannot fire while some pairwise comparisons hold (`guards`). Otherwise it
   says in their place which tests cannot fire for some rounds (`clears`), and when one may
   (`candidate`);
@@ -26,12 +26,16 @@ import numpy as np
 from bestgroup.compile.binding import hook
 from bestgroup.compile.kernel import Kernel
 from bestgroup.compile.records import bare
+from bestgroup.drivers.jump import memory as at
 from bestgroup.drivers.jump.certificates import guard_risk
-from bestgroup.drivers.jump.memory import Memory, Radii
+from bestgroup.drivers.jump.memory import Memory, Window
 from bestgroup.problem.arrays import Bools, Floats, Ints
 from bestgroup.problem.shape import Shape
 
 NOBODY = -1  # no group, or no arm
+# Kinds of items, in the order of a round: another group rejects the group; a dim of it is resolved; an
+# arm leaves a dim; the group is accepted. From SIGN on, what is recorded of a pair of groups in a dim.
+REJECT, RESOLVE, STALE, ACCEPT, SIGN = range(5)
 
 
 class JumpRuns(NamedTuple):
@@ -60,10 +64,6 @@ def room_for(runs: int, sizes: tuple[int, int, int]) -> JumpRuns:
     )
 
 
-def _final(state: Any, accepted: Any, efficiency: Any) -> Any:
-    return state._replace(accepted=accepted, efficiency=efficiency)
-
-
 @dataclass(frozen=True)
 class Family:
     """A family as `engine` uses it; an algorithm names its module in `Kernels.jump`."""
@@ -73,7 +73,6 @@ class Family:
     load: Callable[[Memory, Any, int], None] = lambda m, rule, cells: None
     pace: Callable[[Any], int] = lambda rule: 3  # outer windows of few groups, see `Memory.pace`
     pairs: Callable[[Shape], int] = lambda shape: 0  # tests of pairs that may be items at once
-    final: Callable[[Any, Any, Any], Any] = _final  # the state with these groups and efficiencies
     cells: int = 0  # of rounds, with boundaries of their own
     at_once: Callable[..., JumpRuns] | None = None  # instead of the loops
 
@@ -122,9 +121,21 @@ def screen(m: Memory, rule: Any, state: Any, now: int, end: int) -> None:
     """Set envelopes over (now, end], the outer window, and make items of what may fire there."""
 
 
-@hook
-def is_dead(m: Memory, item: int) -> Any:
+@bare
+def is_dead(m: Memory, item: int) -> bool:
     """Return whether the sets keep an item from ever firing."""
+    # Sets only shrink, so what is dead stays dead and its item is dropped for good.
+    test = at.item(m, item)
+    kind, i, j, d = test.kind, test.group, test.other, test.dim
+    if not at.group(m, i).active:
+        return True
+    if kind == REJECT:
+        return not at.group(m, j).active
+    if kind == ACCEPT:
+        return False
+    if kind == STALE and not at.member(m, i, j, d).active:
+        return True
+    return not at.envelope(m, i, d).open or (kind >= SIGN and not at.envelope(m, j, d).open)
 
 
 @hook
@@ -138,9 +149,11 @@ def end_round(m: Memory) -> bool:
     return False
 
 
-@hook
-def reads(m: Memory, item: int, d: int) -> Any:
+@bare
+def reads(m: Memory, item: int, d: int) -> bool:
     """Return whether an item about a group reads its efficiency in dim d."""
+    test = at.item(m, item)
+    return test.kind == REJECT or test.kind == ACCEPT or test.dim == d
 
 
 @hook
@@ -152,7 +165,7 @@ def is_stale(high: float, low: float, threshold: float) -> Any:
 
 
 @hook
-def guard(m: Memory, item: int, k: int, radii: Radii) -> Any:
+def guard(m: Memory, item: int, k: int, radii: Window) -> Any:
     """Return (i, j, d, arm, threshold): R_i^d is less than that above R_j^d, or above an arm of j."""
 
 
@@ -165,7 +178,12 @@ def guard_count(m: Memory, item: int) -> int:
 @bare
 def has_blocker(m: Memory, item: int) -> bool:
     """Return whether the group that keeps an item from firing, if it is about one, is in G."""
-    return True
+    test = at.item(m, item)
+    # Other tests compare with one fixed group or arm, which `is_dead` looks at; these are tests
+    # against all of G, and any member that fails them will do.
+    if test.kind != RESOLVE and test.kind != ACCEPT:
+        return True
+    return test.other != NOBODY and at.group(m, test.other).active != 0
 
 
 @bare

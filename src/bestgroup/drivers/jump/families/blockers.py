@@ -17,11 +17,10 @@ from bestgroup.algorithms import triple_elimination as te
 from bestgroup.compile.records import bare
 from bestgroup.drivers.jump import memory as at
 from bestgroup.drivers.jump.envelopes import screen_envelope
-from bestgroup.drivers.jump.families import NOBODY
+from bestgroup.drivers.jump.families import ACCEPT, NOBODY, REJECT, RESOLVE
 from bestgroup.drivers.jump.memory import Memory
 from bestgroup.drivers.jump.windows import add_blocked, add_pair, clear_items
 
-REJECT, RESOLVE, STALE, ACCEPT = range(4)  # kinds of items, in the order of a round
 ITEM = -2  # a blocker that an item keeps
 FEW = 16  # so many groups are compared each with each
 _MOST_COVERS = 32
@@ -32,18 +31,18 @@ PLAIN, COVERS, COVERED = 0, 1, 2  # a group among the possible rejectors
 @bare
 def screen(m: Memory, rule: Any, state: Any, now: int, end: int) -> None:
     """Set envelopes over (now, end], the outer window, and make items of what may fire there."""
-    beta = at.radii(m, 0).beta
+    beta = at.window(m, 0).beta
     clear_items(m)
     for i in range(m.N):
         if at.group(m, i).active:
             for d in range(m.D):
                 env = at.envelope(m, i, d)
                 if env.open:
-                    stale = STALE if rule.options.arms else -1
-                    screen_envelope(m, i, d, now, end, 2.0 * beta * at.dim(m, d).scale, stale)
+                    threshold = 2.0 * beta * at.dim(m, d).scale
+                    screen_envelope(m, i, d, now, end, threshold, rule.options.arms)
                 else:
                     # Resolved: a value, which no window can move.
-                    env.low = env.high = at.values(m, i)[d]
+                    env.low = env.high = at.envelope(m, i, d).value
     # After all envelopes are set, as each test reads those of other groups.
     _screen_rejections(m, beta)
     for i in range(m.N):
@@ -257,5 +256,5 @@ def stands(m: Memory, i: int, own: int, j: int, other: int, beta: float) -> bool
 @bare
 def _value(m: Memory, i: int, d: int, where: int) -> float:
     if where == NOTED:
-        return at.values(m, i)[d]
+        return at.envelope(m, i, d).value
     return at.envelope(m, i, d).low if where == LOW else at.envelope(m, i, d).high

@@ -21,25 +21,10 @@ from bestgroup.drivers.jump import families
 from bestgroup.drivers.jump import memory as at
 from bestgroup.drivers.jump.engine import reconsider
 from bestgroup.drivers.jump.envelopes import drop_rival, note_efficiency
-from bestgroup.drivers.jump.families import NOBODY, Family
-from bestgroup.drivers.jump.families.blockers import (
-    ACCEPT,
-    COVERS,
-    HIGH,
-    LOW,
-    NOTED,
-    REJECT,
-    RESOLVE,
-    STALE,
-    blocker_of,
-    find_block,
-    has_wide_envelope,
-    may_reject,
-    screen,
-    stands,
-)
+from bestgroup.drivers.jump.families import ACCEPT, NOBODY, REJECT, RESOLVE, STALE, Family, blockers
+from bestgroup.drivers.jump.families.blockers import COVERS, HIGH, LOW, NOTED, stands
 from bestgroup.drivers.jump.guards import candidate
-from bestgroup.drivers.jump.memory import UNUSED, Memory, Radii
+from bestgroup.drivers.jump.memory import UNUSED, Memory, Window
 from bestgroup.drivers.jump.windows import move, schedule, wake_blocked
 from bestgroup.inference.radii import radius_at
 
@@ -52,7 +37,7 @@ def _is_stuck(m: Memory, rule: Rule, state: te.State) -> bool:
         state.groups[i] = at.group(m, i).active != 0
         for d in range(m.D):
             state.dims[i, d] = at.envelope(m, i, d).open != 0
-            state.efficiency[i, d] = at.values(m, i)[d]
+            state.efficiency[i, d] = at.envelope(m, i, d).value
     return te.is_stuck(state, rule)
 
 
@@ -60,37 +45,11 @@ def _is_stuck(m: Memory, rule: Rule, state: te.State) -> bool:
 
 
 @bare
-def _is_dead(m: Memory, item: int) -> bool:
-    # Sets only shrink, so what is dead stays dead and its item is dropped for good.
-    test = at.item(m, item)
-    i, d = test.group, test.dim
-    if not at.group(m, i).active:
-        return True
-    if test.kind == REJECT:
-        return not at.group(m, test.other).active
-    if test.kind == RESOLVE:
-        return not at.envelope(m, i, d).open
-    if test.kind == STALE:
-        return not (at.envelope(m, i, d).open and at.member(m, i, test.other, d).active)
-    return False
-
-
-@bare
-def _has_blocker(m: Memory, item: int) -> bool:
-    test = at.item(m, item)
-    # These compare with one fixed group or arm, which `is_dead` looks at; the others are tests
-    # against all of G, and any member that fails them will do.
-    if test.kind in (REJECT, STALE):
-        return True
-    return test.other != NOBODY and at.group(m, test.other).active != 0
-
-
-@bare
 def _find_blocker(m: Memory, item: int, beta: float) -> bool:
     test = at.item(m, item)
     # The blocker that was kept has left G: the next best by the envelopes, without a draw.
     d = m.D if test.kind == ACCEPT else test.dim
-    test.other, side, _ = blocker_of(m, test.group, d, beta)
+    test.other, side, _ = blockers.blocker_of(m, test.group, d, beta)
     if test.kind == ACCEPT:
         test.dim = side
     return test.other != NOBODY
@@ -101,7 +60,7 @@ def _is_barred(m: Memory, item: int, beta: float) -> bool:
     test = at.item(m, item)
     # A rejection needs all dims at once, but has its guard in one dim only: the envelopes of the
     # others are free to look at.
-    return test.kind == REJECT and not may_reject(m, test.group, test.other, beta)
+    return test.kind == REJECT and not blockers.may_reject(m, test.group, test.other, beta)
 
 
 @bare
@@ -114,7 +73,7 @@ def _guard_count(m: Memory, item: int) -> int:
 
 
 @bare
-def _guard(m: Memory, item: int, k: int, radii: Radii) -> tuple[int, int, int, int, float]:
+def _guard(m: Memory, item: int, k: int, radii: Window) -> tuple[int, int, int, int, float]:
     """Return (i, j, d, arm, threshold) of a guard: its margin at equal efficiencies, negated."""
     test, beta = at.item(m, item), radii.beta
     kind, i, j, d = test.kind, test.group, test.other, test.dim
@@ -131,12 +90,6 @@ def _guard(m: Memory, item: int, k: int, radii: Radii) -> tuple[int, int, int, i
         threshold = -te.apart_margin(0.0, 0.0, 0.0, 0.0, wanted)
         return (j, i, d, NOBODY, threshold) if k == 0 else (i, j, d, NOBODY, threshold)
     return j, i, d, NOBODY, -te.reject_margin_in(0.0, 0.0, beta, dim.scale)
-
-
-@bare
-def _reads(m: Memory, item: int, d: int) -> bool:
-    test = at.item(m, item)
-    return test.kind == REJECT or test.kind == ACCEPT or test.dim == d
 
 
 @bare
@@ -291,10 +244,10 @@ def _remove_group(m: Memory, i: int, when: int, look: int) -> None:
     at.group(m, i).active = 0
     retire_arms(m, i, when)
     wake_blocked(m, i, look)
-    beta = at.radii(m, 0).beta
+    beta = at.window(m, 0).beta
     # Whom it covered was never looked at as a rejector. A rejected cover has a rejector that takes
     # over in the same round if envelopes are narrow; an accepted one leaves a hole.
-    if at.group(m, i).cover == COVERS and (look > when or has_wide_envelope(m, beta)):
+    if at.group(m, i).cover == COVERS and (look > when or blockers.has_wide_envelope(m, beta)):
         m.again = 1
     # Resolutions and acceptances that only this group blocked need another blocker or become items.
     left = 0
@@ -303,14 +256,14 @@ def _remove_group(m: Memory, i: int, when: int, look: int) -> None:
             left += 1
             for d in range(m.watches):
                 if at.watch(m, g, d).blocker == i and (d == m.D or at.envelope(m, g, d).open):
-                    find_block(m, g, d, beta, look)
+                    blockers.find_block(m, g, d, beta, look)
     m.ended = 1 if left == 0 else 0
 
 
 @bare
 def _resolve_dim(m: Memory, i: int, d: int, when: int) -> None:
     """Take a dim out of D_i; its efficiency keeps the value of this round."""
-    env, row, value = at.envelope(m, i, d), at.row(m, i, d), at.values(m, i)[d]
+    env, row, value = at.envelope(m, i, d), at.row(m, i, d), at.envelope(m, i, d).value
     env.open = 0
     env.low = env.high = value
     # Rounds of this sprint that are still to come read the value that it keeps.
@@ -339,15 +292,12 @@ def _load(m: Memory, rule: Any, cells: int) -> None:
 FAMILY = Family(
     hooks={
         families.is_stuck: _is_stuck,
-        families.screen: screen,
-        families.is_dead: _is_dead,
+        families.screen: blockers.screen,
         families.judge: _judge,
         families.end_round: _end_round,
-        families.reads: _reads,
         families.is_stale: _is_stale,
         families.guard_count: _guard_count,
         families.guard: _guard,
-        families.has_blocker: _has_blocker,
         families.find_blocker: _find_blocker,
         families.is_barred: _is_barred,
     },

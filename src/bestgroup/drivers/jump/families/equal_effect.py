@@ -1,8 +1,9 @@
 """EECB by jumps: sums of efficiencies instead of pairs, arms on the clocks of their dims.
 
-* BEATEN, that group j is worth more than i by the threshold 2 sum_d w^d beta(n^d);
+* REJECT of i by j: j is worth more than i by the threshold 2 sum_d w^d beta(n^d);
 * STALE arm j of i in dim d: R_i^d is 2 beta(n^d) above the arm's mean;
-* LEADER, that i is good enough against all others; one that it is not good enough against blocks it.
+* ACCEPT of i, the leader: it is good enough against all others; one that it is not good enough against
+  blocks it.
 
 A test of worths is a test of sums over dims, so its certificate is that for sums of bridges
 (`certificates`), not a comparison of two walks, and an item that is alone is not followed.
@@ -10,50 +11,21 @@ A test of worths is a test of sums over dims, so its certificate is that for sum
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from bestgroup.algorithms import equal_effect as eecb
 from bestgroup.algorithms.protocol import Rule
 from bestgroup.compile.records import bare, view
-from bestgroup.drivers.jump import families, guards
+from bestgroup.drivers.jump import envelopes, families, guards, windows
 from bestgroup.drivers.jump import memory as at
 from bestgroup.drivers.jump.certificates import ROUNDING
 from bestgroup.drivers.jump.engine import reconsider
-from bestgroup.drivers.jump.envelopes import (
-    drop_rival,
-    fill_row,
-    means_of,
-    note_efficiency,
-    screen_envelope,
-)
-from bestgroup.drivers.jump.families import NOBODY, Family
-from bestgroup.drivers.jump.families.clocks import (
-    CLOCKS,
-    arm_apart,
-    copy_clock,
-    count_at,
-    keep_points,
-    row_of,
-    set_clock,
-    worth_apart,
-)
+from bestgroup.drivers.jump.families import ACCEPT, NOBODY, REJECT, STALE, Family, clocks
 from bestgroup.drivers.jump.guards import NOT_ALONE
 from bestgroup.drivers.jump.memory import PRESENT, UNUSED, Memory
-from bestgroup.drivers.jump.windows import (
-    NEVER,
-    add_blocked,
-    add_pair,
-    clear_items,
-    move,
-    schedule,
-    top_end,
-    wake_blocked,
-)
+from bestgroup.drivers.jump.windows import NEVER
 from bestgroup.inference.radii import radius_at
 
-BEATEN, STALE, LEADER = range(3)  # kinds of items, in the order of a round
 DECIDED, LED = 1, 2  # how a run is over
 
 
@@ -69,12 +41,12 @@ def _next_end(m: Memory, rule: Rule, state: eecb.State, limit: int) -> int:
     now = m.now
     end = now + max(1, now // m.pace)
     while True:
-        set_clock(m, rule, state, 0, now, end)
+        clocks.set_clock(m, rule, state, 0, now, end)
         # Pulls depend on the clocks at the end, so the cap is looked for by halving.
         pulls = 0
         for i in range(m.N):
             for j in range(m.K):
-                pulls += count_at(m, i, j, 0)
+                pulls += clocks.count_at(m, i, j, 0)
         if pulls <= limit or end == now + 1:
             return end if pulls <= limit else now
         end = now + max(1, (end - now) // 2)
@@ -110,13 +82,13 @@ def _close(m: Memory, row: int) -> None:
     for i in range(m.N):
         if at.group(m, i).active:
             for j in range(m.K):
-                at.arm(m, i, j).own = count_at(m, i, j, row)
+                at.arm(m, i, j).own = clocks.count_at(m, i, j, row)
 
 
 @bare
 def _finish(m: Memory, rule: Rule, state: eecb.State, limit: int) -> bool:
     """Pull the last batch of the group that is left, unless it is spared; whether the limit allows it."""
-    row, total = row_of(m, m.round), 0
+    row, total = clocks.row_of(m, m.round), 0
     _close(m, row)
     # A leader is named without a last batch; otherwise the paper's loop pulls once more before it
     # looks at |G|.
@@ -150,18 +122,18 @@ def _set_state_clock(m: Memory, state: eecb.State, row: int) -> None:
 
 @bare
 def _screen(m: Memory, rule: Rule, state: eecb.State, now: int, end: int) -> None:
-    clear_items(m)
+    windows.clear_items(m)
     if _active_groups(m) == 1:
         # One group from the start: the algorithm stops after its first round.
         m.start, m.round, m.ended = 0, 1, LED
-        copy_clock(m, 0, row_of(m, 1))
+        clocks.copy_clock(m, 0, clocks.row_of(m, 1))
         return
     # The sum of all radii at the end of the window: the least threshold in it.
     threshold, top = _threshold_below(m, 0), -np.inf
     for i in range(m.N):
         if at.group(m, i).active:
             for d in range(m.D):
-                screen_envelope(m, i, d, now, end, 2.0 * at.clock(m, 0, d).radius, STALE)
+                envelopes.screen_envelope(m, i, d, now, end, 2.0 * at.clock(m, 0, d).radius, True)
             top = max(top, _worths(m, i)[1])
     for i in range(m.N):
         if not at.group(m, i).active:
@@ -173,10 +145,10 @@ def _screen(m: Memory, rule: Rule, state: eecb.State, now: int, end: int) -> Non
             for j in range(m.N):
                 if at.group(m, j).active and j != i:
                     if eecb.beaten_margin(low, _worths(m, j)[1], threshold) > 0.0:
-                        add_pair(m, BEATEN, i, j, 0)
+                        windows.add_pair(m, REJECT, i, j, 0)
         # With epsilon = 0 nobody can be good enough before all others are beaten.
         if at.dim(m, 0).epsilon > 0.0:
-            add_blocked(m, LEADER, i, NOBODY, 0, 0)
+            windows.add_blocked(m, ACCEPT, i, NOBODY, 0, 0)
 
 
 @bare
@@ -204,7 +176,7 @@ def _level_below(m: Memory, item: int, row: int) -> float:
     test = at.item(m, item)
     if test.kind == STALE:
         return -eecb.stale_margin(0.0, 0.0, at.clock(m, row, test.dim).radius, 1.0)
-    if test.kind == BEATEN:
+    if test.kind == REJECT:
         return -eecb.beaten_margin(0.0, 0.0, _threshold_below(m, row))
     return -eecb.lead_margin(0.0, 0.0, m.slack, _threshold_below(m, row))
 
@@ -213,7 +185,7 @@ def _level_below(m: Memory, item: int, row: int) -> float:
 def _pair_of(m: Memory, item: int) -> tuple[int, int]:
     """Return the group that would be worth more, and the other one."""
     test = at.item(m, item)
-    return (test.other, test.group) if test.kind == BEATEN else (test.group, test.other)
+    return (test.other, test.group) if test.kind == REJECT else (test.group, test.other)
 
 
 @bare
@@ -228,40 +200,21 @@ def _most_apart(m: Memory, item: int) -> float:
 
 
 @bare
-def _is_dead(m: Memory, item: int) -> bool:
-    test = at.item(m, item)
-    if not at.group(m, test.group).active:
-        return True
-    if test.kind == STALE:
-        return not at.member(m, test.group, test.other, test.dim).active
-    return test.kind == BEATEN and not at.group(m, test.other).active
-
-
-@bare
-def _lacks_blocker(m: Memory, item: int) -> bool:
-    """Return whether an item has had no blocker, or its blocker has left G."""
-    test = at.item(m, item)
-    if test.kind != LEADER:
-        return False
-    return test.other == NOBODY or not at.group(m, test.other).active
-
-
-@bare
 def _clears(m: Memory, item: int) -> bool:
     # As in `guards`, with sums over dims in place of one comparison.
-    test, length = at.item(m, item), top_end(m) - m.now
+    test, length = at.item(m, item), windows.top_end(m) - m.now
     if length > 2 * test.reach:
         return False
     level = _level_below(m, item, m.level)
-    if _lacks_blocker(m, item):
+    if not families.has_blocker(m, item):
         test.other = _most_worth(m, test.group)
     if _most_apart(m, item) < level:
         return True
     if test.kind == STALE:
-        room, band = arm_apart(m, test.group, test.other, test.dim, level)
+        room, band = clocks.arm_apart(m, test.group, test.other, test.dim, level)
     else:
         one, two = _pair_of(m, item)
-        room, band = worth_apart(m, one, two, level)
+        room, band = clocks.worth_apart(m, one, two, level)
     if room > band:
         test.reach = 4 * length
         return True
@@ -287,24 +240,24 @@ def _most_worth(m: Memory, i: int) -> int:
 def _candidate(m: Memory, item: int, start: int) -> int:
     if start > m.stop:
         return NEVER
-    if _lacks_blocker(m, item):
+    if not families.has_blocker(m, item):
         return start
     # The least level in the sprint: if that is out of reach, no round needs a value.
-    level = _level_below(m, item, row_of(m, m.stop))
+    level = _level_below(m, item, clocks.row_of(m, m.stop))
     if _most_apart(m, item) < level - ROUNDING * abs(level):
         return NEVER
     test = at.item(m, item)
     if test.kind == STALE:
-        fill_row(m, test.group, test.dim)
-        means_of(m, test.group, test.other, test.dim)
+        envelopes.fill_row(m, test.group, test.dim)
+        envelopes.means_of(m, test.group, test.other, test.dim)
     else:
         one, two = _pair_of(m, item)
         for d in range(m.D):
-            fill_row(m, one, d)
-            fill_row(m, two, d)
+            envelopes.fill_row(m, one, d)
+            envelopes.fill_row(m, two, d)
     for when in range(start, m.stop + 1):
         apart, size = _apart_at(m, item, when - m.start - 1)
-        level = _level_below(m, item, row_of(m, when))
+        level = _level_below(m, item, clocks.row_of(m, when))
         if apart >= level - ROUNDING * (abs(level) + size):
             return when
     return NEVER
@@ -335,7 +288,7 @@ def _is_stale(high: float, low: float, threshold: float) -> bool:
 @bare
 def _reads(m: Memory, item: int, d: int) -> bool:
     """Return whether an item about a group reads it, whatever the dim."""
-    return not _is_dead(m, item)
+    return not families.is_dead(m, item)
 
 
 @bare
@@ -353,30 +306,30 @@ def _judge(m: Memory, rule: Rule, state: eecb.State, item: int, when: int) -> No
         m.round = when
         _fire(m, state, item, when)
     else:
-        schedule(m, item, _candidate(m, item, when + 1))
+        windows.schedule(m, item, _candidate(m, item, when + 1))
 
 
 @bare
 def _note_group(m: Memory, state: eecb.State, i: int, when: int) -> None:
     """Note the efficiencies of a group at a round of the sprint, in the state, too."""
     for d in range(m.D):
-        state.efficiency[i, d] = note_efficiency(m, i, d, when)
+        state.efficiency[i, d] = envelopes.note_efficiency(m, i, d, when)
 
 
 @bare
 def _fires(m: Memory, rule: Rule, state: eecb.State, item: int, when: int) -> bool:
     """Return whether an item fires at a round; if not, what blocks a leader there is its blocker."""
-    test, row, R = at.item(m, item), row_of(m, when), state.efficiency
+    test, row, R = at.item(m, item), clocks.row_of(m, when), state.efficiency
     i, j, d = test.group, test.other, test.dim
     # The algorithm's own functions decide, on its own state.
     _set_state_clock(m, state, row)
     _note_group(m, state, i, when)
     if test.kind == STALE:
-        mean = means_of(m, i, j, d)[when - m.start - 1]
+        mean = envelopes.means_of(m, i, j, d)[when - m.start - 1]
         beta = radius_at(rule.radius, state.clock[d])
         return eecb.stale_margin(mean, R[i, d], beta, rule.scale[d]) > 0.0
     state.threshold[0] = eecb.threshold_at(state.clock, rule)
-    if test.kind == BEATEN:
+    if test.kind == REJECT:
         _note_group(m, state, j, when)
         own, other = eecb.worth(R, i, rule), eecb.worth(R, j, rule)
         return eecb.beaten_margin(own, other, state.threshold[0]) > 0.0
@@ -397,10 +350,10 @@ def _fire(m: Memory, state: eecb.State, item: int, when: int) -> None:
     """Change the sets as EECB does when this test fires."""
     test = at.item(m, item)
     kind, i = test.kind, test.group
-    move(m, item, UNUSED)
+    windows.move(m, item, UNUSED)
     if kind == STALE:
         _eliminate_arm(m, i, test.other, test.dim, when)
-    elif kind == BEATEN:
+    elif kind == REJECT:
         _remove_group(m, i, when)
         if _active_groups(m) == 1:
             m.ended = DECIDED
@@ -415,21 +368,21 @@ def _fire(m: Memory, state: eecb.State, item: int, when: int) -> None:
 def _remove_group(m: Memory, i: int, when: int) -> None:
     """Take a group out of G; leaders that it blocked are looked at again in the same round."""
     for j in range(m.K):
-        at.arm(m, i, j).own = count_at(m, i, j, row_of(m, when))
+        at.arm(m, i, j).own = clocks.count_at(m, i, j, clocks.row_of(m, when))
         for d in range(m.D):
             at.member(m, i, j, d).active = 0
     at.group(m, i).active = 0
-    wake_blocked(m, i, when)
+    windows.wake_blocked(m, i, when)
 
 
 @bare
 def _eliminate_arm(m: Memory, i: int, j: int, d: int, when: int) -> None:
     """Take an arm out of A_d; its clock may slow down, so what reads its group is looked at again."""
     # Before the set changes, as counts are those of the sets of now.
-    keep_points(m, i, j)
-    at.arm(m, i, j).own = count_at(m, i, j, row_of(m, when))
+    clocks.keep_points(m, i, j)
+    at.arm(m, i, j).own = clocks.count_at(m, i, j, clocks.row_of(m, when))
     at.member(m, i, j, d).active = 0
-    drop_rival(m, i, j, d)
+    envelopes.drop_rival(m, i, j, d)
     # The count of the arm changes in all its dims, and with it every row that it is part of.
     for e in range(m.D):
         at.envelope(m, i, e).row = -1
@@ -442,18 +395,12 @@ def _load(m: Memory, rule: Rule, cells: int) -> None:
     m.slack = sum((rule.epsilon * rule.weights).tolist())
 
 
-def _final(state: Any, accepted: Any, efficiency: Any) -> Any:
-    """Return the state at the end of a run."""
-    return state._replace(groups=accepted)
-
-
 FAMILY = Family(
     hooks={
-        **CLOCKS,
+        **clocks.CLOCKS,
         families.begin_run: _begin_run,
         families.end_run: _end_run,
         families.screen: _screen,
-        families.is_dead: _is_dead,
         families.judge: _judge,
         families.reads: _reads,
         families.is_stale: _is_stale,
@@ -464,5 +411,4 @@ FAMILY = Family(
     },
     load=_load,
     pace=lambda rule: 1,
-    final=_final,
 )

@@ -13,21 +13,21 @@ own `reject`, `accept` and `refresh_activity` do the rest.
 
 from __future__ import annotations
 
-from bestgroup.algorithms.te_plus import algorithm as te_plus
-from bestgroup.algorithms.te_plus.algorithm import State
+from bestgroup.algorithms.te_plus import signs
 from bestgroup.algorithms.te_plus.radii import PairRule, cell_of, edges_of, radius_from
+from bestgroup.algorithms.te_plus.signs import State
 from bestgroup.compile.records import array, bare
 from bestgroup.drivers.jump import families, guards
 from bestgroup.drivers.jump import memory as at
 from bestgroup.drivers.jump.envelopes import note_efficiency, screen_envelope
-from bestgroup.drivers.jump.families import NOBODY, Family
+from bestgroup.drivers.jump.families import NOBODY, SIGN, STALE, Family
 from bestgroup.drivers.jump.families.elimination import eliminate_arm, retire_arms
 from bestgroup.drivers.jump.guards import candidate
-from bestgroup.drivers.jump.memory import LIVE, SPARE, UNUSED, Memory, Radii
+from bestgroup.drivers.jump.memory import LIVE, SPARE, UNUSED, Memory, Window
 from bestgroup.drivers.jump.walks import OutOfRoom
 from bestgroup.drivers.jump.windows import add_pair, clear_items, first_live, move, schedule
 
-STALE, ABOVE, NEAR, FAR = range(4)  # kinds of items
+ABOVE, NEAR, FAR = SIGN, SIGN + 1, SIGN + 2  # kinds of items besides STALE
 _FIRST_CELLS = 128 + 12 * 64  # cells of `cell_of` up to round 2^19
 _BELOW = 1.0 - 1e-12  # a computed radius falls but for rounding
 
@@ -36,9 +36,9 @@ _BELOW = 1.0 - 1e-12  # a computed radius falls but for rounding
 def _begin_run(m: Memory, rule: PairRule, state: State) -> None:
     # Signs live in the algorithm's own state: its functions decide the rounds, and only pulls and
     # envelopes are kept in memory.
-    te_plus.restart(state, rule)
+    signs.restart(state, rule)
     for i in range(m.N):
-        at.group(m, i).undecided, at.group(m, i).changed = 1, 0
+        at.group(m, i).undecided = 1
     m.ended = 0 if _undecided(state) > 0 else 1
 
 
@@ -51,7 +51,7 @@ def _end_run(m: Memory, rule: PairRule, state: State, limit: int, finished: bool
 
 
 @bare
-def set_radii(m: Memory, radii: Radii, now: int, end: int) -> None:
+def set_radii(m: Memory, radii: Window, now: int, end: int) -> None:
     """Write numbers below all radii of rounds now + 1, ..., end."""
     # Within a cell of rounds the radius is its boundary divided by the round; at the ends of cells
     # it falls, too.
@@ -68,7 +68,7 @@ def set_radii(m: Memory, radii: Radii, now: int, end: int) -> None:
 
 
 @bare
-def _radii_at(m: Memory, radii: Radii, cell: int, when: int, share: float) -> None:
+def _radii_at(m: Memory, radii: Window, cell: int, when: int, share: float) -> None:
     """Write a share of the radii at a round of a cell."""
     # The boundaries were computed by the function that the algorithm uses, cell by cell, so that
     # the radius is the same to the bit.
@@ -79,16 +79,16 @@ def _radii_at(m: Memory, radii: Radii, cell: int, when: int, share: float) -> No
 
 
 @bare
-def _margin(m: Memory, kind: int, d: int, own: float, other: float, radii: Radii) -> float:
+def _margin(m: Memory, kind: int, d: int, own: float, other: float, radii: Window) -> float:
     """Return the margin of an item of a kind, from the efficiency of its group and the other value."""
     dim = at.dim(m, d)
     if kind == STALE:
-        return te_plus.stale_margin(own, other, radii.stale * dim.scale)
+        return signs.stale_margin(own, other, radii.stale * dim.scale)
     if kind == NEAR:
-        return te_plus.near_margin(own - other, radii.near * dim.scale, dim.epsilon)
+        return signs.near_margin(own - other, radii.near * dim.scale, dim.epsilon)
     if kind == FAR:
-        return te_plus.far_margin(other - own, radii.beta * dim.scale, dim.epsilon)
-    return te_plus.above_margin(other - own, radii.beta * dim.scale)
+        return signs.far_margin(other - own, radii.beta * dim.scale, dim.epsilon)
+    return signs.above_margin(other - own, radii.beta * dim.scale)
 
 
 @bare
@@ -100,8 +100,8 @@ def _screen(m: Memory, rule: PairRule, state: State, now: int, end: int) -> None
             if state.dims[i, d]:
                 # Three radii, one for each kind of claim, since each has a share of delta of its
                 # own.
-                threshold = at.radii(m, 0).stale * at.dim(m, d).scale
-                screen_envelope(m, i, d, now, end, threshold, STALE)
+                threshold = at.window(m, 0).stale * at.dim(m, d).scale
+                screen_envelope(m, i, d, now, end, threshold, True)
     for i in range(m.N):
         if state.groups[i]:
             for j in range(m.N):
@@ -112,7 +112,7 @@ def _screen(m: Memory, rule: PairRule, state: State, now: int, end: int) -> None
 @bare
 def _screen_pair(m: Memory, state: State, i: int, j: int) -> None:
     """Make items of the signs of i against j that may be recorded in the envelopes."""
-    radii, open_pair = at.radii(m, 0), te_plus.is_open(state, i, j)
+    radii, open_pair = at.window(m, 0), signs.is_open(state, i, j)
     for d in range(m.D):
         if state.dims[i, d] and state.dims[j, d]:
             own, other = at.envelope(m, i, d), at.envelope(m, j, d)
@@ -127,26 +127,12 @@ def _screen_pair(m: Memory, state: State, i: int, j: int) -> None:
 
 
 @bare
-def _is_dead(m: Memory, item: int) -> bool:
-    test = at.item(m, item)
-    i, j, d = test.group, test.other, test.dim
-    if test.kind == STALE:
-        return not (at.envelope(m, i, d).open and at.member(m, i, j, d).active)
-    return not (at.envelope(m, i, d).open and at.envelope(m, j, d).open)
-
-
-@bare
-def _reads(m: Memory, item: int, d: int) -> bool:
-    return at.item(m, item).dim == d
-
-
-@bare
 def _is_stale(high: float, low: float, threshold: float) -> bool:
-    return te_plus.stale_margin(high, low, threshold) >= 0.0
+    return signs.stale_margin(high, low, threshold) >= 0.0
 
 
 @bare
-def _guard(m: Memory, item: int, k: int, radii: Radii) -> tuple[int, int, int, int, float]:
+def _guard(m: Memory, item: int, k: int, radii: Window) -> tuple[int, int, int, int, float]:
     """Return (i, j, d, arm, threshold) of the guard: its margin at equal efficiencies, negated."""
     test = at.item(m, item)
     i, j, d = test.group, test.other, test.dim
@@ -173,14 +159,15 @@ def _judge(m: Memory, rule: PairRule, state: State, item: int, when: int) -> Non
         item = after
     if fired:
         m.round = when
-        _decide(m, state, _record(m, state, when))
-        _carry_over(m, state, when)
+        kinds = _record(m, state, when)
+        _decide(m, state, kinds)
+        _carry_over(m, state, when, kinds)
 
 
 @bare
 def _fires(m: Memory, item: int, when: int) -> bool:
     """Return whether an item fires at a round."""
-    test, radii = at.item(m, item), at.radii(m, SPARE)
+    test, radii = at.item(m, item), at.window(m, SPARE)
     i, j, d = test.group, test.other, test.dim
     _radii_at(m, radii, cell_of(when)[0], when, 1.0)
     own = note_efficiency(m, i, d, when)
@@ -197,7 +184,10 @@ def _record(m: Memory, state: State, when: int) -> int:
     kinds, item = 0, first_live(m)
     while item >= 0:
         test = at.item(m, item)
-        after, kind, i, j, d = test.after, test.kind, test.group, test.other, test.dim
+        kind, i, j, d = test.kind, test.group, test.other, test.dim
+        if kind == NEAR and test.when == when:
+            _settle_pair(m, item, when)
+        after = test.after
         if test.when == when:
             kinds |= 1 << kind
             # The item stays live until `_carry_over`, which takes the arm out of the envelopes,
@@ -207,14 +197,32 @@ def _record(m: Memory, state: State, when: int) -> int:
             else:
                 move(m, item, UNUSED)
             if kind == ABOVE:
-                state.above[j, i, d] = True
+                signs.record_above(state, i, j, d)
             elif kind == FAR:
-                state.far[j, i, d] = True
+                signs.record_far(state, i, j, d)
             elif kind == NEAR:
-                state.near[i, j, d] = True
-                at.group(m, i).changed = 1
+                signs.record_near(state, i, j, d)
         item = after
     return kinds
+
+
+@bare
+def _settle_pair(m: Memory, item: int, when: int) -> None:
+    """Drop what else could be recorded of a settled pair, but for what fired in the same round.
+
+    Screening makes the items of a pair one after the other.
+    """
+    own = at.item(m, item)
+    for step in range(-1, 2, 2):
+        k = item + step
+        while 0 <= k < m.used:
+            test = at.item(m, k)
+            if test.kind == STALE or test.group != own.group or test.other != own.other:
+                break
+            if test.kind != ABOVE and test.list != UNUSED:
+                if test.list != LIVE or test.when != when:
+                    move(m, k, UNUSED)
+            k += step
 
 
 @bare
@@ -233,35 +241,48 @@ def _decide(m: Memory, state: State, kinds: int) -> None:
     # the sets as they are.
     before = _undecided(state)
     if kinds & (1 << ABOVE):
-        te_plus.reject(state)
+        signs.reject(state)
     if kinds & (1 << NEAR) or _undecided(state) < before:
-        te_plus.accept(state)
+        signs.accept(state)
     if kinds & (1 << NEAR | 1 << FAR) or _undecided(state) < before:
-        te_plus.refresh_activity(state)
+        signs.refresh_activity(state)
     m.ended = 1 if _undecided(state) == 0 else 0
 
 
 @bare
-def _carry_over(m: Memory, state: State, when: int) -> None:
-    """Let envelopes, counts and items follow the sets after a round."""
+def _carry_over(m: Memory, state: State, when: int, kinds: int) -> None:
+    """Let envelopes, counts and items follow the sets after a round with signs of these kinds."""
     for i in range(m.N):
-        group = at.group(m, i)
+        group, closed = at.group(m, i), False
         for d in range(m.D):
-            if not state.dims[i, d]:
-                at.envelope(m, i, d).open = 0
-        retire_arms(m, i, when)
+            if at.envelope(m, i, d).open and not state.dims[i, d]:
+                at.envelope(m, i, d).open, closed = 0, True
+        if closed:
+            retire_arms(m, i, when)
         # Decided in this round: nothing about it will be recorded any more.
         if group.undecided and not state.groups[i]:
-            group.undecided, group.changed = 0, 1
+            group.undecided = 0
             _drop(m, state, group.other_items, False)
-        if group.changed:
-            group.changed = 0
             _drop(m, state, group.own_items, True)
-    for item in range(m.used):
+    item = _next_stale(m, -1, when) if kinds & (1 << STALE) else -1
+    while item >= 0:
         test = at.item(m, item)
-        if test.list == LIVE and test.kind == STALE and test.when == when:
-            move(m, item, UNUSED)
-            eliminate_arm(m, test.group, test.other, test.dim, when)
+        move(m, item, UNUSED)
+        eliminate_arm(m, test.group, test.other, test.dim, when)
+        item = _next_stale(m, item, when)
+
+
+@bare
+def _next_stale(m: Memory, last: int, when: int) -> int:
+    """Return the first arm that fired at a round, in the order of items, after `last`, or -1."""
+    best, item = -1, first_live(m)
+    while item >= 0:
+        test = at.item(m, item)
+        if test.kind == STALE and test.when == when and item > last:
+            if best < 0 or item < best:
+                best = item
+        item = test.after
+    return best
 
 
 @bare
@@ -270,7 +291,7 @@ def _drop(m: Memory, state: State, item: int, own: bool) -> None:
     while item >= 0:
         test = at.item(m, item)
         if test.kind != STALE and test.list != UNUSED:
-            settled = test.kind != ABOVE and not te_plus.is_open(state, test.group, test.other)
+            settled = test.kind != ABOVE and not signs.is_open(state, test.group, test.other)
             if not state.groups[test.group] or settled:
                 move(m, item, UNUSED)
         item = test.next_own if own else test.next_other
@@ -288,9 +309,7 @@ FAMILY = Family(
         families.begin_run: _begin_run,
         families.end_run: _end_run,
         families.screen: _screen,
-        families.is_dead: _is_dead,
         families.judge: _judge,
-        families.reads: _reads,
         families.is_stale: _is_stale,
         families.guard: _guard,
         guards.set_radii: set_radii,

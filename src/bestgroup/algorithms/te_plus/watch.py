@@ -1,0 +1,193 @@
+"""Which comparisons of TE+ may be recorded soon: all others are not looked at, round after round.
+
+Every comparison, (ABOVE or FAR, j over i, d) as well as (NEAR, i over j, d), asks whether R_a^d -
+R_b^d plus a constant reaches a radius. Now and then all of them are screened: each R gets a box
+[low, high] round its present value, and those that could be recorded with both R in their boxes and
+the least radius of the rounds to come are *watched*. A round in which an R leaves its box screens the
+comparisons of that group again. So a sign is recorded in the round in which a look at all pairs would
+record it: rounding is monotone, and the margin at the ends of the boxes is the largest inside.
+
+Boxes as wide as means move in a sixteenth of the rounds so far keep both parts of the work small.
+If more is watched than there is room for, all pairs are looked at until the next screening.
+"""
+
+from __future__ import annotations
+
+import math
+
+from bestgroup.algorithms.te_plus.radii import PairRule, radii_below
+from bestgroup.algorithms.te_plus.signs import (
+    State,
+    above_margin,
+    far_margin,
+    is_open,
+    near_margin,
+    record_above,
+    record_far,
+    record_near,
+    record_pair,
+)
+from bestgroup.compile.borrowing import borrowing
+from bestgroup.problem.arrays import Floats
+
+ABOVE, NEAR, FAR = range(3)
+_EPOCH = 16  # a screening serves this part of the rounds before it
+_WIDTH = 0.4  # half of a box, in scales over the root of the round
+_BITS = 24  # for a group in the number of a comparison
+_MASK = 2**_BITS - 1
+_CLEAR = 1e-12  # share of a level that rounding can move it by, generously
+
+
+@borrowing
+def refresh_watch(state: State, rule: PairRule) -> None:
+    """Screen what has to be screened at a round, after R has been set."""
+    N, _, D = state.arms.shape
+    R, before = state.efficiency, state.watch[0]
+    if state.round[0] > state.watch[1]:
+        _screen_all(state, rule)
+        return
+    for i in range(N):
+        for d in range(D):
+            if state.dims[i, d] and not state.low[i, d] <= R[i, d] <= state.high[i, d]:
+                _set_box(state, rule, i, d)
+                for j in range(N):
+                    if j != i and state.dims[j, d]:
+                        _screen(state, rule, i, j, d)
+                        _screen(state, rule, j, i, d)
+    # The same comparison may have been added many times.
+    if state.watch[0] < 0 <= before:
+        _screen_all(state, rule)
+
+
+@borrowing
+def _set_box(state: State, rule: PairRule, i: int, d: int) -> None:
+    half = _WIDTH * rule.scale[d] / math.sqrt(state.round[0])
+    state.low[i, d] = state.efficiency[i, d] - half
+    state.high[i, d] = state.efficiency[i, d] + half
+
+
+@borrowing
+def _screen_all(state: State, rule: PairRule) -> None:
+    """Make boxes and the list of what is watched anew."""
+    N, _, D = state.arms.shape
+    state.watch[0], state.watch[1] = 0, state.round[0] + state.round[0] // _EPOCH
+    radii_below(rule, state.watch[1], state.floors)
+    for i in range(N):
+        for d in range(D):
+            _set_box(state, rule, i, d)
+    for d in range(D):
+        least = math.inf
+        for b in range(N):
+            if state.dims[b, d]:
+                least = min(least, state.low[b, d])
+        for a in range(N):
+            # Against the least of all R: most groups can reach no radius in the early rounds.
+            if state.dims[a, d] and _may_reach(state, rule, d, state.high[a, d] - least):
+                for b in range(N):
+                    if b != a and state.dims[b, d]:
+                        _screen(state, rule, a, b, d)
+
+
+@borrowing
+def _may_reach(state: State, rule: PairRule, d: int, most: float) -> bool:
+    """Return whether R_a^d - R_b^d can be recorded as anything if it is at most that."""
+    scale, floors = rule.scale[d], state.floors
+    # What is far is above, too.
+    return (
+        above_margin(most, floors[ABOVE] * scale) >= 0.0
+        or near_margin(most, floors[NEAR] * scale, rule.epsilon[d]) >= 0.0
+    )
+
+
+@borrowing
+def _screen(state: State, rule: PairRule, a: int, b: int, d: int) -> None:
+    """Watch what R_a^d - R_b^d may be recorded as while both are in their boxes."""
+    most, rho = state.high[a, d] - state.low[b, d], state.floors[0] * rule.scale[d]
+    if state.groups[b] and above_margin(most, rho) >= 0.0:
+        if not state.above[a, b, d]:
+            _add(state, ABOVE, a, b, d)
+        if far_margin(most, rho, rule.epsilon[d]) >= 0.0:
+            if not state.far[a, b, d] and is_open(state, b, a):
+                _add(state, FAR, a, b, d)
+    rho = state.floors[1] * rule.scale[d]
+    if state.groups[a] and near_margin(most, rho, rule.epsilon[d]) >= 0.0:
+        if is_open(state, a, b):
+            _add(state, NEAR, a, b, d)
+
+
+@borrowing
+def _add(state: State, kind: int, a: int, b: int, d: int) -> None:
+    """Watch a comparison; with no room left the number of them is -1 from here on."""
+    count = state.watch[0]
+    if 0 <= count < len(state.watched):
+        state.watched[count] = (((d << 2 | kind) << _BITS) | a) << _BITS | b
+        state.watch[0] = count + 1
+    else:
+        state.watch[0] = -1
+
+
+@borrowing
+def record_watched(state: State, radii: Floats, rule: PairRule) -> None:
+    """Record the signs of a round."""
+    N, R = len(state.groups), state.efficiency
+    if state.watch[0] < 0:
+        for i in range(N):
+            if state.groups[i]:
+                for j in range(N):
+                    if j != i:
+                        record_pair(state, R, R, i, j, radii, rule, True)
+        return
+    _set_levels(state, radii, rule)
+    k = 0
+    while k < state.watch[0]:
+        number = int(state.watched[k])
+        code, a, b = number >> (2 * _BITS), (number >> _BITS) & _MASK, number & _MASK
+        d = code >> 2
+        lead = R[a, d] - R[b, d]
+        if lead >= state.levels[code] and _margin(code & 3, d, lead, radii, rule) >= 0.0:
+            _record(state, code & 3, a, b, d)
+            # Recorded, or beyond being recorded: the last one takes its place.
+            state.watch[0] -= 1
+            state.watched[k] = state.watched[state.watch[0]]
+        else:
+            k += 1
+
+
+@borrowing
+def _set_levels(state: State, radii: Floats, rule: PairRule) -> None:
+    """Set what R_a^d - R_b^d must be at least for each kind and dim, a little less than its margin asks.
+
+    Nearly all that is watched is ruled out by one comparison with it.
+    """
+    for d in range(len(rule.epsilon)):
+        for kind in range(3):
+            level = -_margin(kind, d, 0.0, radii, rule)
+            state.levels[d << 2 | kind] = level - _CLEAR * (abs(level) + 2.0 * rule.epsilon[d])
+
+
+@borrowing
+def _margin(kind: int, d: int, lead: float, radii: Floats, rule: PairRule) -> float:
+    """Return the margin of a comparison of a kind, from R_a^d - R_b^d."""
+    scale, epsilon = rule.scale[d], rule.epsilon[d]
+    if kind == NEAR:
+        return near_margin(lead, radii[1] * scale, epsilon)
+    if kind == FAR:
+        return far_margin(lead, radii[0] * scale, epsilon)
+    return above_margin(lead, radii[0] * scale)
+
+
+@borrowing
+def _record(state: State, kind: int, a: int, b: int, d: int) -> None:
+    """Record a comparison, unless what it is about was decided since it was screened."""
+    i, j = (a, b) if kind == NEAR else (b, a)
+    # Counts of the two arms are equal only where both groups are active; rho(r) needs that.
+    if not (state.groups[i] and state.dims[i, d] and state.dims[j, d]):
+        return
+    if kind == ABOVE:
+        record_above(state, i, j, d)
+    # Of a pair that was settled in this very round nothing else is ever read.
+    elif is_open(state, i, j):
+        if kind == NEAR:
+            record_near(state, i, j, d)
+        else:
+            record_far(state, i, j, d)

@@ -215,7 +215,6 @@ def test_rows_with_gaps_and_arms_that_came_later():
         ({"worth": ("kth", 3)}, "has 2 arms only"),
         ({"worth": "median"}, "worth must be"),
         ({"worth": ("quantile", 2)}, "between 0 and 1"),
-        ({"worth": "mean", "items": 5, "noise": bg.Bernoulli()}, "not for arms that share items"),
     ],
 )
 def test_what_does_not_go_together_is_refused(options, sentence):
@@ -229,3 +228,22 @@ def test_other_algorithms_refuse():
     problem = bg.Problem(groups, {"right": "max", "seconds": "min"}, NOISE, worth="worst")
     with pytest.raises(bg.InvalidInput, match="use 'adaptive'"):
         bg.create_study("s", problem, bg.ParetoGroups(0.1), algorithm="te")
+
+
+@pytest.mark.parametrize("goal", [bg.BestGroup([1], 0.01), bg.ParetoGroups(0.01)])
+def test_runs_that_wait_for_an_arm_on_a_limit_are_refused(goal):
+    def instance(quality, *limit):
+        return bg.Instance(
+            [[[0.5, 1.0]], [[quality, 0.5]]],
+            noise=bg.SubGaussian(0.1),
+            dims=["quality", "seconds"],
+            require={"seconds": ("<=", *limit)},
+            watch=["seconds"],
+        )
+
+    rests = instance(0.4, 1.0)  # out, or the better one
+    with pytest.raises(bg.InvalidInput, match=r"exactly on a limit.*give a tolerance or max_pulls"):
+        bg.simulate(rests, goal, "adaptive", 0.1, 1)
+    assert not bg.simulate(rests, goal, "adaptive", 0.1, 1, max_pulls=40).finished.any()
+    for ends in (instance(0.6, 1.0), instance(0.4, 1.0, 0.1), instance(0.4, 1.001)):
+        assert bg.simulate(ends, goal, "adaptive", 0.1, 1).errors == 0

@@ -8,7 +8,9 @@ import pytest
 
 import bestgroup as bg
 from bestgroup.algorithms.adaptive.best.costs import best_for_price
+from bestgroup.algorithms.protocol import bodies
 from bestgroup.drivers.exact.driver import run_once
+from bestgroup.drivers.replay import consume
 from bestgroup.inference.tally import empty_tally
 
 INSTANCES = {
@@ -44,15 +46,33 @@ RECORDED = {
 }
 
 
-def counts_of(goal, name, kind, run, costs=None):
+def counts_of(goal, name, kind, run, costs=None, engine="steps"):
     instance = INSTANCES[name]
     arms, batch = ("arbitrary", 0.05) if kind == "boxes" else ("independent", json.loads(kind))
     setting = bg.Setting(
         instance.shape, GOALS[goal, name], bg.SubGaussian(1.0, arms=arms), 0.05, costs
     )
-    return run_once(
-        instance, setting, bg.algorithm("adaptive", batch=batch), (7, run), 10**8
-    ).counts
+    algorithm = bg.algorithm("adaptive", batch=batch)
+    return run_by(engine, instance, setting, algorithm, (7, run))[1]
+
+
+def run_by(engine, instance, setting, algorithm, key):
+    """Return answer and counts of a run; "steps" has one plan and one step at a time.
+
+    Its kernels are those of the tests against the naive reference, while each loop of the exact engine
+    is compiled for itself.
+    """
+    if engine == "exact":
+        run = run_once(instance, setting, algorithm, key, 10**8)
+        return run.answer, run.counts
+    tape, rule = bg.Tape.draw(instance, 12_000, seed=key[0], run=key[1]), algorithm.rule(setting)
+    state, keep = algorithm.init(rule), algorithm.statistics(setting)
+    tally = empty_tally(*rule.exists.shape, instance.shape.dims, keep.start)
+    plan, step = bodies(algorithm, rule, True)
+    while not algorithm.is_done(state, rule):
+        consume(tape, tally, plan(state, tally, rule))
+        step(state, tally, rule)
+    return algorithm.answer(state, rule), tally.counts
 
 
 def table(name, rng):
@@ -65,7 +85,8 @@ def test_equal_costs_change_nothing(case):
     sizes = INSTANCES[case[1]].shape.sizes
     for run, (pulls, digest) in enumerate(RECORDED[case]):
         costs = tuple((7.0,) * size for size in sizes) if run == 1 else None
-        counts = counts_of(case[0], case[1], case[2], run, costs).tolist()
+        engine = "steps" if case[1] == "B" else "exact"
+        counts = counts_of(case[0], case[1], case[2], run, costs, engine).tolist()
         assert sum(map(sum, counts)) == pulls
         assert hashlib.sha256(json.dumps(counts).encode()).hexdigest()[:10] == digest
 
@@ -77,6 +98,8 @@ def test_units_of_costs_do_not_matter(goal, kind):
     scaled = tuple(tuple(8.0 * cost for cost in row) for row in costs)
     one, other = (counts_of(goal, "B", kind, 0, given) for given in (costs, scaled))
     assert (one == other).all()
+    if kind != "boxes":
+        assert (one == counts_of(goal, "B", kind, 0, costs, "exact")).all()
     assert (one != counts_of(goal, "B", kind, 0)).any()
 
 
@@ -92,11 +115,12 @@ def test_the_cheap_one_of_two_like_arms_serves(goal, arms):
     spent = {}
     for label, costs in (("ignored", None), ("known", ((1.0, 10.0), (1.0,)))):
         setting = bg.Setting(instance.shape, goal, noise, 0.05, costs)
+        engine = "exact" if arms == "independent" else "steps"
         done = [
-            run_once(instance, setting, bg.algorithm("adaptive"), (5, k), 10**7) for k in range(8)
+            run_by(engine, instance, setting, bg.algorithm("adaptive"), (5, k)) for k in range(8)
         ]
-        assert all(run.answer == {0} for run in done)
-        spent[label] = np.mean([run.counts for run in done], axis=0)
+        assert all(answer == {0} for answer, _ in done)
+        spent[label] = np.mean([counts for _, counts in done], axis=0)
     assert spent["known"][0, 1] < 0.5 * spent["known"][0, 0]
     prices = np.array([[1.0, 10.0], [1.0, 0.0]])
     assert (spent["known"] * prices).sum() < 0.75 * (spent["ignored"] * prices).sum()

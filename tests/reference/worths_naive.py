@@ -1,5 +1,6 @@
 """Limits and worths by definition: sets of arms, sorted lists, every set F that is right."""
 
+import math
 from itertools import chain, combinations
 
 
@@ -122,3 +123,112 @@ def _best(status, lower, upper, epsilon, weights):
                 status[k] = "not needed" if epsilon > 0 else "out"
         status[first] = "in"
     return status
+
+
+class WarmUp:
+    """What the first values of all arms fix, for noise of a known scale: shares of delta, precisions.
+
+    `first[i, j]` has the values of arm j of group i in the warm-up, [n][dims]; D dims are judged.
+    """
+
+    def __init__(self, first, limits, epsilon, scale, delta):
+        self.delta, self.dims = delta, range(len(epsilon))
+        self.n = {arm: len(rows) for arm, rows in first.items()}
+        self.mean = {
+            (arm, d): float(sum(row[d] for row in rows)) / len(rows) / scale[d]
+            for arm, rows in first.items()
+            for d in range(len(scale))
+        }
+        self.epsilon = [e / scale[d] for d, e in enumerate(epsilon)]
+        self.groups = sorted({i for i, _ in first})
+        self.arms = {i: [arm for arm in first if arm[0] == i] for i in self.groups}
+        self.far = {arm: self._far(arm, limits, scale) for arm in first}
+        self.hope = {i for i in self.groups if any(self.far[arm] == 0 for arm in self.arms[i])}
+        self.top = {
+            (i, d): max(
+                (arm for arm in self.arms[i] if i not in self.hope or self.far[arm] == 0),
+                key=lambda arm: self.mean[arm, d],
+            )
+            for i in self.groups
+            for d in self.dims
+        }
+
+    def _far(self, arm, limits, scale):
+        beyond = [
+            (s * (self.mean[arm, int(d)] - at / scale[int(d)]) - slack / scale[int(d)] / 2)
+            for d, s, at, slack in limits
+        ]
+        return sum(x * x * self.n[arm] for x in beyond if x > 1e-12)
+
+    def error(self, a, b):
+        return 1 / self.n[a] + 1 / self.n[b]
+
+    def leads(self, i, j, times):
+        """Return by how much i is ahead of j, plus so many epsilons, with its variance, by dim."""
+        pairs = [(self.top[i, d], self.top[j, d], d) for d in self.dims]
+        return [
+            (self.mean[a, d] - self.mean[b, d] + times * self.epsilon[d], self.error(a, b))
+            for a, b, d in pairs
+        ]
+
+    def arm_share(self, arm, d):
+        i = arm[0]
+        if i not in self.hope:
+            return 1 / len(self.arms[i])
+        best = self.top[i, d]
+        weight = {}
+        for own in self.arms[i]:
+            behind = max(self.mean[best, d] - self.mean[own, d], 0)
+            weight[own] = math.exp(-(behind**2 / self.error(own, best) + self.far[own]) / 2)
+        return 0.2 / len(weight) + 0.8 * weight[arm] / sum(weight.values())
+
+    def dim_share(self, i, j, d):
+        if not {i, j} <= self.hope:
+            return 1 / len(self.dims)
+        return part(self.leads(i, j, 1), d)
+
+    def rival_share(self, i, j):
+        others = [k for k in self.groups if k != i]
+        hope = [k for k in others if k in self.hope]
+        if not hope:
+            return 1 / len(others)
+        share = 0.0
+        if j in hope:
+            leads = [min(self.leads(k, i, 0)) for k in hope]
+            share = part(leads, hope.index(j)) - 0.2 / len(hope)
+        return 0.2 / len(others) + share
+
+    def cost(self, i):
+        others = [j for j in self.groups if j != i and j in self.hope]
+        if not others or i not in self.hope:
+            return 0.0
+        if any(min(gap for gap, _ in self.leads(j, i, -0.5)) > 0 for j in others):
+            gap, error = max(min(self.leads(j, i, 0)) for j in others)
+        else:
+            gap, error = min(max(self.leads(i, j, 1)) for j in others)
+        return 1 / (gap**2 + error / 2)
+
+    def group_share(self, i):
+        costs = {j: self.cost(j) for j in self.groups}
+        if not any(costs.values()):
+            return 1 / len(costs)
+        return 0.2 / len(costs) + 0.8 * costs[i] / sum(costs.values())
+
+    def near_level(self, arm, j, d):
+        share = self.group_share(arm[0]) * self.dim_share(arm[0], j, d) * self.arm_share(arm, d)
+        return -math.log(self.delta / 2 * share)
+
+    def over_level(self, arm, j, d):
+        share = self.group_share(j) * self.rival_share(j, arm[0]) * self.arm_share(arm, d)
+        return -math.log(self.delta / 2 * share)
+
+    def precision(self, a, b, d, shift):
+        gap = self.mean[a, d] - self.mean[b, d] + shift
+        return 4.5 / max(gap**2, self.error(a, b))
+
+
+def part(leads, k):
+    """Return .2 / n + .8 w_k / sum w, w = exp(-z^2 / 2), z standard errors behind the largest lead."""
+    most, error = max(leads)
+    weights = [math.exp(-((most - gap) ** 2) / (2 * (own + error))) for gap, own in leads]
+    return 0.2 / len(weights) + 0.8 * weights[k] / sum(weights)

@@ -74,8 +74,15 @@ class WorthExplainer(Explainer):
         if self.measure.bounds and lost:
             return self._made(i, status.word, f"by the estimates {few} {verb} {words}", [], None)
         if status == Status.UNDECIDED and measured and not self._has_rival(i):
-            return self._made(i, "undecided", f"not proven yet to keep {words}", [], None)
+            return self._made(i, "undecided", self._open_words(i), [], None)
         return self._by_goal(i)
+
+    def _open_words(self, i: int) -> str:
+        """Return what is not known of limits: of the group itself, or of others that may beat it."""
+        arms, words = self.problem.arms[i], self._kept_words()
+        if (self.standing[i, : len(arms)] == COUNTS).sum() >= self.measure.worth.rank(len(arms)):
+            return f"not proven yet that other groups do not keep {words}"
+        return f"not proven yet to keep {words}"
 
     def _has_rival(self, i: int) -> bool:
         """Return whether another group seems to be worth anything."""
@@ -158,8 +165,7 @@ class ParetoWorthExplainer(WorthExplainer, ParetoExplainer):
                 d = int(np.argmax(self.best[i] - self.best[j] + self.epsilon))
                 keep.append(self.reason(i, j, d, False))
         if not keep:
-            told = f"not proven yet to keep {self._kept_words()}"
-            return self._made(i, "undecided", told, [], None)
+            return self._made(i, "undecided", self._open_words(i), [], None)
         worst = min(keep, key=lambda r: r.margin)
         others = f"; {len(keep) - 1} more may beat it" if len(keep) > 1 else ""
         only = "only " if worst.margin >= 0 else ""

@@ -1,6 +1,7 @@
 """Adaptive identification of the Pareto groups: evidence on pairs of arms, where it decides.
 
-**Theory of operation.** `steps` makes plans and has the phases of a run; `scores` says what each
+**Theory of operation.** `steps` makes plans and has the phases of a run, and `variants` leaves out of
+it what a rule never does; `scores` says what each
 comparison still lacks and `choice` which one is pulled for; `view` holds what they read, the estimates
 and the bounds on what groups may be worth; `split` shares delta out after the warm-up; `certificates`
 computes the evidence, and `ledger` keeps what was proven, for good. Only `split`, `certificates` and
@@ -105,8 +106,8 @@ from bestgroup.algorithms.adaptive.pareto.steps import (
     AdaptiveRule,
     State,
     init,
-    kernels_for,
 )
+from bestgroup.algorithms.adaptive.pareto.variants import kernels_for
 from bestgroup.algorithms.adaptive.pareto.view import ACCEPTED, REJECTED, UNDECIDED
 from bestgroup.algorithms.protocol import (
     Algorithm,

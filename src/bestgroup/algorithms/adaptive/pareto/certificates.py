@@ -1,11 +1,18 @@
-"""The certificates of `adaptive_pareto`: what is proven, and the tests that prove it."""
+"""The certificates of `adaptive` for Pareto groups: what is proven, and the tests that prove it."""
 
 from __future__ import annotations
 
 import math
 from typing import NamedTuple
 
-from bestgroup.algorithms.adaptive.pareto.ledger import GAIN, Ledger, Levels, kind_at
+from bestgroup.algorithms.adaptive.pareto.ledger import (
+    BY_OVER,
+    BY_WON,
+    GAIN,
+    Ledger,
+    Levels,
+    kind_at,
+)
 from bestgroup.algorithms.adaptive.pareto.scores import strength
 from bestgroup.algorithms.adaptive.pareto.split import (
     bet_scale,
@@ -20,6 +27,7 @@ from bestgroup.algorithms.adaptive.pareto.view import (
     REJECTED,
     UNDECIDED,
     Duties,
+    Room,
     Split,
     spread_at,
 )
@@ -211,97 +219,149 @@ def try_group(
     levels: Levels,
     spread: Spread,
     news: News,
-    room: Floats,
+    room: Room,
     g: int,
 ) -> None:
     """Do all tests that new pulls of group g can have changed.
 
-    On the upper side the leaders matter, on the lower side the arms that were touched.
+    On the upper side the leaders matter, on the lower side the arms that were touched. What may be
+    tested in a dim is listed first: no test of another pair changes that.
     """
-    for d in range(news.turned.shape[1]):
+    leader = news.leader
+    (N, K), D = news.touched.shape, leader.shape[1]
+    for d in range(D):
+        count = 0
         if news.turned[g, d] and ledger.lead_count[d, g] > 0.0:
-            try_above(ledger, duties, split, levels, spread, news.leader, room, g, d)
-        for k in range(news.touched.shape[1]):
+            count = list_above(ledger, duties, split, levels, spread, leader, room, g, d)
+        for k in range(K):
             if news.touched[g, k] and ledger.counts[g, k] > 0.0:
-                try_below(ledger, duties, split, levels, spread, news.leader, room, g, k, d)
+                arm = g, k, count
+                count = list_below(ledger, duties, split, levels, spread, leader, room, arm, d)
+        fetch_pairs(ledger, duties, split, room, count, d)
+        for at in range(count):
+            i, j, k = pair_at(room.found[at], N, K)
+            arms = i, int(leader[i, d]), j, k
+            try_pair(ledger, duties, split, levels, spread, room.proof, arms, d)
 
 
 @borrowing
-def try_above(
+def pair_at(place: int, N: int, K: int) -> tuple[int, int, int]:
+    """Return the groups i and j, and the arm k of j, of an entry of a list of pairs."""
+    rest = place // K
+    return rest // N, rest % N, place % K
+
+
+@borrowing
+def list_above(
     ledger: Ledger,
     duties: Duties,
     split: Split,
     levels: Levels,
     spread: Spread,
     leader: Ints,
-    room: Floats,
+    room: Room,
     g: int,
     d: int,
-) -> None:
-    """Do the tests of the leader of g in dim d against the arms of all others."""
+) -> int:
+    """List what the leader of g in dim d may be shown above: arms of others; return how many.
+
+    Lists are written at every place and grow where a test holds: branches that nobody can foresee
+    would take most of the time.
+    """
     counts, mean, status, group = ledger.counts, ledger.mean, duties.status, split.group
     least_mean, least_error, due = ledger.least_mean[d], ledger.least_error[d], ledger.due[g, d]
+    (N, K), found, passed = counts.shape, room.found, room.passed
     m, shift, bend = leader[g, d], levels.epsilon[d], spread.bend[d]
     n_a, v_a, share = counts[g, m], spread_at(spread.variance, g, m, d), split.arm[g, m, d]
-    kind, level, hold = (
-        kind_at(levels.box.kind, d),
-        levels.level + share,
-        status[g] == UNDECIDED,
-    )
-    best, error = mean[g, m, d], v_a / n_a
-    top = best + shift
-    for o in range(len(status)):
+    kind, level = kind_at(levels.box.kind, d), levels.level + share
+    best, error, own, hold = mean[g, m, d], v_a / n_a, group[g], status[g] == UNDECIDED
+    top, near, count = best + shift, 0, 0
+    for o in range(N):
+        wide, floor = top - least_mean[o], least_strength(kind, level + min(own, group[o]))
+        passed[near] = o
+        # No arm of o is further below, or has less of an error.
+        far = wide * wide < _NEARLY * floor * (error + least_error[o])
+        near += wide > 0.0 and not far
+    for at in range(near):
+        o = passed[at]
         if o == g or status[o] == REJECTED or not (hold or status[o] == UNDECIDED):
             continue
-        wide, floor = top - least_mean[o], least_strength(kind, level + min(group[g], group[o]))
-        # No arm of o is further below, or has less of an error.
-        if not wide > 0.0 or wide * wide < _NEARLY * floor * (error + least_error[o]):
-            continue
-        for k in range(counts.shape[1]):
+        floor = least_strength(kind, level + min(own, group[o]))
+        for k in range(K):
             target = float(due[o, k])
             wide = (best if target < 0.0 else top) - mean[o, k, d]
             target = max(floor, abs(target) + share) if target != 0.0 else floor
             v_b = spread_at(spread.variance, o, k, d)
-            if wide > 0.0 and reaches(wide, bend, n_a, counts[o, k], v_a, v_b, target):
-                try_pair(ledger, duties, split, levels, spread, room, (g, m, o, k), d)
+            found[count] = (g * N + o) * K + k
+            count += wide > 0.0 and reaches(wide, bend, n_a, counts[o, k], v_a, v_b, target)
+    return count
 
 
 @borrowing
-def try_below(
+def list_below(
     ledger: Ledger,
     duties: Duties,
     split: Split,
     levels: Levels,
     spread: Spread,
     leader: Ints,
-    room: Floats,
-    g: int,
-    k: int,
+    room: Room,
+    arm: tuple[int, int, int],
     d: int,
-) -> None:
-    """Do the tests of the leaders of all others in dim d against arm k of g.
+) -> int:
+    """List whose leaders in dim d may be shown above arm k of g, behind so many entries.
 
     A group that is rejected may still beat g.
     """
+    (g, k, count), (N, K), found, passed = arm, ledger.counts.shape, room.found, room.passed
     status, group, variance = duties.status, split.group, spread.variance
     counts, means, shares = ledger.lead_count[d], ledger.lead_mean[d], ledger.lead_level[d]
     n_b, v_b = ledger.counts[g, k], spread_at(variance, g, k, d)
     mean, kind, bend = ledger.mean[g, k, d], kind_at(levels.box.kind, d), spread.bend[d]
-    base, beat = mean - levels.epsilon[d], may_beat(duties, g)
-    for o in range(len(status)):
-        wide = means[o] - base
-        if not wide > 0.0 or o == g or not (beat or status[o] == UNDECIDED):
+    base, beat, own, near = mean - levels.epsilon[d], may_beat(duties, g), group[g], 0
+    for o in range(N):
+        wide, v_a = means[o] - base, spread_at(variance, o, leader[o, d], d)
+        floor = least_strength(kind, levels.level + shares[o] + min(own, group[o]))
+        passed[near] = o
+        near += wide > 0.0 and reaches(wide, bend, counts[o], n_b, v_a, v_b, floor)
+    for at in range(near):
+        o = passed[at]
+        if o == g or not (beat or status[o] == UNDECIDED):
             continue
-        floor = least_strength(kind, levels.level + shares[o] + min(group[g], group[o]))
-        v_a = spread_at(variance, o, leader[o, d], d)
-        if not reaches(wide, bend, counts[o], n_b, v_a, v_b, floor):
-            continue
-        target = float(ledger.due[o, d, g, k])
-        if target < 0.0:
-            wide = means[o] - mean
+        floor = least_strength(kind, levels.level + shares[o] + min(own, group[o]))
+        target, v_a = due_from(ledger, o, d, g, k), spread_at(variance, o, leader[o, d], d)
+        wide = means[o] - (mean if target < 0.0 else base)
         target = max(floor, abs(target) + shares[o]) if target != 0.0 else floor
-        if wide > 0.0 and reaches(wide, bend, counts[o], n_b, v_a, v_b, target):
-            try_pair(ledger, duties, split, levels, spread, room, (o, leader[o, d], g, k), d)
+        found[count] = (o * N + g) * K + k
+        count += wide > 0.0 and reaches(wide, bend, counts[o], n_b, v_a, v_b, target)
+    return count
+
+
+@borrowing
+def due_from(ledger: Ledger, i: int, d: int, j: int, k: int) -> float:
+    """Return when a test of i above arm k of j is due, where i changes from one to the next."""
+    if len(ledger.due_back) > 0:
+        return float(ledger.due_back[d, j, k, i])
+    return float(ledger.due[i, d, j, k])
+
+
+@borrowing
+def fetch_pairs(
+    ledger: Ledger, duties: Duties, split: Split, room: Room, count: int, d: int
+) -> None:
+    """Read once what the tests of listed pairs will read.
+
+    With many groups none of it is in the processor's cache. Here reads follow upon each other, so that
+    it waits for all of them at once; within the tests it would wait for each.
+    """
+    (N, K), total = ledger.counts.shape, 0.0
+    for at in range(count):
+        i, j, k = pair_at(room.found[at], N, K)
+        total += ledger.wait[i, j, k, d, BY_OVER] + ledger.wait[i, j, k, d, BY_WON]
+        total += duties.settled[i, j] + ledger.due[i, d, j, k]
+        if len(split.pair) > 0:
+            total += split.pair[i, j, d] + ledger.due_back[d, j, k, i]
+    room.costs[0] = total  # a sum that nobody asks for would not be made
 
 
 @borrowing
@@ -331,7 +391,10 @@ def try_pair(
     arms: tuple[int, int, int, int],
     d: int,
 ) -> None:
-    """Do the tests of arm m of i against arm k of j in dim d that matter and may succeed."""
+    """Do the tests of arm m of i against arm k of j in dim d that matter and may succeed.
+
+    What is proven waits for ever: whether it is need not be read from tables of its own.
+    """
     i, m, j, k = arms
     n_a, n_b = ledger.counts[i, m], ledger.counts[j, k]
     if not (n_a > 0.0 and n_b > 0.0):
@@ -343,16 +406,16 @@ def try_pair(
         levels.level + split.arm[i, m, d],
     )
     gap = ledger.mean[i, m, d] - ledger.mean[j, k, d]
-    if may_beat(duties, j) and gap > 0.0 and not duties.over[i, j, k, d]:
+    if may_beat(duties, j) and gap > 0.0:
         wanted = level + split.group[j] + share_of_rival(split, j, i)
         z = strength(gap, bend, n_a, n_b, v_a, v_b)
-        if is_time(kind, ledger.over_wait[i, j, k, d], n_a, n_b, z, wanted):
+        if is_time(kind, ledger.wait[i, j, k, d, BY_OVER], n_a, n_b, z, wanted):
             test_over(ledger, duties, levels, arms, d, z, wanted, room)
     gap += levels.epsilon[d]
-    if may_settle(duties, i, j) and gap > 0.0 and not duties.won[i, j, k, d]:
+    if may_settle(duties, i, j) and gap > 0.0:
         wanted = level + split.group[i] + share_of_dim(split, i, j, d)
         z = strength(gap, bend, n_a, n_b, v_a, v_b)
-        if is_time(kind, ledger.won_wait[i, j, k, d], n_a, n_b, z, wanted):
+        if is_time(kind, ledger.wait[i, j, k, d, BY_WON], n_a, n_b, z, wanted):
             test_won(ledger, duties, levels, arms, d, z, wanted, room)
     set_due(ledger, duties, split, levels, arms, d)
 
@@ -368,20 +431,22 @@ def set_due(
 ) -> None:
     """Note at which strength a test of i above arm k of j can be of use again."""
     i, _, j, k = arms
-    over = may_beat(duties, j) and not duties.over[i, j, k, d]
-    won = may_settle(duties, i, j) and not duties.won[i, j, k, d]
+    wait, later = ledger.wait[i, j, k, d, BY_OVER], ledger.wait[i, j, k, d, BY_WON]
+    over = may_beat(duties, j) and wait != math.inf
+    won = may_settle(duties, i, j) and later != math.inf
     least = math.inf
     if over:
-        wait = ledger.over_wait[i, j, k, d]
         least = split.group[j] + share_of_rival(split, j, i) + (wait if wait != 0.0 else -GAIN)
     if won:
-        wait = ledger.won_wait[i, j, k, d]
-        rest = split.group[i] + share_of_dim(split, i, j, d) + (wait if wait != 0.0 else -GAIN)
+        rest = split.group[i] + share_of_dim(split, i, j, d) + (later if later != 0.0 else -GAIN)
         least = min(least, rest)
     least = levels.level + least - _SINGLE
     if (over or won) and kind_at(levels.box.kind, d) != SUBGAUSSIAN:
         least = 0.0  # it goes by counts, too
-    ledger.due[i, d, j, k] = max(least, 0.0) if won or not over else -max(least, 0.0)
+    due = max(least, 0.0) if won or not over else -max(least, 0.0)
+    ledger.due[i, d, j, k] = due
+    if len(ledger.due_back) > 0:
+        ledger.due_back[d, j, k, i] = due
 
 
 @borrowing
@@ -424,7 +489,7 @@ def try_fronts(
                         z = strength(
                             gap, bend, counts[i, m], n_b, spread_at(variance, i, m, d), v_b
                         )
-                        wait = ledger.over_wait[i, j, k, d]
+                        wait = ledger.wait[i, j, k, d, BY_OVER]
                         if is_time(kind, wait, counts[i, m], n_b, z, wanted):
                             test_over(ledger, duties, levels, (i, m, j, k), d, z, wanted, room)
                     gap = mean[i, f, d] - mean[j, k, d] + levels.epsilon[d]
@@ -434,7 +499,7 @@ def try_fronts(
                         z = strength(
                             gap, bend, counts[i, f], n_b, spread_at(variance, i, f, d), v_b
                         )
-                        wait = ledger.won_wait[i, j, k, d]
+                        wait = ledger.wait[i, j, k, d, BY_WON]
                         if is_time(kind, wait, counts[i, f], n_b, z, wanted):
                             test_won(ledger, duties, levels, (i, f, j, k), d, z, wanted, room)
 
@@ -480,7 +545,8 @@ def test_over(
     """Test whether arm m of i beats arm k of j in dim d."""
     i, _, j, k = arms
     rest = lack(ledger, arms, d, 0.0, wanted, levels, room)
-    ledger.over_wait[i, j, k, d] = next_time(ledger, levels, arms, d, z, wanted, rest)
+    wait = next_time(ledger, levels, arms, d, z, wanted, rest)
+    ledger.wait[i, j, k, d, BY_OVER] = wait if rest > 0.0 else math.inf
     if rest <= 0.0:
         note_over(ledger, duties, arms, d)
 
@@ -499,7 +565,8 @@ def test_won(
     """Test whether arm k of j does not beat arm m of i by epsilon in dim d."""
     i, _, j, k = arms
     rest = lack(ledger, arms, d, levels.epsilon[d], wanted, levels, room)
-    ledger.won_wait[i, j, k, d] = next_time(ledger, levels, arms, d, z, wanted, rest)
+    wait = next_time(ledger, levels, arms, d, z, wanted, rest)
+    ledger.wait[i, j, k, d, BY_WON] = wait if rest > 0.0 else math.inf
     if rest <= 0.0:
         note_won(ledger, duties, arms, d)
 

@@ -1,4 +1,4 @@
-"""What the certificates of `adaptive_pareto` rest on: pulls since scouting, boxes, and what is recorded."""
+"""What the certificates of Pareto groups rest on: pulls since scouting, boxes, what is recorded."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bestgroup.algorithms.adaptive.pareto.view import View
+from bestgroup.algorithms.adaptive.pareto.view import TABLED, View
 from bestgroup.compile.borrowing import borrowing
 from bestgroup.inference.confidence_sequences.boxes import BoxRule, cut_box
 from bestgroup.inference.evalues.wealth import (
@@ -24,6 +24,7 @@ from bestgroup.inference.kinds import BERNOULLI, GAUSSIAN, SUBGAUSSIAN
 from bestgroup.inference.tally import Tally
 from bestgroup.problem.arrays import Bools, Floats, Ints, Shorts, Singles, sparse_zeros
 
+BY_OVER, BY_WON = 0, 1  # the two tests of a duel, in `wait`
 GAIN = 2.0 * math.log(2.0) + 1e-6  # no evidence exceeds the strength of its duel by more
 
 
@@ -48,15 +49,16 @@ class Ledger(NamedTuple):
     # The least strength at which a test of i above arm k of j in dim d is due, without the share of
     # the arm of i: 0 before the first one, negative if `over` alone is left, infinite if nothing is.
     due: Singles  # [N, D, N, K]      [i, d, j, k]
+    due_back: Singles  # [D, N, K, N] the same at [d, j, k, i]; with many groups it is empty
     low: Floats  # [N, K, D]          for boxes: the box of an arm's mean, in the dims' own units
     high: Floats  # [N, K, D]
     sizes: Ints  # [N]                how many arms a group has
     wins: Shorts  # [N, N, D]         arms of j, in dim d, with `won[i, j, k, d]`
     beaten: Shorts  # [N, N]          (arm of i, dim) pairs with `over[j, i, k, d]`, at [j, i]
     # By how much a strength must exceed its level before a test, 0 before the first one; for bets how
-    # large n_a n_b / (n_a + n_b) must be. What is zero until a test is made takes no memory before.
-    won_wait: Floats  # [N, N, K, D]
-    over_wait: Floats  # [N, N, K, D]
+    # large n_a n_b / (n_a + n_b) must be; infinite once it has succeeded. Both tests of a duel stand
+    # side by side, since they are asked for together. What is zero takes no memory.
+    wait: Floats  # [N, N, K, D, 2]   [i, j, k, d]: of i over arm k of j, and with epsilon
     won_by: Shorts  # [N, N, K, D]    the arm m of i that `won[i, j, k, d]` rests on
     over_by: Shorts  # [N, N, K, D]   the arm m of j that `over[j, i, k, d]` rests on
     fallen: Bools  # [N]              whether nothing of i stands against some group
@@ -81,6 +83,7 @@ def make_ledger(exists: Bools, cost: Floats, levels: Levels) -> Ledger:
     bets = not levels.boxes and bool((levels.box.kind != SUBGAUSSIAN).any())
     arms = (N, K, dims) if bets else (0, 0, 0)
     duels = (N, N, K, dims)
+    back = (dims, N, K, N) if N <= TABLED else (0, 0, 0, 0)
     return Ledger(
         price=np.sqrt(cost),
         base_counts=np.zeros((N, K)),
@@ -98,13 +101,13 @@ def make_ledger(exists: Bools, cost: Floats, levels: Levels) -> Ledger:
         least_mean=np.full((dims, N), np.inf),
         least_error=np.full((dims, N), np.inf),
         due=sparse_zeros((N, dims, N, K), np.float32),
+        due_back=sparse_zeros(back, np.float32),
         low=np.full((N, K, dims), -np.inf),
         high=np.full((N, K, dims), np.inf),
         sizes=exists.sum(axis=1).astype(np.int64),
         wins=sparse_zeros((N, N, dims), np.int16),
         beaten=sparse_zeros((N, N), np.int16),
-        won_wait=sparse_zeros(duels, np.float64),
-        over_wait=sparse_zeros(duels, np.float64),
+        wait=sparse_zeros((*duels, 2), np.float64),
         won_by=sparse_zeros(duels, np.int16),
         over_by=sparse_zeros(duels, np.int16),
         fallen=np.zeros(N, np.bool_),
@@ -115,19 +118,19 @@ def make_ledger(exists: Bools, cost: Floats, levels: Levels) -> Ledger:
 
 @borrowing
 def by_boxes(levels: Levels) -> bool:
-    """Return whether boxes of single arms prove; see `steps.kernels_for`."""
+    """Return whether boxes of single arms prove; see `variants`."""
     return levels.boxes
 
 
 @borrowing
 def kind_at(kind: Ints, d: int) -> int:
-    """Return the kind of noise of a dim; see `steps.kernels_for`."""
+    """Return the kind of noise of a dim; see `variants`."""
     return kind[d]
 
 
 @borrowing
 def keeps_bets(ledger: Ledger) -> bool:
-    """Return whether the sums that bets need are kept; see `steps.kernels_for`."""
+    """Return whether the sums that bets need are kept; see `variants`."""
     return len(ledger.stat) > 0
 
 

@@ -1,4 +1,4 @@
-"""Where the next pull helps most: the sampling rule of `adaptive_pareto`. No proof rests on it.
+"""Where the next pull helps most: the sampling rule for Pareto groups. No proof rests on it.
 
 Everything is in units of the dims' scales. A *duel* (a, m, b, k, d) sets arm m of group a, which
 ought to be above, against arm k of group b in dim d. Its strength is z = g |g| / (2 (v_m / n_m + v_k /

@@ -1,4 +1,4 @@
-"""How `adaptive_pareto` shares delta out, and which precisions it mixes over, after scouting.
+"""How `adaptive` shares delta out for Pareto groups, and which precisions it mixes over, after scouting.
 
 The proof allows any shares that scouting determines; these follow one thought: a proof costs a
 level of minus the log of its share, so the best share of an alternative is the probability that it
@@ -14,28 +14,28 @@ import math
 
 import numpy as np
 
-from bestgroup.algorithms.adaptive.pareto.view import Room, Split, View
+from bestgroup.algorithms.adaptive.pareto.view import TABLED, Room, Split, View
 from bestgroup.compile.borrowing import borrowing
 from bestgroup.compile.kernel import kernel
 from bestgroup.problem.arrays import Bools, Floats
 
-_TABLED = 1500  # groups up to which shares of pairs are kept
-_EQUAL = 0.2  # the part of delta that is shared equally
+EQUAL = 0.2  # the part of delta that is shared equally
 _OF_BET = 2.3 / math.sqrt(4.5)  # the scale of half-normal bets over the bet that suits the gap
 _LEGAL = 0.95  # of a bet times the mean
 _PRECISION = 4.5  # times the squared inverse of the gap: cheapest when both arms are pulled alike
 
 
-def equal_split(exists: Bools, epsilon: Floats) -> Split:
-    """Return equal shares."""
+def equal_split(exists: Bools, epsilon: Floats, most: int = TABLED) -> Split:
+    """Return equal shares; those of pairs are kept in a table for up to `most` groups."""
     (N, K), dims = exists.shape, len(epsilon)
-    rows = N if N <= _TABLED else 0
+    rows = N if most >= N else 0
     arms = np.array([math.log(size) for size in exists.sum(axis=1).tolist()])
+    pair = np.full((rows, rows, dims + 1), math.log(dims))
+    pair[:, :, dims] = math.log(max(N - 1, 1))
     return Split(
         group=np.full(N, math.log(N)),
         arm=np.repeat(np.repeat(arms[:, None, None], K, axis=1), dims, axis=2),
-        dim=np.full((rows, rows, dims), math.log(dims)),
-        rival=np.full((rows, rows), math.log(max(N - 1, 1))),
+        pair=pair,
         shared=np.zeros(1, np.bool_),
         epsilon=epsilon,
         best=np.zeros((N, dims)),
@@ -49,16 +49,16 @@ def equal_split(exists: Bools, epsilon: Floats) -> Split:
 @borrowing
 def share_of_dim(split: Split, i: int, j: int, d: int) -> float:
     """Return minus the log of the share of dim d for accepting i against j."""
-    if len(split.dim) > 0:
-        return split.dim[i, j, d]
+    if len(split.pair) > 0:
+        return split.pair[i, j, d]
     return reckon_dim(split, i, j, d)
 
 
 @borrowing
 def share_of_rival(split: Split, i: int, j: int) -> float:
     """Return minus the log of the share of j for rejecting i."""
-    if len(split.rival) > 0:
-        return split.rival[i, j]
+    if len(split.pair) > 0:
+        return split.pair[j, i, len(split.epsilon)]
     return reckon_rival(split, i, j)
 
 
@@ -121,13 +121,13 @@ def share_out(split: Split, view: View, room: Room, exists: Bools) -> None:
         costs[i] = cost_of(split, i, view.led_by[i] >= 0)
         total += costs[i]
     for i in range(N):
-        split.group[i] = -math.log(_EQUAL / N + (1.0 - _EQUAL) * costs[i] / total)
-    for i in range(len(split.dim)):
+        split.group[i] = -math.log(EQUAL / N + (1.0 - EQUAL) * costs[i] / total)
+    for i in range(len(split.pair)):
         for j in range(N):
             if j != i:
-                split.rival[i, j] = reckon_rival(split, i, j)
+                split.pair[j, i, D] = reckon_rival(split, i, j)
                 for d in range(D):
-                    split.dim[i, j, d] = reckon_dim(split, i, j, d)
+                    split.pair[i, j, d] = reckon_dim(split, i, j, d)
 
 
 @borrowing
@@ -160,7 +160,7 @@ def weigh_arms(split: Split, view: View, exists: Bools, weights: Floats, i: int,
             weights[m] = math.exp(-behind * behind / (2.0 * error))
             total += weights[m]
     for m in range(K):
-        split.arm[i, m, d] = -math.log(_EQUAL / size + (1.0 - _EQUAL) * weights[m] / total)
+        split.arm[i, m, d] = -math.log(EQUAL / size + (1.0 - EQUAL) * weights[m] / total)
 
 
 @borrowing
@@ -197,7 +197,7 @@ def reckon_dim(split: Split, i: int, j: int, d: int) -> float:
         total += near
         if e == d:
             weight = near
-    return -math.log(_EQUAL / D + (1.0 - _EQUAL) * weight / total)
+    return -math.log(EQUAL / D + (1.0 - EQUAL) * weight / total)
 
 
 @borrowing
@@ -233,7 +233,7 @@ def reckon_rival(split: Split, i: int, j: int) -> float:
     if not split.shared[0]:
         return math.log(max(N - 1, 1))
     weight = weight_of(split, i, j)
-    return -math.log(_EQUAL / (N - 1) + (1.0 - _EQUAL) * weight / split.weight[i])
+    return -math.log(EQUAL / (N - 1) + (1.0 - EQUAL) * weight / split.weight[i])
 
 
 @borrowing

@@ -19,10 +19,10 @@ from bestgroup.inference.tally import Tally
 from bestgroup.problem.arrays import Bools, Floats, Ints
 
 _BEND = 0.25  # half of a gap, squared
-_SHARED = 2.0  # values of the pooled variance that stand with an arm's own
-_RARE = 0.01  # of the squared range, spread over an arm's values: what was not seen yet
-_LEAST = 1e-6  # of the squared range of all means: no variance is less
-_TINY = 1e-280
+SHARED = 2.0  # values of the pooled variance that stand with an arm's own
+RARE = 0.01  # of the squared range, spread over an arm's values: what was not seen yet
+LEAST = 1e-6  # of the squared range of all means: no variance is less
+TINY = 1e-280
 
 
 def bends(levels: Levels) -> Floats:
@@ -49,10 +49,10 @@ def set_variances(view: View, tally: Tally, kind: Ints, i: int, j: int) -> None:
             p = (tally.sums[i, j, d] + 1.0) / (n + 2.0)
             v = p * (1.0 - p)
         else:
-            v = squares_of(tally, i, j, d) + _SHARED * view.pooled[d]
+            v = squares_of(tally, i, j, d) + SHARED * view.pooled[d]
             if kind[d] == POWERS:
-                v += _RARE
-            v = max(v / (n - 1.0 + _SHARED), _TINY)
+                v += RARE
+            v = max(v / (n - 1.0 + SHARED), TINY)
         view.variance[i, j, d] = v
         view.deviation[i, j, d] = math.sqrt(v)
 
@@ -72,7 +72,7 @@ def pool_variances(view: View, tally: Tally, kind: Ints, exists: Bools) -> None:
                         least = min(least, view.mean[i, j, d])
                         most = max(most, view.mean[i, j, d])
             spread = squares / values if values > 0.0 else 0.0
-            view.pooled[d] = max(spread, _LEAST * (most - least) * (most - least))
+            view.pooled[d] = max(spread, LEAST * (most - least) * (most - least))
     for i in range(N):
         for j in range(K):
             if exists[i, j]:

@@ -1,4 +1,4 @@
-"""Plan and step of `adaptive_pareto`: what a plan holds, and what completed pulls change."""
+"""Plan and step of `adaptive` for Pareto groups: what a plan holds, and what completed pulls change."""
 
 from __future__ import annotations
 
@@ -11,11 +11,7 @@ from bestgroup.algorithms.adaptive.pareto.certificates import (
     News,
     Spread,
     decide,
-    lack,
-    lack_of_known,
     note_leaders,
-    reaches,
-    reaches_known,
     try_boxes,
     try_fronts,
     try_group,
@@ -28,7 +24,6 @@ from bestgroup.algorithms.adaptive.pareto.ledger import (
     by_boxes,
     enter_arm,
     keeps_bets,
-    kind_at,
     make_ledger,
     narrow_box,
 )
@@ -38,8 +33,6 @@ from bestgroup.algorithms.adaptive.pareto.scores import (
     look_at_dim,
     look_at_fronts,
     note_poorest,
-    strength,
-    strength_of_known,
 )
 from bestgroup.algorithms.adaptive.pareto.split import equal_split, share_out
 from bestgroup.algorithms.adaptive.pareto.spread import bends, pool_variances, set_variances
@@ -57,12 +50,10 @@ from bestgroup.algorithms.adaptive.pareto.view import (
     make_kept,
     make_room,
     make_view,
-    spread_at,
 )
 from bestgroup.algorithms.protocol import Kernels, Workspace, list_pulls, place_of
 from bestgroup.compile.borrowing import borrowing
 from bestgroup.compile.kernel import kernel
-from bestgroup.inference.confidence_sequences.boxes import BoxRule
 from bestgroup.inference.kinds import SUBGAUSSIAN
 from bestgroup.inference.tally import Tally
 from bestgroup.problem.arrays import Bools, Floats, Ints, sparse_zeros
@@ -109,7 +100,7 @@ def init(rule: AdaptiveRule) -> State:
         unsettled=np.full(N, N - 1, np.int64),
         won=sparse_zeros((N, N, K, D), np.bool_),
         over=sparse_zeros((N, N, K, D), np.bool_),
-        settled=sparse_zeros((N, N), np.bool_),
+        settled=sparse_zeros((N, N), np.bool_, 2**24),
     )
     return State(
         duties=duties,
@@ -168,13 +159,8 @@ def plan_in(
 
 @borrowing
 def fill_batch(state: State, rule: AdaptiveRule, ahead: Ahead, pulls: Ints) -> None:
-    """Add the other pulls of a batch; see `kernels_for`."""
+    """Add the other pulls of a batch; see `variants`."""
     look_ahead(state, rule, ahead, pulls)
-
-
-@borrowing
-def fill_none(state: State, rule: AdaptiveRule, ahead: Ahead, pulls: Ints) -> None:
-    """Add nothing: plans pull one arm."""
 
 
 @borrowing
@@ -401,7 +387,7 @@ def prove(state: State, rule: AdaptiveRule, room: Room, first: int, last: int) -
             try_fronts(ledger, duties, state.split, levels, spread, view.front, room.proof, g)
         else:
             news = News(state.touched, room.turned, view.leader)
-            try_group(ledger, duties, state.split, levels, spread, news, room.proof, g)
+            try_group(ledger, duties, state.split, levels, spread, news, room, g)
     return decide(ledger, duties)
 
 
@@ -420,78 +406,9 @@ def look(state: State, rule: AdaptiveRule, everyone: bool, mover: int) -> None:
     choose(view, duties, split, level, epsilon, rule.exists)
 
 
-@borrowing
-def same_price(priced: Bools) -> bool:
-    """Return False: all arms cost the same."""
-    return False
-
-
-@borrowing
-def by_pairs(levels: Levels) -> bool:
-    """Return False: evidence on pairs proves."""
-    return False
-
-
-@borrowing
-def no_fronts(view: View, epsilon: Floats, exists: Bools, g: int) -> None:
-    """Do nothing: all arms cost the same."""
-
-
-@borrowing
-def no_box(ledger: Ledger, tally: Tally, rule: BoxRule, i: int, j: int) -> None:
-    """Do nothing: evidence on pairs proves."""
-
-
-@borrowing
-def unit_spread(spread: Floats, i: int, m: int, d: int) -> float:
-    """Return 1."""
-    return 1.0
-
-
-@borrowing
-def known_scale(kind: Ints, d: int) -> int:
-    """Return the kind of noise with a known scale."""
-    return SUBGAUSSIAN
-
-
-@borrowing
-def keeps_none(ledger: Ledger) -> bool:
-    """Return False: no bets are made."""
-    return False
-
-
 KERNELS = Kernels(plan, step, is_done, workspace=Workspace(make_workspace, plan_in, step_in))
-
-# What a rule never does is taken out of its compiled loop: the same bits take three quarters of the
-# time, and less code is compiled. Where every dim has a known scale, or boxes prove, variances are 1
-# and nobody bets; where plans pull one arm there are no batches to fill.
-_KNOWN_SCALES = (
-    (spread_at, unit_spread),
-    (kind_at, known_scale),
-    (keeps_bets, keeps_none),
-    (strength, strength_of_known),
-    (lack, lack_of_known),
-    (reaches, reaches_known),
-)
-_SINGLE_PULLS = ((fill_batch, fill_none),)
-_PAIRS = ((by_boxes, by_pairs), (narrow_box, no_box))
-_SAME_PRICE = ((is_priced, same_price), (look_at_fronts, no_fronts))
 
 
 def has_units(rule: AdaptiveRule) -> bool:
     """Return whether variances are 1, because scales are known or boxes prove."""
     return rule.levels.boxes or bool((rule.levels.box.kind == SUBGAUSSIAN).all())
-
-
-def kernels_for(rule: AdaptiveRule) -> Kernels:
-    """Return the kernels for a rule."""
-    levels, instead = rule.levels, ()
-    if has_units(rule):
-        instead += _KNOWN_SCALES
-    if rule.size <= 1:
-        instead += _SINGLE_PULLS
-    if not levels.boxes:
-        instead += _PAIRS
-    if (rule.cost == rule.cost[0, 0]).all():
-        instead += _SAME_PRICE
-    return KERNELS._replace(instead=instead)

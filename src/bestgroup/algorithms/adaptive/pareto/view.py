@@ -1,4 +1,4 @@
-"""What the sampling rule of `adaptive_pareto` looks at, and what it has to know of the proofs."""
+"""What the sampling rule for Pareto groups looks at, and what it has to know of the proofs."""
 
 from __future__ import annotations
 
@@ -14,16 +14,18 @@ from bestgroup.inference.evalues.wealth import BETS
 from bestgroup.problem.arrays import Bools, Floats, Ints
 
 UNDECIDED, ACCEPTED, REJECTED = 0, 1, 2
+TABLED = 1500  # groups up to which tables of pairs are kept that could be done without
 
 
 class Split(NamedTuple):
-    """How delta is shared out: minus the logs of shares; see `adaptive_pareto`."""
+    """How delta is shared out: minus the logs of shares; see `algorithm`."""
 
     group: Floats  # [N]        of group i
     arm: Floats  # [N, K, D]    of arm m among those of i in dim d
-    # Tables of what pairs of groups have; with many groups they are empty and reckoned from the rest.
-    dim: Floats  # [N, N, D]    of dim d for accepting i against j
-    rival: Floats  # [N, N]     of j for rejecting i
+    # What pairs of groups have: [i, j, d] of dim d for accepting i against j, [i, j, D] of i for
+    # rejecting j, side by side, since a test asks for both; empty with many groups, and then reckoned
+    # from the rest.
+    pair: Floats  # [N, N, D + 1]
     shared: Bools  # [1]        whether scouting is over; before, all is shared equally
     epsilon: Floats  # [D]
     best: Floats  # [N, D]      largest mean when scouting was over
@@ -105,13 +107,13 @@ class Duties(NamedTuple):
 
 @borrowing
 def is_priced(priced: Bools) -> bool:
-    """Return whether costs differ; see `steps.kernels_for`."""
+    """Return whether costs differ; see `variants`."""
     return priced[0]
 
 
 @borrowing
 def spread_at(spread: Floats, i: int, m: int, d: int) -> float:
-    """Return an arm's variance or deviation, of the array `spread`; see `steps.kernels_for`."""
+    """Return an arm's variance or deviation, of the array `spread`; see `variants`."""
     return spread[i, m, d]
 
 
@@ -189,6 +191,8 @@ class Room(NamedTuple):
     turned: Bools  # [N, D]   dims in which a group's leader has new pulls, or is another one
     weights: Floats  # [max(N, K, D)]
     costs: Floats  # [N]
+    passed: Ints  # [N + 1]   groups that may be tested
+    found: Ints  # [2 N K + 1]  pairs that are, (i N + j) K + k
     proof: Floats  # [ROOM, BETS]
 
 
@@ -200,6 +204,8 @@ def make_room(view: View) -> Room:
         np.zeros((N, D), np.bool_),
         np.zeros(max(N, K, D)),
         np.zeros(N),
+        np.zeros(N + 1, np.int64),
+        np.zeros(2 * N * K + 1, np.int64),
         np.zeros((ROOM, BETS)),
     )
 

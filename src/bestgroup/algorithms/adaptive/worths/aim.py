@@ -32,6 +32,7 @@ def aim(state: State, tally: Tally, rule: WorthRule) -> None:
     for i in range(N):
         for j in range(K):
             state.want[i, j] = 0
+    state.least[0] = math.inf
     if not fill_short(state, tally, rule):
         if rule.pareto:
             for i in range(N):
@@ -39,6 +40,8 @@ def aim(state: State, tally: Tally, rule: WorthRule) -> None:
                     aim_pareto(state, tally, rule, i)
         else:
             aim_best(state, tally, rule)
+    else:
+        state.least[0] = 0.0  # nothing was looked at
     set_sizes(state, tally, rule)
 
 
@@ -249,6 +252,8 @@ def aim_best(state: State, tally: Tally, rule: WorthRule) -> None:
         # Without arms that are known to count nothing is proven of the front.
         if m >= 0 and len(rule.limits) > 0 and state.standing[front, m] != COUNTS:
             want(state, rule, front, m)
+            cost = room_cost(state, tally, rule, front, m)
+            note_progress(state, float(tally.counts[front, m]), cost)
         # An arm that is sooner barred than compared needs no pulls of the front.
         if m >= 0 and k >= 0:
             enough = math.inf
@@ -257,9 +262,12 @@ def aim_best(state: State, tally: Tally, rule: WorthRule) -> None:
                 behind += state.worth[front, d] - state.means[front, m, d]
                 gap = lead / rule.weights[d] - behind
                 enough = pulls_to_compare(state, tally, rule, (front, m), (rival, k), d, gap)
-            if bar_cost(state, tally, rule, rival, k) < enough:
+            bar = bar_cost(state, tally, rule, rival, k)
+            if bar < enough:
                 want(state, rule, rival, k)
+                note_progress(state, float(tally.counts[rival, k]), bar)
                 continue
+            note_progress(state, pulls_of_both(tally, (front, m), (rival, k)), enough)
         if m >= 0:
             need = rule.weights[d] * shrinking(state, tally, rule, front, m, d)
             if need > most:
@@ -358,11 +366,15 @@ def compare(
     gap = state.means[i, upper, d] + slack - state.means[j, lower, d]
     enough = pulls_to_compare(state, tally, rule, (i, upper), (j, lower), d, gap)
     # To bar the arm needs no pulls of the other one.
-    if bar_cost(state, tally, rule, j, lower) < enough:
+    bar = bar_cost(state, tally, rule, j, lower)
+    if bar < enough:
         want(state, rule, j, lower)
+        note_progress(state, float(tally.counts[j, lower]), bar)
         return
+    note_progress(state, pulls_of_both(tally, (i, upper), (j, lower)), enough)
     if waits:
         want(state, rule, i, upper)
+        note_progress(state, float(tally.counts[i, upper]), room_cost(state, tally, rule, i, upper))
         # Until that arm is known to count more pulls of the other one help nobody.
         if tally.counts[j, lower] >= enough:
             return
@@ -371,6 +383,20 @@ def compare(
         want(state, rule, i, upper)
     else:
         want(state, rule, j, lower)
+
+
+@borrowing
+def note_progress(state: State, pulls: float, enough: float) -> None:
+    """Note what part of the pulls that it seems to take something aimed at has had."""
+    if enough > 0.0:
+        state.least[0] = min(state.least[0], pulls / enough)
+
+
+@borrowing
+def pulls_of_both(tally: Tally, above: tuple[int, int], below: tuple[int, int]) -> float:
+    """Return how many pulls of both arms alike would tell as much as those that they have had."""
+    n_a, n_b = float(tally.counts[above[0], above[1]]), float(tally.counts[below[0], below[1]])
+    return 2.0 * n_a * n_b / (n_a + n_b)
 
 
 @borrowing

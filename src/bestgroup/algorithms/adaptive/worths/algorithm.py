@@ -16,7 +16,8 @@ is wrong with probability at most delta, whatever rule chooses the pulls. The pr
 docs/theory.md.
 
 **Independent arms.** Where a group is worth its best arm, there are limits, and the goal is Pareto groups
-or has one dim, evidence on pairs of arms takes the place of boxes in comparisons: `pairs`.
+or has one dim, evidence on pairs of arms takes the place of boxes in comparisons, after a warm-up that
+shares delta out: `pairs`, `warmup`, `split`.
 
 **The average** of independent arms with a known scale is bounded by the sum over all pulls of a group,
 whose arms are pulled equally often; see `inference.certificate.worths`.
@@ -37,6 +38,7 @@ import numpy as np
 
 from bestgroup.algorithms.adaptive.algorithm import check_batch
 from bestgroup.algorithms.adaptive.best.algorithm import costs_of
+from bestgroup.algorithms.adaptive.pareto.ledger import Levels
 from bestgroup.algorithms.adaptive.worths.aim import aim, dot, is_settled
 from bestgroup.algorithms.adaptive.worths.pairs import (
     is_left,
@@ -45,7 +47,18 @@ from bestgroup.algorithms.adaptive.worths.pairs import (
     leading,
     note_pairs,
 )
-from bestgroup.algorithms.adaptive.worths.state import IN, OUT, UNDECIDED, State, WorthRule, init
+from bestgroup.algorithms.adaptive.worths.split import share_out
+from bestgroup.algorithms.adaptive.worths.state import (
+    IN,
+    OUT,
+    PROVING,
+    UNDECIDED,
+    WARMING,
+    State,
+    WorthRule,
+    init,
+)
+from bestgroup.algorithms.adaptive.worths.warmup import begin, enter, pool, set_variance
 from bestgroup.algorithms.protocol import Algorithm, Grounds, Kernels, Setting, proven_for
 from bestgroup.compile.borrowing import borrowing
 from bestgroup.compile.kernel import kernel
@@ -53,7 +66,7 @@ from bestgroup.inference.certificate.worths import check_measured_goal, rests_on
 from bestgroup.inference.confidence_sequences.boxes import BoxRule, cut_arm_box
 from bestgroup.inference.evalues.normal import mixture_edge
 from bestgroup.inference.evalues.pair_wealth import ROOM
-from bestgroup.inference.evalues.wealth import BETS, STATISTICS
+from bestgroup.inference.evalues.wealth import BETS
 from bestgroup.inference.tally import Tally
 from bestgroup.inference.worths import (
     BARRED,
@@ -67,6 +80,8 @@ from bestgroup.problem.arrays import Floats, Ints
 from bestgroup.problem.guarantee import SEVERAL_ARMS, SINGLE_ARMS, Guarantee
 
 _FIRST = 4  # pulls of every arm before anything is decided
+_WARM = 8  # the same where there is a warm-up
+_SCOUTED = 0.1  # of the pulls that every comparison that is needed seems to take end it
 MOST_CLAIMS = 2_000_000  # that are kept; beyond, boxes compare
 
 
@@ -77,7 +92,7 @@ def plan(state: State, tally: Tally, rule: WorthRule) -> Ints:
     if state.round[0] == 0:
         for i in range(pulls.shape[0]):
             for j in range(rule.sizes[i]):
-                pulls[i, j] = _FIRST
+                pulls[i, j] = _WARM if rule.pairs else _FIRST
     return pulls
 
 
@@ -94,14 +109,18 @@ def step(state: State, tally: Tally, rule: WorthRule) -> None:
     set_estimates(state, tally, rule)
     drop_barred(state)
     if rule.pairs:
-        room = (np.zeros((2, STATISTICS)), np.zeros((ROOM, BETS)))
-        decide_pairs(state, tally, rule, room)
+        if state.phase[0] == PROVING:
+            decide_pairs(state, rule, np.zeros((ROOM, BETS)))
     elif rule.pareto:
         decide_pareto(state, rule)
     else:
         decide_best(state, rule)
     if not is_done(state, rule):
         aim(state, tally, rule)
+        if state.phase[0] == WARMING and state.least[0] >= _SCOUTED:
+            state.phase[0] = PROVING
+            share_out(state, rule)
+            begin(state, tally, rule)
 
 
 @borrowing
@@ -118,6 +137,20 @@ def narrow(state: State, tally: Tally, rule: WorthRule) -> None:
             if state.standing[i, j] != COUNTS and state.standing[i, j] != BARRED:
                 known = standing_of(state.low[i, j], state.high[i, j], rule.limits)
                 state.standing[i, j] = known
+            if rule.pairs and state.phase[0] == PROVING:
+                enter(state, tally, rule, i, j)
+    if rule.pairs and state.phase[0] == WARMING:
+        follow_spread(state, tally, rule)
+
+
+@borrowing
+def follow_spread(state: State, tally: Tally, rule: WorthRule) -> None:
+    """Set what the warm-up sees of variances."""
+    if state.round[0] == 1:
+        pool(state, tally, rule)
+    for i in range(len(rule.sizes)):
+        for j in range(rule.sizes[i]):
+            set_variance(state, tally, rule, i, j)
 
 
 @borrowing
@@ -209,13 +242,13 @@ def decide_pareto(state: State, rule: WorthRule) -> None:
 
 
 @borrowing
-def decide_pairs(state: State, tally: Tally, rule: WorthRule, room: tuple[Floats, Floats]) -> None:
+def decide_pairs(state: State, rule: WorthRule, room: Floats) -> None:
     """Decide the groups that evidence on pairs of arms decides; see `pairs`."""
     N = len(state.status)
     for i in range(N):
         for j in range(N):
             if i != j and is_left(state, j):
-                note_pairs(state, tally, rule, i, j, room)
+                note_pairs(state, rule, i, j, room)
     for j in range(N):
         for i in range(N):
             if i != j and state.status[j] == UNDECIDED and leading(state, rule, i, 0) >= 0:
@@ -318,8 +351,6 @@ class AdaptiveWorths(Algorithm):
             epsilon = np.zeros(D)
         if pairs:  # half of delta, for what tells which arms count
             boxes = setting.delta / (2 * shape.total * len(measure.bounds))
-        counts = np.array(shape.sizes, np.float64)
-        others = np.maximum(shape.total - counts, 1.0)
         return WorthRule(
             exists=shape.exists,
             sizes=np.array(shape.sizes, np.int64),
@@ -334,8 +365,9 @@ class AdaptiveWorths(Algorithm):
             sums=sums,
             alpha=setting.delta / (2 * shape.groups * D),
             pairs=pairs,
-            near_level=np.log(2 * shape.groups * D * counts / setting.delta),
-            over_level=np.log(2 * shape.groups * others / setting.delta),
+            levels=Levels(
+                math.log(2.0 / setting.delta), epsilon / box.scale[:D], epsilon, False, box
+            ),
             batch=self.batch if isinstance(self.batch, int) else 1,
             share=0.0 if isinstance(self.batch, int) else float(self.batch),
         )

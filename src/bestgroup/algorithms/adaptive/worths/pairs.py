@@ -1,12 +1,13 @@
-"""Evidence on several arms at once with limits: comparisons by pairs of arms, or of whole selections.
+"""Evidence on pairs of arms where arms must keep limits: what it proves, and what follows.
 
 Where arms are independent and a group is worth its best arm, half of delta is for the boxes that tell
-which arms count, L bounds for each of A arms, and half for evidence (`certificate.pairs`, and
-`evalues.linear` for the best group of several dims). Write P for the arms known to count.
+which arms count, L bounds for each of A arms, from all pulls; half is for evidence on pairs from the
+pulls after a warm-up (`warmup`), which fixes precisions, bets and shares r, q, y, p (`split`) that add up
+as those of `adaptive.pareto` do. Write P for the arms known to count.
 
-- near[i, j, k, d] is recorded, for good, once evidence for the best arm of i in P, by its mean, plus
-  epsilon_d against arm k of j has reached log(2 N D K_i / delta); over[i, j, k, d] once evidence without
-  epsilon has reached log(2 N (A - K_j) / delta).
+- near[i, j, k, d] is recorded, for good, once evidence for the best arm m of i in P, by its mean, plus
+  epsilon_d against arm k of j has reached log(2 / (delta r(i) y(i, j, d) q(i, d, m))); over[i, j, k, d]
+  once evidence without epsilon has reached log(2 / (delta r(j) p(j, i) q(i, d, m))).
 - j is out once for one i, in every dim, over is recorded for all arms of j that are not barred.
 - i is in once, for every j that has arms left, in one dim near is recorded for all of them that are not
   barred: also for a j that is out by another group.
@@ -20,10 +21,10 @@ from __future__ import annotations
 
 import math
 
+from bestgroup.algorithms.adaptive.pareto.certificates import lack
+from bestgroup.algorithms.adaptive.pareto.split import share_of_dim, share_of_rival
 from bestgroup.algorithms.adaptive.worths.state import OUT, UNDECIDED, State, WorthRule
 from bestgroup.compile.borrowing import borrowing
-from bestgroup.inference.certificate.pairs import is_above
-from bestgroup.inference.tally import Tally
 from bestgroup.inference.worths import BARRED, COUNTS
 from bestgroup.problem.arrays import Bools, Floats
 
@@ -80,26 +81,37 @@ def width(state: State, i: int, j: int, d: int) -> float:
 
 
 @borrowing
-def note_pairs(
-    state: State, tally: Tally, rule: WorthRule, i: int, j: int, room: tuple[Floats, Floats]
-) -> None:
+def note_pairs(state: State, rule: WorthRule, i: int, j: int, room: Floats) -> None:
     """Record what evidence for the arms of i that count against those of j proves."""
     seek_near = state.status[i] == UNDECIDED and not is_near(state, rule, i, j)
     seek_over = state.status[j] == UNDECIDED
+    split, levels = state.split, rule.levels
     for d in range(len(rule.epsilon)):
         m = leading(state, rule, i, d)
         if m < 0 or not (seek_near or seek_over):
             return
+        own = levels.level + split.arm[i, m, d]
         for k in range(rule.sizes[j]):
-            if state.standing[j, k] == BARRED:
+            if state.standing[j, k] == BARRED or not has_both(state, (i, m), (j, k)):
                 continue
             gap = state.means[i, m, d] - state.means[j, k, d]
             least = _FAR * math.hypot(width(state, i, m, d), width(state, j, k, d))
-            slack, level = rule.epsilon[d], rule.near_level[i]
-            if seek_near and not state.near[i, j, k, d] and gap + slack >= least:
-                found = is_above(rule.box, tally, (i, m), (j, k), d, slack, level, room)
-                state.near[i, j, k, d] = found
+            arms = (i, m, j, k)
+            if seek_near and not state.near[i, j, k, d] and gap + rule.epsilon[d] >= least:
+                level = own + split.group[i] + share_of_dim(split, i, j, d)
+                rest = lack(state.ledger, arms, d, levels.epsilon[d], level, levels, room)
+                if rest <= 0.0:
+                    state.near[i, j, k, d] = True
+                    state.ledger.won_by[i, j, k, d] = m
             if seek_over and not state.over[i, j, k, d] and gap >= least:
-                level = rule.over_level[j]
-                found = is_above(rule.box, tally, (i, m), (j, k), d, 0.0, level, room)
-                state.over[i, j, k, d] = found
+                level = own + split.group[j] + share_of_rival(split, j, i)
+                if lack(state.ledger, arms, d, 0.0, level, levels, room) <= 0.0:
+                    state.over[i, j, k, d] = True
+                    state.ledger.over_by[i, j, k, d] = m
+
+
+@borrowing
+def has_both(state: State, above: tuple[int, int], below: tuple[int, int]) -> bool:
+    """Return whether two arms have pulls since the warm-up."""
+    counts = state.ledger.counts
+    return bool(counts[above[0], above[1]] > 0.0 and counts[below[0], below[1]] > 0.0)

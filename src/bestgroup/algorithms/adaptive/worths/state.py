@@ -6,10 +6,14 @@ from typing import NamedTuple
 
 import numpy as np
 
+from bestgroup.algorithms.adaptive.pareto.ledger import Ledger, Levels, make_ledger
+from bestgroup.algorithms.adaptive.pareto.split import equal_split
+from bestgroup.algorithms.adaptive.pareto.view import Split
 from bestgroup.inference.confidence_sequences.boxes import BoxRule
 from bestgroup.problem.arrays import Bools, Floats, Ints
 
 UNDECIDED, IN, OUT = 0, 1, 2  # the numbers of `Status`
+WARMING, PROVING = 0, 1
 
 
 class WorthRule(NamedTuple):
@@ -28,8 +32,7 @@ class WorthRule(NamedTuple):
     sums: bool  # averages are bounded by the sums over all arms of a group
     alpha: float  # of such a bound
     pairs: bool  # evidence on pairs of arms compares groups, boxes tell which arms count
-    near_level: Floats  # [N]  that evidence for an arm of the group must reach, with epsilon
-    over_level: Floats  # [N]  that evidence against an arm of the group must reach, without
+    levels: Levels  # of that evidence, before shares
     batch: int  # pulls of a plan
     share: float  # of the pulls of an arm, that a plan adds to it; 0: `batch` counts
 
@@ -52,6 +55,13 @@ class State(NamedTuple):
         Bools  # [N, N, K, D]  where pairs compare: i is not beaten by arm k of j in d; see `pairs`
     )
     over: Bools  # [N, N, K, D]  i is above arm k of j in d
+    ledger: Ledger  # pulls since the warm-up
+    split: Split  # how delta is shared out
+    hopes: Bools  # [N]          groups that seemed to count when the warm-up ended
+    variance: Floats  # [N, K, dims]  of a pull, in units of the scale
+    pooled: Floats  # [dims]     that of all arms, by their first pulls
+    phase: Ints  # [1]           WARMING or PROVING
+    least: Floats  # [1]         the progress of the comparison, of those aimed at, that has least
     want: Ints  # [N, K]         pulls of the next plan
     round: Ints  # [1]
 
@@ -61,6 +71,7 @@ def init(rule: WorthRule) -> State:
     N, K = rule.exists.shape
     D, dims = len(rule.epsilon), len(rule.box.kind)
     claims = (N, N, K, D) if rule.pairs else (0, 0, 0, 0)
+    some = rule.exists if rule.pairs else rule.exists[:1]  # what is not used takes no room
     return State(
         low=np.full((N, K, dims), -np.inf),
         high=np.full((N, K, dims), np.inf),
@@ -75,6 +86,13 @@ def init(rule: WorthRule) -> State:
         beaten_by=np.full(N, -1, np.int64),
         near=np.zeros(claims, np.bool_),
         over=np.zeros(claims, np.bool_),
+        ledger=make_ledger(some, rule.cost[: len(some)], rule.levels),
+        split=equal_split(some, rule.levels.epsilon, N),  # shares here are always tabled
+        hopes=np.zeros(N, np.bool_),
+        variance=np.ones((N, K, dims)),
+        pooled=np.zeros(dims),
+        phase=np.full(1, WARMING if rule.pairs else PROVING, np.int64),
+        least=np.zeros(1),
         want=np.zeros((N, K), np.int64),
         round=np.zeros(1, np.int64),
     )

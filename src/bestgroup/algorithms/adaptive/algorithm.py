@@ -49,10 +49,11 @@ class Adaptive(Algorithm):
     batch: int | float = 0.01
 
     name: ClassVar[str] = "adaptive"
-    version: ClassVar[int] = 3
+    version: ClassVar[int] = 4
     goals: ClassVar[tuple[type, ...]] = (ParetoGroups, BestGroup, TopGroups, WeightMap)
     by_boxes: ClassVar[bool] = False
     fixed_bets: ClassVar[bool] = False  # on shared items
+    normal_by_boxes: ClassVar[bool] = False  # `Gaussian()`, for the best group
     reads_values: ClassVar[bool] = True
     takes_items: ClassVar[bool] = True
     takes_late_arms: ClassVar[bool] = True
@@ -156,11 +157,19 @@ class Adaptive(Algorithm):
             return AdaptivePareto(self.batch, self.by_boxes)
         from bestgroup.algorithms.adaptive.best.algorithm import AdaptiveLinear
 
-        return AdaptiveLinear(self.batch, self.by_boxes)
+        return AdaptiveLinear(self.batch, self.by_boxes, self.normal_by_boxes)
 
 
 @dataclass(frozen=True)
-class AdaptiveByFixedBets(Adaptive):
+class AdaptiveNormalByBoxes(Adaptive):
+    """Version 3, for studies that it began: `Gaussian()` goes by boxes for the best group."""
+
+    version: ClassVar[int] = 3
+    normal_by_boxes: ClassVar[bool] = True
+
+
+@dataclass(frozen=True)
+class AdaptiveByFixedBets(AdaptiveNormalByBoxes):
     """Version 2, for studies that it began: fixed bets, and a union over leaders, on shared items."""
 
     version: ClassVar[int] = 2

@@ -36,7 +36,7 @@ from bestgroup.problem.arrays import Floats
 # The first value, and sums of deviations from it and of their squares; then, for evidence on pairs, how
 # many values came before those that count, their sums, and the unit that they show: 0 before there is one.
 STATISTICS, BEFORE, UNIT = 7, 3, 6
-_FIRST = 4  # values, at least, that the unit is taken from
+AT_LEAST = 4  # values that the unit is taken from
 _FINEST, _SCALES = 8.0, 4
 _STEPS = 60
 
@@ -48,7 +48,7 @@ def absorb_gaussian(extra: Floats, n: float, x: float) -> None:
         extra[0], extra[1], extra[2], extra[UNIT] = x, 0.0, 0.0, 0.0
     extra[1] += x - extra[0]
     extra[2] += (x - extra[0]) * (x - extra[0])
-    if n >= _FIRST and extra[UNIT] == 0.0:
+    if n >= AT_LEAST and extra[UNIT] == 0.0:
         square = extra[2] - extra[1] * extra[1] / n
         if square > 1e-14 * extra[2]:
             extra[BEFORE], extra[BEFORE + 1], extra[BEFORE + 2] = n, extra[1], extra[2]

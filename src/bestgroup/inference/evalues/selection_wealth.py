@@ -1,13 +1,14 @@
-"""Evidence of a leader against all selections of a group by wealth of bets, for values in a range.
+"""Evidence of a leader against all selections of a group by wealth of bets.
 
-Values are taken as numbers in [0, 1], o_d = w^d times the range. For one dim of one arm K(m) and L(m)
-are the wealth of `wealth` against small and against large means. An arm that serves a set B of dims has
-the factor
+For values in a range, and for symmetric noise of unknown scale. Values in a range are taken as numbers
+in [0, 1], o_d = w^d times the range. For one dim of one arm K(m) and L(m) are the wealth of `wealth`
+against small and against large means. An arm that serves a set B of dims has the factor
 
-    prod_{d in B} K_d(nu_d)^theta_d,   theta_d = o_d / c_B,   c_B = sum_{d in B} o_d,
+    prod_{d in B} K_d(nu_d)^theta_d,   theta_d = p_d / sum_{e in B} p_e,   p_d = o_d,
 
 at its means nu: a weighted geometric mean of nonnegative supermartingales is one (Hoelder's inequality),
-however the dims depend on each other. If they are independent all theta_d are 1. Different arms are
+however the dims depend on each other. If they are independent all theta_d are 1. For symmetric noise o_d =
+w^d, and p_d is that times a unit of the arm's values, known before those that count. Different arms are
 independent given the past, so a product over arms is a supermartingale that starts at 1, and the
 infimum of its log over the null (H) of `adaptive.best` is, by weak duality, for every y >= 0 at least
 
@@ -18,6 +19,11 @@ infimum of its log over the null (H) of `adaptive.best` is, by weak duality, for
 **Conjugates.** On a cell of m the log of a wealth is at least the larger of two lines (`wealth.on_cell`),
 so the suprema over the cell are attained at its ends or where the lines cross: a table of such points,
 made once for each arm and dim, bounds k and l from above at every t.
+
+**Symmetric noise.** Means are not bounded, and log K is (by n log 2), so k and l would be infinite. Boxes
+of single arms (`confidence_sequences.gaussian`), with a share of delta of their own, bound the means
+from the side on which wealth grows: the suprema are over m up to a box's end. On the other side K is at
+least its cash, so that no point beyond the last one has a larger -t m - log K(m).
 
 **All selections** of the rival: as in `search`, with the terms of (1) for those of half-normal mixtures.
 """
@@ -38,11 +44,12 @@ from bestgroup.inference.evalues.wealth import (
     CENTRE,
     COUNT,
     FIRST,
+    LOG_CASH,
     STATISTICS,
     on_cell,
     set_logs,
 )
-from bestgroup.inference.kinds import BERNOULLI
+from bestgroup.inference.kinds import BERNOULLI, GAUSSIAN
 from bestgroup.problem.arrays import Bools, Floats, Ints
 
 # Scales of half-normal bets, from large effects to small ones, and their prior.
@@ -51,7 +58,9 @@ _PARTS = (2.0, 3.0, 3.0, 3.0, 2.0, 1.0, 0.5, 0.25, 0.15, 0.1)
 PRIOR = tuple(part / sum(_PARTS) for part in _PARTS)
 
 _NODES, _FROM, _STEP = 22, -2.0, 0.5  # ends of cells, in standard errors towards the other arms
-POINTS = 2 * (_NODES + 2)
+_FAR, _WIDER = 6, 1.5  # for symmetric noise further ends, each so many times as far as the last
+POINTS = 2 * (_NODES + _FAR + 2)
+EFFECT = 0.25  # for symmetric noise: scales of bets are in units of this over the unit of an arm
 _BOXES = 200  # boxes that one proof looks at, at most
 _HALVINGS = 14
 
@@ -62,6 +71,7 @@ class Hulls(NamedTuple):
     points: Floats  # [K + 1, D, POINTS, 2]  m and a lower bound; row K is the leader's
     sizes: Ints  # [K + 1, D]
     heft: Floats  # [D]      o_d
+    parts: Floats  # [K + 1, D]  p_d of each arm
     logs: Floats  # [2, BETS]
     sums: Floats  # [STATISTICS]
 
@@ -69,10 +79,14 @@ class Hulls(NamedTuple):
 @kernel
 def make_hulls(K: int, D: int, heft: Floats) -> Hulls:
     """Return room for the points of groups of up to K arms."""
+    parts = np.zeros((K + 1, D))
+    for d in range(D):
+        parts[:, d] = heft[d]
     return Hulls(
         np.zeros((K + 1, D, POINTS, 2)),
         np.zeros((K + 1, D), np.int64),
         heft,
+        parts,
         np.zeros((2, BETS)),
         np.zeros(STATISTICS),
     )
@@ -128,6 +142,56 @@ def set_points(
 
 
 @borrowing
+def set_symmetric(
+    stat: Floats, side: int, scale: float, last: float, hulls: Hulls, j: int, d: int
+) -> None:
+    """Set the points below the log of an arm's wealth in one dim, outwards to a box's end `last`."""
+    points, logs, bets = hulls.points[j, d], hulls.logs, (scale, math.inf)
+    n = stat[COUNT]
+    mean = stat[CENTRE] + stat[FIRST] / n
+    left = max(stat[FIRST + 1] - stat[FIRST] * stat[FIRST] / n, 0.0)
+    error, out = math.sqrt(left) / n, -1.0 if side == 0 else 1.0
+    away, size = _FROM, 1
+    x = mean + out * away * error
+    # The box may end before: there is cash at least.
+    if not out * (last - x) > 0.0:
+        x = last
+    set_logs(GAUSSIAN, stat, side, bets, x, logs[0])
+    points[0, 0], points[0, 1] = x, LOG_CASH - 1e-9
+    for k in range(_NODES + _FAR + 1):
+        away = away + _STEP if k < _NODES else away * _WIDER
+        end = mean + out * away * error
+        if k == _NODES + _FAR or not out * (last - end) > 0.0:
+            end = last
+        width = out * (end - x)
+        # Values that all but tie: ends that floating point cannot tell apart.
+        if not width > 0.0:
+            if end == last:
+                break
+            continue
+        set_logs(GAUSSIAN, stat, side, bets, end, logs[1])
+        if side == 1:
+            v0, s0, v1, s1 = on_cell(GAUSSIAN, logs[0], logs[1], scale, width)
+        else:  # outwards is to the left
+            v1, s1, v0, s0 = on_cell(GAUSSIAN, logs[1], logs[0], scale, width)
+            s0, s1 = -s0, -s1
+        points[size - 1, 1] = min(points[size - 1, 1], v0)
+        if s1 > s0:
+            t = min(max((v0 - v1 + s1 * width) / (s1 - s0), 0.0), width)
+            points[size, 0] = x + out * t
+            points[size, 1] = min(v0 + s0 * t, v1 - s1 * (width - t))
+            size += 1
+        points[size, 0], points[size, 1] = end, v1
+        size += 1
+        x = end
+        for b in range(3):
+            logs[0, b] = logs[1, b]
+        if end == last:
+            break
+    hulls.sizes[j, d] = size
+
+
+@borrowing
 def conjugate_at(hulls: Hulls, j: int, d: int, sign: float, t: float) -> tuple[float, float]:
     """Return the largest sign t m - f over the points of an arm and dim, and its m."""
     best, at = -math.inf, 0.0
@@ -147,12 +211,12 @@ def term(
     total, value, slope = 0.0, 0.0, 0.0
     for d in range(len(hulls.heft)):
         if dims >> d & 1:
-            total += hulls.heft[d]
+            total += hulls.parts[j, d]
     for d in range(len(hulls.heft)):
         if dims >> d & 1:
             # Dims of one pull may depend: then their wealths are averaged by weight, not
             # multiplied.
-            part = 1.0 if independent else hulls.heft[d] / total
+            part = 1.0 if independent else hulls.parts[j, d] / total
             height, m = conjugate_at(hulls, j, d, sign, y * hulls.heft[d] / part)
             value += part * height
             slope += sign * hulls.heft[d] * m

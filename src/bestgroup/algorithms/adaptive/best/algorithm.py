@@ -60,9 +60,9 @@ than any multiple of log t, so the run ends with probability one. For epsilon > 
 leads in the end will do; groups that tie for ever may take turns as leaders, but each of them then
 leads all others up to epsilon, and doubling gives it the time to prove it.
 
-For values in a range wealth of bets takes the place of half-normal mixtures: `bets`. If pulls of
-different arms may depend on each other, for `Gaussian()`, and for more than 8 dims, the product is not
-used: see `boxes`.
+For values in a range wealth of bets takes the place of half-normal mixtures, `bets`; and so for
+`Gaussian()`, `symmetric`. If pulls of different arms may depend on each other, for dims of which some are
+`Gaussian()`, and for more than 8 dims, the product is not used: see `boxes`.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ from bestgroup.compile.kernel import kernel
 from bestgroup.inference.certificate.best_group import MOST_DIMS
 from bestgroup.inference.confidence_sequences.boxes import BoxRule, share
 from bestgroup.inference.evalues.linear import PRECISIONS, PRIOR, coefficients
-from bestgroup.inference.kinds import BERNOULLI, POWERS
+from bestgroup.inference.kinds import BERNOULLI, GAUSSIAN, POWERS
 from bestgroup.inference.tally import Tally, sum_of
 from bestgroup.problem.arrays import Floats, Ints
 from bestgroup.problem.goals import BestGroup
@@ -121,6 +121,8 @@ from bestgroup.problem.guarantee import SEVERAL_ARMS, SINGLE_ARMS, Guarantee
 from bestgroup.problem.noise import SubGaussian
 
 _FIRST = 4  # pulls of every arm before the first check
+_FIRST_SYMMETRIC = 16  # with fewer there is no box that ends
+_TAILS = 0.25  # of delta is for boxes that end where evidence on symmetric noise does not
 _EVEN = 0.04  # of all pulls go to all arms alike, at least: no arm stays unlucky for long
 
 
@@ -192,7 +194,7 @@ def fill_first(rule: LinearRule, pulls: Ints) -> None:
     for i in range(pulls.shape[0]):
         for j in range(pulls.shape[1]):
             if rule.exists[i, j]:
-                pulls[i, j] = _FIRST
+                pulls[i, j] = rule.first
 
 
 @borrowing
@@ -276,6 +278,7 @@ class AdaptiveLinear(Algorithm):
 
     batch: int | float = 0.01
     by_boxes: bool = False  # where the noise model knows no scale, as version 1 did
+    normal_by_boxes: bool = False  # `Gaussian()`, as versions up to 3 did
 
     name: ClassVar[str] = "adaptive"
     reads_values: ClassVar[bool] = True
@@ -289,12 +292,12 @@ class AdaptiveLinear(Algorithm):
 
     def by_pairs(self, setting: Setting) -> bool:
         """Return whether evidence on several arms proves, not boxes of single ones."""
-        return not uses_boxes(setting, self.by_boxes)
+        return not self._boxed(setting)
 
     def statistics(self, setting: Setting) -> BoxRule:
         """Return what drivers keep of values: what boxes need, or what bets do."""
         noise, shape = setting.noise, setting.shape
-        if uses_boxes(setting, self.by_boxes):
+        if self._boxed(setting):
             return noise.boxes(shape, setting.delta)
         return noise.sums(shape, setting.delta)
 
@@ -306,9 +309,10 @@ class AdaptiveLinear(Algorithm):
         alpha = setting.delta / (shape.dims * (shape.total - min(shape.sizes) + 1))
         if shape.room:  # any arm may become a best one when others join or leave
             alpha = share(shape, setting.delta)
-        boxes, box = uses_boxes(setting, self.by_boxes), self.statistics(setting)
+        boxes, box = self._boxed(setting), self.statistics(setting)
         independent = setting.noise.dependence == "independent"
         cost = costs_of(setting)
+        symmetric = not boxes and bool((box.kind == GAUSSIAN).all())
         return LinearRule(
             exists=shape.exists,
             sizes=np.array(shape.sizes, np.int64),
@@ -319,7 +323,7 @@ class AdaptiveLinear(Algorithm):
             scale=scale,
             coefficient=np.zeros(0) if boxes else coefficients(weights * scale, independent),
             slack=float(goal.epsilons(shape.dims)[0]) * float(weights.sum()),
-            delta=setting.delta,
+            delta=setting.delta * (1.0 - _TAILS if symmetric else 1.0),
             precision=np.array(PRECISIONS),
             log_prior=np.log(np.array(PRIOR)),
             batch=self.batch if isinstance(self.batch, int) else 1,
@@ -329,6 +333,10 @@ class AdaptiveLinear(Algorithm):
             independent=independent,
             heft=weights * box.scale,
             box=box._replace(alpha=alpha),
+            first=_FIRST_SYMMETRIC if symmetric else _FIRST,
+            tails=np.log(
+                2.0 * shape.dims * np.array([shape.total, 1.0]) / (_TAILS * setting.delta)
+            ),
         )
 
     def init(self, rule: LinearRule) -> State:
@@ -367,14 +375,20 @@ class AdaptiveLinear(Algorithm):
 
     def guarantee(self, setting: Setting) -> Guarantee:
         """Return the theorem of this module, or that of `boxes`."""
-        boxes = uses_boxes(setting, self.by_boxes)
-        return proven_for(setting, *(SINGLE_ARMS if boxes else SEVERAL_ARMS))
+        if self._boxed(setting):
+            return proven_for(setting, *SINGLE_ARMS)
+        # Where the scale is not known boxes, which need normal noise, bound what bets do not.
+        return proven_for(setting, *SEVERAL_ARMS, boxes_too=not setting.noise.has_scale)
+
+    def _boxed(self, setting: Setting) -> bool:
+        return uses_boxes(setting, self.by_boxes, self.normal_by_boxes)
 
 
-def uses_boxes(setting: Setting, by_boxes: bool = False) -> bool:
+def uses_boxes(setting: Setting, by_boxes: bool = False, normal_by_boxes: bool = False) -> bool:
     """Return whether confidence boxes for single arms take the place of evidence.
 
-    Evidence is there for sub-Gaussian noise, and for values in a range in every dim.
+    Evidence is there for sub-Gaussian noise, for values in a range in every dim, and for normal ones of
+    unknown scale in every dim where no arm comes or goes.
     """
     noise, shape = setting.noise, setting.shape
     if noise.arms != "independent" or shape.dims > MOST_DIMS:
@@ -382,7 +396,10 @@ def uses_boxes(setting: Setting, by_boxes: bool = False) -> bool:
     if isinstance(noise, SubGaussian):
         return False
     kinds = noise.sums(shape, setting.delta).kind
-    return by_boxes or not ((kinds == POWERS) | (kinds == BERNOULLI)).all()
+    ranged = bool(((kinds == POWERS) | (kinds == BERNOULLI)).all())
+    if (kinds == GAUSSIAN).all():
+        return by_boxes or normal_by_boxes or bool(shape.room)
+    return by_boxes or not ranged
 
 
 def costs_of(setting: Setting) -> Floats:

@@ -21,13 +21,20 @@ import math
 
 from bestgroup.algorithms.adaptive.best.comparison import set_rival
 from bestgroup.algorithms.adaptive.best.state import LinearRule, Scratch, State
+from bestgroup.algorithms.adaptive.best.symmetric import set_symmetric_side
 from bestgroup.compile.borrowing import borrowing
 from bestgroup.inference.certificate.pairs import error_of, set_sums
 from bestgroup.inference.evalues.prove import PROVEN
 from bestgroup.inference.evalues.search import at_selection, find_blocks
-from bestgroup.inference.evalues.selection_wealth import PRIOR, SCALES, prove_by_bets, set_points
+from bestgroup.inference.evalues.selection_wealth import (
+    EFFECT,
+    PRIOR,
+    SCALES,
+    prove_by_bets,
+    set_points,
+)
 from bestgroup.inference.evalues.wealth import CENTRE, COUNT, FIRST, ORDER
-from bestgroup.inference.kinds import BERNOULLI
+from bestgroup.inference.kinds import BERNOULLI, GAUSSIAN
 from bestgroup.inference.tally import Tally
 from bestgroup.problem.arrays import Floats
 
@@ -52,8 +59,9 @@ def set_scales(state: State, tally: Tally, rule: LinearRule) -> None:
                     squares += n * p * (1.0 - p)
                 else:
                     total, square = tally.extra[i, j, d, 1], tally.extra[i, j, d, 2]
-                    squares += max(square - total * total / n, 0.0) + 0.01
-        state.scale[d] = rule.box.scale[d] * math.sqrt(squares / values)
+                    rare = 0.0 if rule.box.kind[d] == GAUSSIAN else 0.01
+                    squares += max(square - total * total / n, 0.0) + rare
+        state.scale[d] = rule.box.scale[d] * max(math.sqrt(squares / values), 1e-140)
     for s in range(1, 1 << D):
         total = 0.0
         for d in range(D):
@@ -99,7 +107,9 @@ def is_behind(
     spread, heft = 0.0, 0.0
     for d in range(len(rule.weights)):
         spread += rule.weights[d] * rule.scale[d]
-        heft += rule.heft[d]
+        # Bets on symmetric noise are in units of its scale.
+        symmetric = rule.box.kind[d] == GAUSSIAN
+        heft += rule.weights[d] * rule.scale[d] / EFFECT if symmetric else rule.heft[d]
     # The bet that suits the precision which the normal evidence found best.
     wanted = heft / (spread * math.sqrt(rule.precision[state.gauge[k]]))
     first = 0
@@ -140,26 +150,17 @@ def tried_scale(
     level: float,
 ) -> float:
     """Return the level if bets of scale g prove the leader ahead of k, else what they have."""
-    hulls, i = space.hulls, state.leader[0]
-    stat, own = hulls.sums, hulls.sizes.shape[0] - 1
-    for d in range(len(rule.weights)):
-        kind, a = rule.box.kind[d], state.lead[d]
-        most = largest_bet(state.before_stat[a, d], kind)
-        set_sums(rule.box, tally, i, a, d, stat)
-        # Pulls before the leader was named fixed its bets, so they cannot count.
-        stat[COUNT] -= state.before_stat[a, d, COUNT]
-        for p in range(ORDER):
-            stat[FIRST + p] -= state.before_stat[a, d, FIRST + p]
-        # No pull counts yet: no evidence.
-        if not stat[COUNT] > 0.0:
-            return -math.inf
-        set_points(kind, stat, 0, (SCALES[g], most), hulls, own, d)
-        for j in range(rule.sizes[k]):
-            set_sums(rule.box, tally, k, j, d, stat)
-            set_points(kind, stat, 1, (SCALES[g], math.inf), hulls, j, d)
-    find_blocks(state.lead, space.masks)
+    hulls = space.hulls
     # Each scale has its prior share of the evidence.
     enough = level - math.log(PRIOR[g])
+    find_blocks(state.lead, space.masks)
+    ready = False
+    if rule.box.kind[0] == GAUSSIAN:
+        ready = set_symmetric_side(state, tally, rule, space, k, g)
+    else:
+        ready = set_bounded_side(state, tally, rule, space, k, g)
+    if not ready:
+        return -math.inf
     found, value = prove_by_bets(
         hulls,
         rule.independent,
@@ -174,3 +175,28 @@ def tried_scale(
         space.stack,
     )
     return level if found == PROVEN else min(value - (enough - level), level - 1e-9)
+
+
+@borrowing
+def set_bounded_side(
+    state: State, tally: Tally, rule: LinearRule, space: Scratch, k: int, g: int
+) -> bool:
+    """Set the points of all arms of a comparison; False while the leader has no pull that counts."""
+    hulls, i = space.hulls, state.leader[0]
+    stat, own = hulls.sums, hulls.sizes.shape[0] - 1
+    for d in range(len(rule.weights)):
+        kind, a = rule.box.kind[d], state.lead[d]
+        most = largest_bet(state.before_stat[a, d], kind)
+        set_sums(rule.box, tally, i, a, d, stat)
+        # Pulls before the leader was named fixed its bets, so they cannot count.
+        stat[COUNT] -= state.before_stat[a, d, COUNT]
+        for p in range(ORDER):
+            stat[FIRST + p] -= state.before_stat[a, d, FIRST + p]
+        # No pull counts yet: no evidence.
+        if not stat[COUNT] > 0.0:
+            return False
+        set_points(kind, stat, 0, (SCALES[g], most), hulls, own, d)
+        for j in range(rule.sizes[k]):
+            set_sums(rule.box, tally, k, j, d, stat)
+            set_points(kind, stat, 1, (SCALES[g], math.inf), hulls, j, d)
+    return True

@@ -38,6 +38,8 @@ class LinearRule(NamedTuple):
     independent: bool  # the dims of a pull
     heft: Floats  # [D]         for bets: w^d times the range
     box: BoxRule  # how boxes are computed, or what is kept of values
+    first: int  # pulls of every arm before the first check
+    tails: Floats  # [2]        for symmetric noise: levels of lower and of upper ends of boxes
 
 
 class State(NamedTuple):
@@ -95,6 +97,7 @@ class Scratch(NamedTuple):
     work: Work
     stack: Stack
     hulls: Hulls
+    origin: Floats  # [D]     for symmetric noise: what means are taken from
     cache: Cache
 
 
@@ -120,6 +123,7 @@ def make_scratch(rule: LinearRule, coefficient: Floats) -> Scratch:
         make_work(sets),
         make_stack(sets, K),
         make_hulls(K if rule.bets else 0, D if rule.bets else 0, rule.heft),
+        np.zeros(D),
         make_cache(N, K),
     )
 

@@ -1,0 +1,83 @@
+"""Wealth of bets on arms whose noise is symmetric and of unknown scale, for selections of arms.
+
+An arm's first four values (more, while all are equal) show a unit in each dim and do not count. Bets
+are in that unit. The exponents of its dims (`evalues.selection_wealth`) go by weight times unit if all
+dims have their units after four values, and by weight alone otherwise: both are known after four
+values, before any that counts.
+"""
+
+from __future__ import annotations
+
+import math
+
+from bestgroup.compile.borrowing import borrowing
+from bestgroup.inference.certificate.pairs import set_sums
+from bestgroup.inference.confidence_sequences.boxes import BoxRule
+from bestgroup.inference.confidence_sequences.gaussian import (
+    AT_LEAST,
+    BEFORE,
+    UNIT,
+    gaussian_reach,
+)
+from bestgroup.inference.evalues.selection_wealth import Hulls, set_symmetric
+from bestgroup.inference.evalues.wealth import CENTRE, COUNT
+from bestgroup.inference.tally import Tally
+from bestgroup.problem.arrays import Floats
+
+
+@borrowing
+def set_parts(tally: Tally, i: int, j: int, weights: Floats, hulls: Hulls, row: int) -> bool:
+    """Set what the exponents of an arm's dims are shares of; False while a dim has no unit."""
+    at_once = True
+    for d in range(len(weights)):
+        if not tally.extra[i, j, d, UNIT] > 0.0:
+            return False
+        at_once = at_once and tally.extra[i, j, d, BEFORE] == AT_LEAST
+    for d in range(len(weights)):
+        unit = tally.extra[i, j, d, UNIT]
+        hulls.parts[row, d] = weights[d] * unit if at_once else weights[d]
+    return True
+
+
+@borrowing
+def set_arm(
+    tally: Tally,
+    arm: tuple[int, int],
+    side: int,
+    effect: float,
+    known: tuple[BoxRule, Floats, Floats],
+    level: float,
+    hulls: Hulls,
+    row: int,
+) -> bool:
+    """Set the points of an arm in all dims, by all values that count; False if they do not suffice.
+
+    `known` are what is kept of values, the weights, and what means are taken from (an offset that all
+    arms share would drown what counts); `level` is that of the boxes.
+    """
+    rule, weights, origin = known
+    i, j = arm
+    if not set_parts(tally, i, j, weights, hulls, row):
+        return False
+    n = float(tally.counts[i, j])
+    reach = gaussian_reach(n, level)
+    if reach == math.inf:
+        return False
+    for d in range(len(weights)):
+        unit = set_sums(rule, tally, i, j, d, hulls.sums)
+        if not hulls.sums[COUNT] > 0.0:
+            return False
+        last = box_end(n, tally.extra[i, j, d], reach, side, origin[d])
+        hulls.sums[CENTRE] -= origin[d]
+        set_symmetric(hulls.sums, side, effect / unit, last, hulls, row, d)
+    return True
+
+
+@borrowing
+def box_end(n: float, extra: Floats, reach: float, side: int, origin: float) -> float:
+    """Return the lower (side 0) or the upper end of an arm's box in a dim, less the origin."""
+    shift = extra[1] / n
+    spread = math.sqrt(max(extra[2] - extra[1] * shift, 0.0))
+    # Rounded outwards: it is no more than the box that was paid for.
+    width = reach * spread * (1.0 + 1e-9) + 1e-12 * (abs(shift) + abs(extra[0] - origin))
+    return extra[0] - origin + shift + (width if side == 1 else -width)

@@ -104,6 +104,9 @@ def test_a_part_of_a_pool_needs_an_order():
     items = bg.Items(names=names)
     found = bg.certify(part, bg.ParetoGroups(0.1), noise=NOISE, items=items, order=names)
     assert found.pulls == 300 * 6
+    by_number = bg.certify(part, bg.ParetoGroups(0.1), noise=NOISE, items=400, order=names)
+    by_word = bg.certify(part, bg.ParetoGroups(0.1), noise=NOISE, items="pool", order=names)
+    assert by_word.to_dict() == by_number.to_dict() == found.to_dict()
     assert set(found.accepted) >= exact(table) - set(found.undecided)
     with pytest.raises(InvalidInput, match="once"):
         bg.certify(part, bg.ParetoGroups(0.1), noise=NOISE, items=items, order=names[1:])

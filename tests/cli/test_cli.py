@@ -51,13 +51,13 @@ def folder(tmp_path, monkeypatch):
 
 @pytest.fixture
 def call(capsys):
-    """Run a command that succeeds and return what it prints."""
+    """Run a command and return what it prints, or of one that fails what it says."""
 
-    def caller(*arguments):
+    def caller(*arguments, code=0):
         with pytest.raises(SystemExit) as stop:
             run(arguments)
-        assert stop.value.code == 0
-        return capsys.readouterr().out
+        assert stop.value.code == code
+        return capsys.readouterr()[code != 0]
 
     return caller
 
@@ -277,6 +277,31 @@ def test_demo_fits_one_screen_and_writes_its_files(call, folder):
     assert "neighbours, svm" in call(
         *("certify", "shown/here/digits.csv.gz", "--noise", "bounded:0,1", "--epsilon", "0.02")
     )
+
+
+def test_certify_is_told_what_the_items_are(call, folder):
+    table = bg.datasets.digits()
+    table.save("scores.csv")
+    asked = ("certify", "scores.csv", "--noise", "bounded:0,1", "--epsilon", "0.05")
+    assert "the answer is certain" in call(*asked)
+    assert "population that the 400 items were drawn from" in " ".join(
+        call(*asked, "--items", "population").split()
+    )
+    names = list(table.items)
+    Path("order.txt").write_text("\n".join(names))
+    kept = {*names[:380]}
+    lines = Path("scores.csv").read_text().splitlines()
+    part = [line for line in lines[1:] if line.split(",")[2] in kept]
+    Path("part.csv").write_text("\n".join([lines[0], *part]))
+    asked = ("certify", "part.csv", *asked[2:], "--item", "item")
+    found = json.loads(call(*asked, "--items", "400", "--order", "order.txt", "--json"))
+    assert "svm" in found["accepted"]
+    for given, words in (
+        (("--items", "some"), "--items must be pool, population or a number; got 'some'"),
+        (("--order", "none.txt"), "--order: none.txt cannot be read"),
+        (("--items", "400"), "not every arm was scored on all 400 items"),
+    ):
+        assert words in call(*asked, *given, code=2)
 
 
 def test_demo_json(call, folder):

@@ -29,19 +29,44 @@ def random_case(rng):
     return values, labels, goal, target, float(rng.choice([0.05, 0.2])), batch
 
 
-def check(seed, compiled):
-    """Run one case and compare after every plan."""
-    values, labels, goal, target, delta, batch = random_case(np.random.default_rng([77, seed]))
-    instance = bg.Instance.from_table(values, labels.tolist(), target)
-    shape = instance.shape
-    algorithm = make("adaptive", batch=batch)
-    setting = Setting.for_instance(instance, goal, delta)
-    rule = algorithm.rule(setting)
-    state = algorithm.init(rule)
+def in_clusters(rng, values):
+    """Return sizes of clusters, their sums, and the values in order."""
+    sizes = rng.integers(1, 4, size=len(values))
+    spread = np.repeat(values, sizes, axis=0)
+    spread = np.where(rng.random(spread.shape) < 0.7, spread, rng.random(spread.shape))
+    ends = np.cumsum(sizes)
+    parts = zip(ends - sizes, ends, strict=True)
+    sums = [np.cumsum(spread[a:b], axis=0)[-1] for a, b in parts]
+    return sizes.tolist(), np.array(sums), spread
+
+
+def check_clusters(seed, compiled):
+    """Run one case on clusters of a population that differ in size, and compare after every plan."""
+    rng = np.random.default_rng([78, seed])
+    values, labels, goal, _, delta, batch = random_case(rng)
+    sizes, sums, spread = in_clusters(rng, values)
+    largest = 3 + seed % 2
+    told = [f"{k}" for k, size in enumerate(sizes) for _ in range(size)]
+    items = bg.Items(len(spread), "population", clusters=told, largest=largest)
+    shape = bg.Instance.from_table(values, labels.tolist()).shape
+    shared = items.shared([1.0] * shape.dims)
+    setting = Setting(shape, goal, bg.Bounded(0, 1).on_shared_items(), delta, None, shared)
     groups = [np.flatnonzero(labels == i).tolist() for i in range(shape.groups)]
     naive = NaiveBest(
-        values, groups, list(goal.weights), goal.epsilon, delta, target, np.ones(shape.dims)
-    )
+        sums, groups, list(goal.weights), goal.epsilon, delta, "population",
+        np.ones(shape.dims), sizes, largest,
+    )  # fmt: skip
+    ends = np.cumsum(sizes).tolist()
+    for state, counts in steps(make("adaptive", batch=batch), setting, spread, compiled):
+        depth = [ends.index(int(n)) + 1 if n else 0 for n in counts]
+        naive.step(depth)
+        compare(state.inner, naive, seed)
+
+
+def steps(algorithm, setting, values, compiled):
+    """Yield the state and the counts of the arms after every plan."""
+    shape, rule = setting.shape, algorithm.rule(setting)
+    state = algorithm.init(rule)
     tally = empty_tally(shape.groups, shape.arms, shape.dims, np.zeros(len(values)))
     starts = np.concatenate([[0], np.cumsum(shape.sizes)])
     plan, step = bodies(algorithm, rule, compiled)
@@ -55,9 +80,22 @@ def check(seed, compiled):
             tally.counts[i, j] += more
             tally.sums[i, j] += new.sum(axis=0)
         state = step(state, tally, rule)
-        naive.step(
-            [int(tally.counts[i, a - starts[i]]) for i in range(shape.groups) for a in groups[i]]
-        )
+        yield state, [int(tally.counts[i, j]) for i, j in np.argwhere(shape.exists)]
+
+
+def check(seed, compiled):
+    """Run one case and compare after every plan."""
+    values, labels, goal, target, delta, batch = random_case(np.random.default_rng([77, seed]))
+    instance = bg.Instance.from_table(values, labels.tolist(), target)
+    shape = instance.shape
+    algorithm = make("adaptive", batch=batch)
+    setting = Setting.for_instance(instance, goal, delta)
+    groups = [np.flatnonzero(labels == i).tolist() for i in range(shape.groups)]
+    naive = NaiveBest(
+        values, groups, list(goal.weights), goal.epsilon, delta, target, np.ones(shape.dims)
+    )
+    for state, counts in steps(algorithm, setting, values, compiled):
+        naive.step(counts)
         compare(state, naive, seed)
 
 
@@ -75,6 +113,17 @@ def compare(state, naive, seed):
 @pytest.mark.parametrize("seed", range(8))
 def test_every_decision_is_that_of_the_reference(seed):
     check(seed, compiled=seed % 4 > 0)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_every_decision_on_clusters_that_differ_in_size_is_that_of_the_reference(seed):
+    check_clusters(seed, compiled=seed % 3 > 0)
+
+
+@pytest.mark.verify
+def test_decisions_on_clusters_on_a_thousand_tapes():
+    for seed in range(100, 1100):
+        check_clusters(seed, compiled=True)
 
 
 @pytest.mark.verify

@@ -20,8 +20,9 @@ STAY, LATER, FOR_GOOD = 0.25, 1.05, 0.25
 class NaiveBest:
     """A run on `table` [items, arms, dims] in the order of the items; `groups` lists arms by group."""
 
-    def __init__(self, table, groups, weights, epsilon, delta, kind, reach):
+    def __init__(self, table, groups, weights, epsilon, delta, kind, reach, sizes=None, largest=1):
         self.table, self.groups, self.weights = table, groups, weights
+        self.sizes, self.largest = sizes, largest  # of clusters in a population: rows are sums then
         self.pool = len(table) if kind == "pool" else 0
         self.limit = len(table) if kind != "stream" else math.inf
         self.slack, self.delta = epsilon * sum(weights), delta
@@ -114,7 +115,9 @@ class NaiveBest:
 
     def two_best(self, worth):
         def key(i):
-            bonus = STAY * self.slack if i == self.leader else 0.0
+            deepest = max(self.depth)
+            unit = sum(self.sizes[:deepest]) / deepest if self.sizes else 1
+            bonus = STAY * self.slack * unit if i == self.leader else 0.0
             return worth[i] + bonus, i == self.leader, -i
 
         order = sorted((i for i in worth if i not in self.out), key=key, reverse=True)
@@ -138,9 +141,9 @@ class NaiveBest:
                 else:
                     return
 
-    def numbers(self, front, s):
+    def numbers(self, front, s, shift=0.0):
         """Return the difference of two selections on every item, asked for or not, and sums."""
-        if (front, s) not in self.known:
+        if (front, s, shift) not in self.known:
             parts = [
                 w * (self.table[:, front[d], d] - self.table[:, s[d], d])
                 for d, w in enumerate(self.weights)
@@ -148,10 +151,12 @@ class NaiveBest:
             values = [
                 sum(column) for column in zip(*(part.tolist() for part in parts), strict=True)
             ]
+            if shift:
+                values = [v + shift * z for v, z in zip(values, self.sizes, strict=True)]
             sums = [0.0, *itertools.accumulate(values)]
             squares = [0.0, *itertools.accumulate(v * v for v in values)]
-            self.known[front, s] = values, sums, squares
-        return self.known[front, s]
+            self.known[front, s, shift] = values, sums, squares
+        return self.known[front, s, shift]
 
     def wealth_reaches(self, group, which):
         """Return whether the wealth of a selection ever reaches its level."""
@@ -161,14 +166,16 @@ class NaiveBest:
         if self.slack:
             harmonic = sum(1 / h for h in range(1, len(self.groups) + 1))
             need /= FOR_GOOD if group is None else (1 - FOR_GOOD) / (harmonic * self.rank[group])
-        n, r = self.pool, self.reach
+        n, r, added = self.pool, self.reach, 0.0
+        if self.sizes:  # the sum over a cluster of difference and shift has at most mean 0
+            r, added, shift = self.largest * (r + shift), shift, 0.0
         bets = [32.0 / 2**k for k in range(12 if n else 24)]
         share = [1 / 12] * 12 if n else [0.95 / 12] * 12 + [0.05 / 12] * 12
         products, follower = [1.0] * len(bets), 1.0
         for t, front in self.opponents(group, which, self.front_depth(s)):
             if front is None:
                 continue
-            values, sums, squares = self.numbers(front, s)
+            values, sums, squares = self.numbers(front, s, added)
             value, past, square = values[t], sums[t], squares[t]
             mean = (-n * shift - past) / (n - t) if n else -shift
             if mean < -r:

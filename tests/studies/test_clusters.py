@@ -138,9 +138,50 @@ def test_a_study_on_clusters_comes_back_and_its_table_is_certified(storage, tmp_
         bg.delete_study("passages", where)
 
 
-def test_clusters_of_a_population_must_be_equally_large():
-    with pytest.raises(InvalidInput, match="equally large"):
-        bg.solve(problem(target="population"), GOALS[0], evaluate, 0.1)
+def test_clusters_of_a_population_may_differ_in_size():
+    sample = problem(target="population")
+    goal, most = bg.ParetoGroups(0.7), max(map(LABELS.count, LABELS))
+    found = bg.solve(sample, goal, evaluate, 0.3, seed=1)
+    assert "A" in found.answer.groups and found.proven
+    assert f"of at most {most} items" in str(found.answer.guarantee)
+    with pytest.raises(InvalidInput, match=f"a cluster of {most} items here"):
+        problem(target="population", largest=most - 1)
+    for wrong in ({"largest": 19}, {"largest": 19, "clusters": None, "target": "population"}):
+        with pytest.raises(InvalidInput, match="clusters of a population"):
+            bg.Items(**{"names": NAMES, "clusters": LABELS, **wrong})
+    wide = problem(target="population", largest=2 * most)
+    assert bg.Problem.from_dict(wide.to_dict()) == wide and wide != sample
+    slow = bg.solve(wide, goal, evaluate, 0.3, seed=1)
+    assert slow.answer.pulls > found.answer.pulls  # a larger cluster may come
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_pareto_groups_of_a_population_of_clusters_are_decided_when_certify_does(seed):
+    """Not a plan earlier, not a plan later: the claims and their levels are the same."""
+    values, labels = table(seed + 20)
+    values[:, 2:] *= 0.3
+    items = bg.Items(names=NAMES, clusters=labels, target="population", largest=12)
+    order = list(items.order(seed))
+    tape, met = values[order], [labels[k] for k in order]
+    told = bg.Items(names=NAMES, clusters=met, target="population", largest=12)
+    rows = [tape[:, :2], tape[:, 2:3], tape[:, 3:]]
+    goal = bg.ParetoGroups(0.3)
+    trace = bg.replay(rows, goal, "adaptive", 0.2, noise=bg.Bounded(0, 1), items=told)
+    pulls = np.array([np.concatenate(r.pulled) for r in trace.rounds]).cumsum(axis=0)
+    for counts in pulls[-3:]:
+        seen = [
+            {"group": g, "arm": arm, "item": NAMES[t], "x": tape[t, a, 0], "y": tape[t, a, 1]}
+            for a, (g, arm) in enumerate(zip("AABC", ARMS, strict=True))
+            for t in range(counts[a])
+        ]
+        own = bg.Problem(GROUPS, {"x": "max", "y": "max"}, bg.Bounded(0, 1), items=told)
+        order = list(dict.fromkeys(met))
+        found = bg.certify(seen, goal, own, 0.2, order=order)
+        assert bool(found.undecided) == bool((counts != pulls[-1]).any())
+    assert set(found.accepted) == {"ABC"[i] for i in trace.answer}
+
+
+def test_clusters_of_one_size():
     even = problem([f"p{k // 3}" for k in range(N)], target="population")
     found = bg.solve(even, bg.ParetoGroups(0.4), evaluate, 0.3, seed=1)
     assert found.answer.pulls % 3 == 0

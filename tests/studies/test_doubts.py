@@ -87,6 +87,18 @@ def test_what_fits_raises_no_doubt():
         assert checker.doubts(soon=True) == []
 
 
+def test_one_kind_of_doubt_does_not_bury_the_others():
+    rng = np.random.default_rng(2)
+    checker = Checker(bg.Gaussian(), ["x", "y"], 9)
+    for arm in range(9):
+        checker.add(str(arm), np.round(rng.normal(size=(80, 2)) ** 3, 1))  # ties, and skew in some
+    kinds = [doubt.kind for doubt in checker.doubts()]
+    assert kinds.count("ties") == 18
+    sentences = checker.warnings()
+    assert len(sentences) == sum(min(kinds.count(kind), 2) for kind in set(kinds)) < 9
+    assert any(words.endswith("(and 16 more warnings of this kind)") for words in sentences)
+
+
 def test_noise_left_out_is_refused_everywhere():
     with pytest.raises(bg.InvalidInput, match="noise must be given"):
         bg.Problem(GROUPS, {"ms": "min"})

@@ -453,10 +453,14 @@ def shrunk(proven: Guarantee, radius_scale: float) -> Guarantee:
     return proven
 
 
-def proven_for(setting: Setting, *pulls: str) -> Guarantee:
-    """Return the PAC property as proven under what the noise model and `pulls` assume."""
+def proven_for(setting: Setting, *pulls: str, boxes_too: bool = False) -> Guarantee:
+    """Return the PAC property as proven under what the noise model and `pulls` assume.
+
+    `boxes_too`: evidence on several arms needs what boxes do as well.
+    """
     noise = setting.noise
-    words = noise.evidence_assumptions() if pulls == SEVERAL_ARMS else noise.assumptions()
+    evidence = pulls == SEVERAL_ARMS and not boxes_too
+    words = noise.evidence_assumptions() if evidence else noise.assumptions()
     return Guarantee(
         "proven",
         pac_statement(setting) + words_of(setting.measure),

@@ -289,7 +289,8 @@ class Certificate:
             return []
         with np.errstate(all="ignore"):
             judged = self.verdict if self.data is None else self.data
-            if weights is None and basis is not None and judged.pairs:
+            plain = self.problem.measure is None  # else other arms than the best may decide
+            if weights is None and basis is not None and judged.pairs and plain:
                 near = tied_by_pairs(basis, self.problem, slack, self.delta)
             else:
                 near = tied_by_intervals(judged, weights, slack)
@@ -537,8 +538,9 @@ def certify(
             raise InvalidInput("arms_fixed=False is not for arms that share items")
         target = items if isinstance(items, str) else None
         return _certify_items(table, problem, goal, delta, notes, order, target)
-    if order is not None:
-        raise InvalidInput("order is for tables with a column 'item'")
+    if order is not None or (items is not None and not table.has_items):
+        which = "order is" if order is not None else "items are"
+        raise InvalidInput(f"{which} for tables with a column 'item'")
     checker = checker_of(problem)
     try:
         found = tally_of(table, problem, delta, checker)
@@ -594,13 +596,15 @@ def _certify_items(
     if not table.has_items:
         raise InvalidInput(f"{table.name}: arms share items, so there must be a column 'item'")
     rows = read_rows(table, problem)
-    named = None if target is None else Items(names=rows.names, target=target)
-    items, note = items_of(rows, problem.items or named)
+    named = None
+    if target is not None:  # a declared order names items, too, that no row has yet
+        named = Items(max(len(rows.names), len({*map(str, order or ())})), target=target)
+    items, note = items_of(rows, problem.items or named, order)
     problem = problem.with_items(items)
     shared = problem.shared
     assert shared is not None
     values, left_out = item_table(rows, problem, items, order)
-    verdict = judge_items(values, problem.shape, goal, shared, delta)
+    verdict = judge_items(values, problem.shape, goal, shared, delta, problem.measure)
     guarantee = _items_guarantee(problem, goal, delta, order is not None)
     if shared.pool and values.is_complete(shared.count):
         guarantee = _certainty(problem, goal)
@@ -635,7 +639,7 @@ def _item_tally(values: ItemTable, problem: Problem) -> Tally:
 
 def _items_guarantee(problem: Problem, goal: Goal, delta: float, declared: bool) -> Guarantee:
     assert problem.items is not None
-    words = decisions_statement(goal, delta)
+    words = decisions_statement(goal, delta) + words_of(problem.measure)
     words += "; with the same probability, by a proof of their own, all intervals hold"
     order = "the order of the items was drawn at random before any value was seen"
     if not declared:
@@ -659,7 +663,7 @@ def _certainty(problem: Problem, goal: Goal) -> Guarantee:
     assert problem.items is not None
     words = (
         "every arm was scored on every item, so the answer is certain: the groups that are in are "
-        f"{goal.certain}"
+        f"{goal.certain}{words_of(problem.measure)}"
     )
     return Guarantee("proven", words, (problem.items.question(), *problem.treatment(), ALL))
 

@@ -55,11 +55,13 @@ def read_rows(table: Table, problem: Problem) -> ItemRows:
     return ItemRows(cells, tuple(names), rows)
 
 
-def items_of(rows: ItemRows, items: Items | None) -> tuple[Items, str | None]:
+def items_of(
+    rows: ItemRows, items: Items | None, order: Sequence[str] | None
+) -> tuple[Items, str | None]:
     """Return the declared items, or those of the table with a note on what was taken for granted."""
     if items is not None:
         if items.names is None and items.count is not None:
-            return _named_by(rows, items), None
+            return _named_by(rows, items, order), None
         return items, None
     if rows.full():
         note = (
@@ -73,11 +75,15 @@ def items_of(rows: ItemRows, items: Items | None) -> tuple[Items, str | None]:
     return Items(names=rows.names, target="population"), note
 
 
-def _named_by(rows: ItemRows, items: Items) -> Items:
-    """Return items whose names nobody declared with those that the table has."""
+def _named_by(rows: ItemRows, items: Items, order: Sequence[str] | None) -> Items:
+    """Return items whose names nobody declared with those that the order or the table has."""
     from dataclasses import replace
 
     assert items.count is not None
+    # No row names an item that nobody has come to yet; a declared order does.
+    declared = tuple(dict.fromkeys(map(str, order or ())))
+    if items.clusters is None and len(declared) == items.count and {*rows.names} <= {*declared}:
+        return replace(items, names=declared)
     if len(rows.names) > items.count:
         raise InvalidInput(f"there are {items.count:,} items; the table has {len(rows.names):,}")
     spare = (f"(item {k} that no row names)" for k in range(items.count - len(rows.names)))
@@ -107,8 +113,8 @@ def item_table(
             group.append(np.array(passed).reshape(-1, D))
         values.append(group)
     low, high = value_ends(problem)
-    table = ItemTable(values, sizes, low, high, float(sizes.max(initial=1.0)), tuple(names))
-    check_differences(values, problem)
+    table = ItemTable(values, sizes, low, high, float(items.most), tuple(names))
+    check_differences(values, problem, sizes)
     notes = []
     if used < rows.rows:
         notes.append(
@@ -140,7 +146,7 @@ def _units(
             raise InvalidInput(
                 f"not every arm was scored on all {len(names):,} items of the pool; what a part of it "
                 "proves depends on its order, which must have been drawn before the values: give "
-                'order=[...], or bg.Items(..., target="population") if the items are a sample'
+                'order=[...] (--order), or items="population" (--items) if they are a sample'
             )
     else:
         units = [units[k] for k in digest_order(units)]
@@ -158,8 +164,8 @@ def _cell(found: list[Floats], items: Items, item: str, arm: str) -> Floats:
     return found[0] if len(found) == 1 else np.mean(found, axis=0)
 
 
-def check_differences(values: list[list[Floats]], problem: Problem) -> None:
-    """Refuse two arms that differ on an item by more than was declared."""
+def check_differences(values: list[list[Floats]], problem: Problem, sizes: Floats) -> None:
+    """Refuse two arms that differ on a unit of so many items by more than was declared."""
     if getattr(problem.noise, "difference", None) is None:
         return
     arms = [
@@ -174,7 +180,7 @@ def check_differences(values: list[list[Floats]], problem: Problem) -> None:
         most[: len(arm)] = np.maximum(most[: len(arm)], arm)
         least[: len(arm)] = np.minimum(least[: len(arm)], arm)
     reach = problem.noise.reaches(problem.shape.dims)
-    over = np.argwhere(most - least > reach * (1 + 1e-9))
+    over = np.argwhere(most - least > sizes[:deepest, None] * reach * (1 + 1e-9))
     if len(over):
         t, d = over[0]
         raise InvalidInput(

@@ -20,7 +20,8 @@ from bestgroup.problem.problem import Problem
 from bestgroup.proof.build import Asked, ask
 from bestgroup.proof.build_boxes import BoxMethod, box_document
 from bestgroup.proof.build_item_selections import data_item_selections
-from bestgroup.proof.build_items import items_document
+from bestgroup.proof.build_items import Clusters, items_document
+from bestgroup.proof.build_map import data_map
 from bestgroup.proof.build_pairs import pairs_document
 from bestgroup.proof.build_selections import data_selections
 from bestgroup.proof.build_top import data_top
@@ -55,7 +56,8 @@ def data_proof(
     asked = ask(found.problem, found.goal, found.delta, table, columns, status, gaps)
     if found.verdict.pairs and found.goal.by_directions:
         assert found.basis is not None
-        return data_top(asked, one_origin(found.problem, found.basis))
+        made = data_map if found.goal.maps else data_top
+        return made(asked, one_origin(found.problem, found.basis))
     if found.verdict.pairs:
         if found.goal.worth_weights(found.problem.shape.dims) is not None:
             return data_selections(asked, found.verdict)
@@ -78,10 +80,14 @@ def items_proof(
     by = "given" if order is not None or found.problem.items.pool else "digest"
     means = arm_means(values, found.problem.shape)
     means = np.where(np.isnan(means), -np.inf, means)
+    items, clusters = found.problem.items, None
+    if items.clusters is not None:
+        members = [[items.name(k) for k in items.members[name]] for name in values.names]
+        clusters = Clusters(members, items.most, not items.pool and items.most > 1)
     return items_document(
         asked, values.values, values.names, by, complete,
         lambda entry: data_item_selections(asked, entry, values.values, means),
-        found.problem.items.repeats,
+        items.repeats, clusters,
     )  # fmt: skip
 
 

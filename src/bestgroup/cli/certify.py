@@ -78,6 +78,22 @@ def command(
     group: GroupColumn = None,
     arm: ArmColumn = None,
     item: ItemColumn = None,
+    items: Annotated[
+        str | None,
+        typer.Option(
+            help="Without a problem file, for shared items: pool (the answer is about these), "
+            "population (they are a sample), or how many the pool has.  [default: pool]",
+            metavar="WHAT",
+        ),
+    ] = None,
+    order: Annotated[
+        Path | None,
+        typer.Option(
+            help="A text file with the items, one a line, in the order that was drawn before there "
+            "were values.",
+            metavar="FILE",
+        ),
+    ] = None,
     ignore: IgnoreColumn = None,
     minimise: Annotated[
         list[str] | None,
@@ -147,7 +163,8 @@ def command(
     level, goal, rest = _asked(problem, noise, (weights, top, mapped), delta, epsilon)
     rest["columns"] = columns_of(group, arm, item, ignore, rest.get("columns"))
     if as_study:
-        if problem is None or minimise or watch or require or worth != "best" or not arms_fixed:
+        own = minimise or watch or require or worth != "best" or items or order
+        if problem is None or own or not arms_fixed:
             raise InvalidInput("--as-study takes all but the rows and columns from --problem")
         rest["algorithm"] = _algorithm_of(problem, algorithm, option)
         found = bg.certify_as_study(observations, goal, delta=level, seed=seed, **rest)
@@ -156,6 +173,10 @@ def command(
     else:
         rest |= {"minimise": minimise or (), "watch": watch or (), "arms_fixed": arms_fixed}
         rest |= {"require": read_limits(require), "worth": read_worth(worth)}
+        rest |= {
+            "items": None if items is None else _read_items(items),
+            "order": _read_order(order),
+        }
         found = bg.certify(observations, goal, delta=level, **rest)
     if plot is not None:
         write_plot(found.plot(*(dims.split(",") if dims else ())), plot)
@@ -204,6 +225,26 @@ def _asked(
     goal = spec.goal if epsilon is None else spec.goal.with_epsilon(epsilon)
     level = spec.delta if delta is None else delta
     return level, goal, {"problem": spec.problem, "columns": spec.columns}
+
+
+def _read_items(text: str) -> str | int:
+    """Return what shared items are: "pool", "population", or the number of those in a pool."""
+    if text in ("pool", "population"):
+        return text
+    if not text.isdecimal():
+        raise InvalidInput(f"--items must be pool, population or a number; got {text!r}")
+    return int(text)
+
+
+def _read_order(path: Path | None) -> list[str] | None:
+    """Return the names that a file has, one a line."""
+    if path is None:
+        return None
+    try:
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidInput(f"--order: {path} cannot be read: {error}") from None
+    return [line.strip() for line in lines if line.strip()]
 
 
 def read_limits(given: Sequence[str] | None) -> dict[str, Any] | None:

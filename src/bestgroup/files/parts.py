@@ -228,6 +228,7 @@ def read_items(tables: Tables, folder: Path) -> Items | None:
             clusters=None if table.clusters is None else tuple(table.clusters),
             repeats=table.repeats,
             floor=floor,  # type: ignore[arg-type]
+            largest=table.largest,
         ),
     )
 

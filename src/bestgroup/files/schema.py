@@ -148,6 +148,7 @@ class ItemsTable(_Table):
     clusters: list[str] | None = None
     repeats: int = 1
     floor: ByDim | None = None
+    largest: int | None = None
 
 
 class LawTable(_Table):

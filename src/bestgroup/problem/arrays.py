@@ -19,20 +19,23 @@ Ints: TypeAlias = NDArray[np.int64]
 Bools: TypeAlias = NDArray[np.bool_]
 
 _NO_RESERVE = getattr(mmap, "MAP_NORESERVE", 0)
-_PAGED = 2**24  # bytes from which an array of zeros takes memory page by page
+_PAGED = 2**27  # bytes from which an array of zeros takes memory page by page
 LARGEST = 1e100  # beyond it squares and products of a few numbers would overflow
 
 
-def sparse_zeros(shape: tuple[int, ...], dtype: type[np.generic]) -> NDArray[Any]:
-    """Return zeros that take memory where something is written, a small page at a time.
+def sparse_zeros(
+    shape: tuple[int, ...], dtype: type[np.generic], large: int = _PAGED
+) -> NDArray[Any]:
+    """Return zeros that, from so many bytes on, take memory where something is written.
 
-    NumPy's own zeros come in pages of 2 MiB where the system has them.
+    NumPy's own zeros come in pages of 2 MiB where the system has them: faster, as long as most of
+    them is written.
 
     >>> sparse_zeros((2, 3), np.int16).tolist()
     [[0, 0, 0], [0, 0, 0]]
     """
     size = math.prod(shape) * np.dtype(dtype).itemsize
-    if size < _PAGED or not hasattr(mmap, "MADV_NOHUGEPAGE"):
+    if size < large or not hasattr(mmap, "MADV_NOHUGEPAGE"):
         return np.zeros(shape, dtype)
     reserved = mmap.mmap(-1, size, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _NO_RESERVE)
     reserved.madvise(mmap.MADV_NOHUGEPAGE)

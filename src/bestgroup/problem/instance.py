@@ -20,7 +20,9 @@ class Instance:
     """A known problem: the means of all arms, how rewards are drawn, what may be assumed of them.
 
     `means` is an array [N, K, D], or a list of N arrays [K_i, D] for groups of unequal size. Larger
-    is better in every dim. `law` draws the rewards; `noise` is what the algorithms may assume.
+    is better in every dim. `law` draws the rewards; `noise` is what the algorithms may assume, and says
+    how rewards are drawn where there is no `law`: normal with its scale (1 if unknown), in a range by a
+    beta law whose standard deviation is a sixth of the range, 0 or 1.
     `require` and `worth` are those of `Problem`; dims in `watch`, which must come last, have a limit and
     are not judged by a goal.
 
@@ -45,12 +47,13 @@ class Instance:
     ) -> None:
         self.means: tuple[Floats, ...] = _read_means(means)
         self.shape = Shape(tuple(len(rows) for rows in self.means), self.means[0].shape[1])
-        self.law: Law = Normal(1.0) if law is None else law
-        if not isinstance(cast(object, self.law), Law) or isinstance(self.law, type):
-            raise InvalidInput(f"law must have sample(rng, mean, n); got {self.law!r}")
         self.dims = _names(dims, self.shape.dims, "dim", "dims")
         self.noise: Noise = check_noise(SubGaussian(1.0) if noise is None else noise, self.dims)
         self.noise.check_dims(self.shape.dims)
+        # A law that breaks what is assumed must be asked for.
+        self.law: Law = self.noise.law(self.shape.dims) if law is None else law
+        if not isinstance(cast(object, self.law), Law) or isinstance(self.law, type):
+            raise InvalidInput(f"law must have sample(rng, mean, n); got {self.law!r}")
         self._check_law()
         known = self.noise if self.noise.has_scale or not hasattr(self.law, "scales") else self.law
         self.scale: Floats = read_only(known.scales(self.shape.dims))  # type: ignore[union-attr]
@@ -107,6 +110,9 @@ class Instance:
         dims: Sequence[str] | None = None,
         arms: Sequence[str] | None = None,
         clusters: Sequence[Any] | None = None,
+        require: Mapping[str, Any] | None = None,
+        worth: Any = "best",
+        watch: Sequence[str] = (),
     ) -> Instance:
         """Return the instance that a table of shared items is.
 
@@ -114,13 +120,14 @@ class Instance:
         for each. `items` is "pool" (runs draw random orders of these items), "population" (runs draw
         as many items, each independently) or "stream" (runs draw as many as they need). With
         `clusters`, a label for each item, what is drawn are clusters of items. The noise is Bounded
-        with the range 0 to 1 unless it is given.
+        with the range 0 to 1 unless it is given. `require`, `worth` and `watch` are those of `Instance`.
 
         >>> table = Instance.from_table(np.eye(3)[:, :, None], ["A", "A", "B"])
         >>> table.shape, table.items.count
         (Shape(sizes=(2, 1), dims=1), 3)
         """
-        return from_table(values, groups, items, noise, dims, arms, clusters)
+        asked = Asked(require, worth, watch)
+        return from_table(values, groups, items, noise, dims, arms, clusters, asked)
 
     @property
     def padded_means(self) -> Floats:
@@ -161,6 +168,7 @@ def from_table(
     dims: Sequence[str] | None,
     arms: Sequence[str] | None,
     clusters: Sequence[Any] | None = None,
+    asked: Asked = Asked(),  # noqa: B008  a constant
 ) -> Instance:
     """Return the instance of a table; see `Instance.from_table`."""
     table = numbers(values, "the values of a table")
@@ -192,7 +200,9 @@ def from_table(
     if arms is not None:
         given = _names(arms, len(labels), "arm", "arms")
         own_names = [[given[a] for a in order if labels[a] == name] for name in names]
-    instance = Instance(means, ByItem(), model, groups=names, arms=own_names, dims=dims)
+    instance = Instance(
+        means, ByItem(), model, groups=names, arms=own_names, dims=dims, **asked._asdict()
+    )
     instance.items, instance.table = shared, read_only(table)
     instance.clusters = tuple(np.array(own, np.int64) for own in declared.members.values())
     return instance

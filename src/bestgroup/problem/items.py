@@ -31,6 +31,7 @@ class SharedItems:
     pool: bool  # the question is about these items; else about what they are drawn from
     reach: tuple[float, ...]  # [D]  two arms' values on one item differ by at most this
     sizes: tuple[int, ...] = ()  # of the clusters, as they are taken; none: items stand alone
+    largest: int = 1  # no cluster of what they are drawn from has more items
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,8 @@ class Items:
     `count` is their number, or None for an endless stream. `names` are their identifiers, which the
     evaluator gets; without them items are called "0", "1", .... `clusters` gives a label to every item:
     items of one label (questions on one passage) belong together, and the cluster is what is drawn.
+    `largest`, for a population, is how many items a cluster can have; without it no cluster is taken to
+    be larger than the largest one here.
     `repeats` is how many evaluations of an arm on an item are averaged, a number fixed beforehand.
     `floor` is what counts, in each dim, for an item that an arm cannot do: one number, or one for
     each dim by name.
@@ -54,6 +57,7 @@ class Items:
     clusters: tuple[str, ...] | None = None
     repeats: int = 1
     floor: float | tuple[tuple[str, float], ...] | None = None
+    largest: int | None = None
 
     def __post_init__(self) -> None:
         names = _labels(self.names, "the names of items")
@@ -79,6 +83,23 @@ class Items:
         object.__setattr__(self, "target", _target(self.target, count))
         object.__setattr__(self, "repeats", positive_int(self.repeats, "repeats"))
         object.__setattr__(self, "floor", _floor(self.floor))
+        self._check_largest()
+
+    def _check_largest(self) -> None:
+        if self.largest is None:
+            return
+        if self.clusters is None or self.pool:
+            raise InvalidInput("largest is for clusters of a population")
+        here = max(map(len, self.members.values()))
+        if positive_int(self.largest, "largest") < here:
+            raise InvalidInput(
+                f"largest is {self.largest}, and there is a cluster of {here} items here"
+            )
+
+    @property
+    def most(self) -> int:
+        """How many items a cluster can have, as declared or as seen here; 1 where items stand alone."""
+        return self.largest or max(map(len, self.members.values()), default=1)
 
     @property
     def pool(self) -> bool:
@@ -137,7 +158,8 @@ class Items:
         members = self.members
         labels = self.units(seed) if seed is not None and members else list(members)
         sizes = tuple(len(members[label]) for label in labels)
-        return SharedItems(self.count or 0, self.pool, tuple(float(r) for r in reach), sizes)
+        ends = tuple(float(r) for r in reach)
+        return SharedItems(self.count or 0, self.pool, ends, sizes, self.most)
 
     def question(self) -> str:
         """Return, in words, what the means are that the answer speaks of."""
@@ -147,9 +169,10 @@ class Items:
                 "each item"
             )
         if self.target == "population":
-            return (
+            whole = (
                 f"means are those of the population that the {self.count:,} items were drawn from"
             )
+            return whole + ("" if self.clusters is None else ", in which every item counts alike")
         return "means are expectations over the endless stream of items"
 
     def assumptions(self) -> tuple[str, ...]:
@@ -161,18 +184,21 @@ class Items:
             drawn = "that order was drawn at random before any value was seen"
             fixed = "what an arm scores on an item does not depend on the item's place in the order"
             return (self.question(), f"{order}; {drawn}", fixed)
-        return (
-            self.question(),
-            order,
-            f"{'items' if self.clusters is None else 'clusters'} are independent draws, in an order "
-            "that no value chose",
-        )
+        if self.clusters is None:
+            return (
+                self.question(),
+                order,
+                "items are independent draws, in an order that no value chose",
+            )
+        drawn = "clusters are independent draws, in an order that no value chose"
+        return (self.question(), order, drawn, f"no cluster has more than {self.most:,} items")
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON; `items_from_dict` reads it back."""
         floor = dict(self.floor) if isinstance(self.floor, tuple) else self.floor
         entries: dict[str, Any] = {"count": self.count, "target": self.target, "floor": floor}
         entries["repeats"] = self.repeats
+        entries["largest"] = self.largest
         for key in ("names", "clusters"):
             labels = getattr(self, key)
             entries[key] = None if labels is None else list(labels)
@@ -183,7 +209,7 @@ def items_from_dict(given: Any) -> Items:
     """Return the items that `to_dict` wrote."""
     if not is_table(given):
         raise InvalidInput(f"items must be a table; got {given!r}")
-    unknown = set(given) - {"count", "target", "names", "clusters", "repeats", "floor"}
+    unknown = set(given) - {"count", "target", "names", "clusters", "repeats", "floor", "largest"}
     if unknown:
         raise InvalidInput(f"items have no entry {sorted(unknown)[0]!r}")
     return Items(**given)

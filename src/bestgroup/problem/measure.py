@@ -13,8 +13,9 @@ Without a tolerance F_0 = F_1, and there is one F.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, combinations
 from typing import Any, NamedTuple
 
@@ -90,6 +91,14 @@ class Measure:
                 counts[i][j] = True
             rows = [self._worth(rows, own) for rows, own in zip(means, counts, strict=True)]
             yield np.array(rows)
+
+    def just_within(self) -> Measure:
+        """Return the same with limits that arms on them break."""
+        bounds = [
+            bound._replace(at=math.nextafter(bound.at, -bound.sign * math.inf))
+            for bound in self.bounds
+        ]
+        return replace(self, bounds=tuple(bounds))
 
     def _kept(self, means: Sequence[Floats]) -> tuple[list[Bools], list[Bools]]:
         """Return which arms are in F_0, and which in F_1 alone, an array [K_i] for each group."""

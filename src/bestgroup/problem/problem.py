@@ -161,11 +161,6 @@ class Problem:
 
     def _check_combination(self) -> None:
         """Raise InvalidInput for what is not proven together."""
-        if self.items is not None and self.measure is not None:
-            raise InvalidInput(
-                "require, and a worth other than 'best', are not for arms that share items: ignore the "
-                "items and give noise with arms='arbitrary'"
-            )
         if self.reserve and (self.items is not None or self.measure is not None):
             raise InvalidInput(
                 "arms can join later where a group is worth its best arm, without limits and without "

@@ -103,10 +103,7 @@ def optimal_groups(instance: Instance, goal: Goal) -> frozenset[int]:
     """
     goal = check_goal(goal, check_instance(instance).decided)
     if instance.measure is not None:
-        truth = next(truths(instance))  # of the arms that keep all limits
-        if truth.instance is None:
-            return frozenset()
-        return frozenset(truth.groups[i] for i in optimal_groups(truth.instance, goal))
+        return _optimal_in(next(truths(instance)), goal)  # of the arms that keep all limits
     return frozenset(np.flatnonzero(goal.optimal(instance.efficiency)).tolist())
 
 
@@ -195,3 +192,27 @@ def endless(instance: Instance, goal: Goal) -> str | None:
         why = [words for words in found if words]
         return why[0] if len(why) == len(found) else None
     return goal.endless(instance.efficiency, instance.groups)
+
+
+def on_a_limit(instance: Instance, goal: Goal) -> str | None:
+    """Return that no answer is right whether arms on a limit keep it or, by a hair, do not; or None."""
+    measure = instance.measure
+    if (
+        measure is None
+        or not measure.bounds
+        or any(bound.tolerance > 0 for bound in measure.bounds)
+    ):
+        return None  # within a tolerance either is right
+    keeps, breaks = next(truths(instance)), next(truths(instance, measure.just_within()))
+    found = [_optimal_in(truth, goal) for truth in (keeps, breaks)]
+    candidates = [*found, found[0] | found[1], *(frozenset({i}) for i in keeps.groups)]
+    if any(_is_right(a, keeps, goal) and _is_right(a, breaks, goal) for a in candidates):
+        return None
+    return "the answer rests on an arm that is exactly on a limit, which has no tolerance"
+
+
+def _optimal_in(truth: Truth, goal: Goal) -> frozenset[int]:
+    """Return the optimal groups for one set of arms that count."""
+    if truth.instance is None:
+        return frozenset()
+    return frozenset(truth.groups[i] for i in optimal_groups(truth.instance, goal))

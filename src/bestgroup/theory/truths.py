@@ -14,6 +14,7 @@ import numpy as np
 
 from bestgroup.errors import InvalidInput
 from bestgroup.problem.instance import Instance
+from bestgroup.problem.measure import Measure
 
 
 class Truth(NamedTuple):
@@ -23,10 +24,11 @@ class Truth(NamedTuple):
     groups: list[int]  # their indices
 
 
-def truths(instance: Instance) -> Iterator[Truth]:
-    """Yield the truth for each set of arms that may be the ones that count."""
-    assert instance.measure is not None
-    for worths in instance.measure.true_worths(instance.means):
+def truths(instance: Instance, measure: Measure | None = None) -> Iterator[Truth]:
+    """Yield the truth for each set of arms that may be the ones that count; by another measure."""
+    measure = measure or instance.measure
+    assert measure is not None
+    for worths in measure.true_worths(instance.means):
         left = np.flatnonzero(np.isfinite(worths).all(axis=1)).tolist()
         if not left:
             yield Truth(None, [])

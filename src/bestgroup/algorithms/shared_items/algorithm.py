@@ -21,49 +21,18 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from bestgroup.algorithms.protocol import Algorithm, Comparison, Kernels, Setting, proven_for
+from bestgroup.algorithms.protocol import Algorithm, Comparison, Kernels, Setting
 from bestgroup.algorithms.shared_items import best, best_by_union, pareto
 from bestgroup.algorithms.shared_items.clusters import ClusterRule, OnClusters
+from bestgroup.algorithms.shared_items.maps import ItemsMap, MapItemsRule
+from bestgroup.algorithms.shared_items.on_items import OnItems
 from bestgroup.algorithms.shared_items.rule import ItemsRule, check_memory, items_rule
 from bestgroup.algorithms.shared_items.terms import BestRule
+from bestgroup.algorithms.shared_items.worth_state import WorthItemsRule
+from bestgroup.algorithms.shared_items.worths import ItemsWorths
 from bestgroup.errors import InvalidInput
-from bestgroup.inference.confidence_sequences.boxes import BoxRule, kept_values
 from bestgroup.inference.evalues.paired import PROVEN, betting, ladder, purse_size
 from bestgroup.problem.goals import BestGroup, ParetoGroups
-from bestgroup.problem.guarantee import Guarantee
-
-_ROOM = 256  # items of an endless stream that drivers make room for at first
-
-
-@dataclass(frozen=True)
-class OnItems(Algorithm):
-    """What both goals share: drivers keep the values themselves, in the order of the items."""
-
-    batch: int | float = 0.01
-    lockstep: bool = False
-    older: bool = False  # fixed bets only, and a union over leaders
-
-    name: ClassVar[str] = "adaptive"
-    reads_values: ClassVar[bool] = True
-    takes_items: ClassVar[bool] = True
-    always_ends: ClassVar[bool] = True
-
-    def statistics(self, setting: Setting) -> BoxRule:
-        """Return that the values are kept."""
-        assert setting.items is not None
-        return kept_values(setting.shape.dims, setting.items.count or _ROOM)
-
-    def remaining(self, state: Any, rule: Any) -> float | None:
-        """Return how many items arms still need to pass, by what is seen now."""
-        items = rule if isinstance(rule, ItemsRule) else rule.items
-        if not state.round[0] or self.lockstep:
-            return None
-        return float(np.maximum(np.minimum(state.need, items.limit) - state.depth, 0.0).sum())
-
-    def guarantee(self, setting: Setting) -> Guarantee:
-        """Return the PAC property that the module of the goal proves."""
-        assert setting.items is not None
-        return proven_for(setting, *assumptions(setting))
 
 
 @dataclass(frozen=True)
@@ -222,27 +191,6 @@ def _sets(undecided: Any, rule: ItemsRule) -> dict[str, Any]:
     }
 
 
-def assumptions(setting: Setting) -> tuple[str, ...]:
-    """Return what proofs on shared items rest on, in words."""
-    items = setting.items
-    assert items is not None
-    order = "every arm goes through the items in one order without skipping any"
-    free = "arms may depend on each other in any way"
-    if items.pool:
-        return (
-            f"means are those of these {items.count:,} items, each arm scored once on each",
-            f"{order}, which was drawn at random before any value was seen",
-            "what an arm scores on an item does not depend on the item's place in the order",
-            free,
-        )
-    whole = "population that the items were drawn from" if items.count else "stream of items"
-    return (
-        f"means are those of the {whole}, which are independent draws",
-        f"{order}, which no value chose",
-        free,
-    )
-
-
 def for_setting(
     setting: Setting, batch: int | float, lockstep: bool = False, older: bool = False
 ) -> Algorithm:
@@ -250,10 +198,27 @@ def for_setting(
     clustered = setting.items is not None and len(setting.items.sizes) > 0
     if clustered and older:
         raise InvalidInput("this version of the algorithm does not know clusters of items")
+    if setting.measure is not None or setting.goal.by_directions:
+        return _for_worths(setting, batch, older)
     made = ItemsPareto(batch, lockstep, older)
     if not isinstance(setting.goal, ItemsPareto.goals):
         made = (ItemsBestByUnion if older else ItemsBest)(batch, lockstep, older)
     return OnClusters(made) if clustered else made
+
+
+def _for_worths(setting: Setting, batch: int | float, older: bool) -> Algorithm:
+    """Return the algorithm for limits, other worths, the m best groups and maps of weights."""
+    if older:
+        raise InvalidInput(
+            "this version of the algorithm knows neither limits, nor other worths, nor the m best "
+            "groups, nor maps of weights on shared items"
+        )
+    if setting.items is not None and len(setting.items.sizes) > 0:
+        raise InvalidInput(
+            "limits, worths other than 'best', TopGroups and WeightMap are not for clusters of items "
+            "that are sampled one after another; certify takes a table with clusters"
+        )
+    return ItemsMap(batch) if setting.goal.maps else ItemsWorths(batch)
 
 
 def for_rule(rule: Any, batch: int | float, lockstep: bool = False) -> Algorithm | None:
@@ -261,6 +226,10 @@ def for_rule(rule: Any, batch: int | float, lockstep: bool = False) -> Algorithm
     if isinstance(rule, ClusterRule):
         inner = for_rule(rule.inner, batch, lockstep)
         return None if inner is None else OnClusters(inner)
+    if isinstance(rule, MapItemsRule):
+        return ItemsMap(batch)
+    if isinstance(rule, WorthItemsRule):
+        return ItemsWorths(batch)
     if isinstance(rule, ItemsRule):
         return ItemsPareto(batch, lockstep)
     if isinstance(rule, BestRule):

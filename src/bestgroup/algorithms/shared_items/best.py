@@ -33,7 +33,13 @@ from typing import Any
 import numpy as np
 
 from bestgroup.algorithms.shared_items.forecast import PRIOR, expected_depth
-from bestgroup.algorithms.shared_items.rule import FIRST, ItemsRule, keep_up, shallowest
+from bestgroup.algorithms.shared_items.rule import (
+    FIRST,
+    ItemsRule,
+    keep_up,
+    shallowest,
+    unit_size,
+)
 from bestgroup.algorithms.shared_items.terms import (
     MOST_TERMS,
     BestRule,
@@ -55,6 +61,7 @@ from bestgroup.inference.evalues.paired import (
     grow,
     log_wealth,
     null_mean,
+    on_units,
     purse_size,
 )
 from bestgroup.inference.tally import Tally
@@ -257,13 +264,13 @@ def bet_on_items(
     if math.isnan(total):
         total, square = 0.0, 0.0
         for t in range(first):
-            value = difference(state, tally, rule, (h, i, p, t))
+            value = number_on(state, tally, rule, (h, i, p, t), row)
             total += value
             square += value * value
     bets, need = rule.items.betting, needed(state, rule, row)
-    claim = Claim(rule.slack if row > 0 else 0.0, rule.reach, need, row == 0)
+    claim = claim_of(rule, row, need)
     for t in range(first, stop):
-        value = difference(state, tally, rule, (h, i, p, t))
+        value = number_on(state, tally, rule, (h, i, p, t), row)
         # Ville: once is enough, later items cannot take it back; the sums go on for forecasts.
         if state.code[row, p] == OPEN:
             wealth = state.wealth[row, p]
@@ -272,6 +279,24 @@ def bet_on_items(
         total += value
         square += value * value
     state.total[row, p], state.square[row, p], state.passed[row, p] = total, square, stop
+
+
+@borrowing
+def claim_of(rule: BestRule, row: int, need: float) -> Claim:
+    """Return the claim of a wealth, on items or on clusters of several sizes."""
+    claim = Claim(rule.slack if row > 0 else 0.0, rule.reach, need, row == 0)
+    return on_units(claim, rule.items.largest) if len(rule.items.ends) > 0 else claim
+
+
+@borrowing
+def number_on(
+    state: State, tally: Tally, rule: BestRule, which: tuple[int, int, int, int], row: int
+) -> float:
+    """Return what a wealth bets on: the difference, with the slack of its items on a cluster."""
+    value, ends, t = difference(state, tally, rule, which), rule.items.ends, which[3]
+    if row > 0 and len(ends) > 0:
+        value += rule.slack * (ends[t + 1] - ends[t])
+    return value
 
 
 @borrowing
@@ -407,10 +432,11 @@ def wanted_depth(state: State, rule: BestRule, row: int, p: int, common: float) 
         counted = n - 1.0
     # Shrunk towards the common spread, so that young estimates do not jump.
     variance = (rest + PRIOR * common) / (counted + PRIOR)
-    gap = rule.slack if row > 0 else 0.0
+    gap = rule.slack * unit_size(items, n) if row > 0 else 0.0
     for d in range(rule.arms.shape[1]):
         gap -= items.weights[d] * edge_of(state, rule.arms[p, d], d)
-    lack = math.log(needed(state, rule, row)) - log_wealth(items.betting, state.wealth[row, p])
+    claim = claim_of(rule, row, needed(state, rule, row))
+    lack = math.log(claim.need) - log_wealth(items.betting, state.wealth[row, p])
     count = items.betting.pool
-    depth = expected_depth(count, items.limit, n, gap, variance, rule.reach, lack)
+    depth = expected_depth(count, items.limit, n, gap, variance, claim.reach, lack)
     return max(depth, n + 1.0)

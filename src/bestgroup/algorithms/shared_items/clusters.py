@@ -6,8 +6,9 @@ pool of these sums is n / C times the mean over its items, so differences of arm
 are those of items in another unit: epsilon times n / C, and reach times the size of the largest
 cluster. The inner algorithm then works on clusters as if they were items, under its own theorem.
 
-For a population this holds where all clusters are equally large. Otherwise the mean size is unknown
-and enters each claim (docs/theory.md 9.5): `certify` has that, these algorithms have not.
+For a population this holds where all clusters are equally large. Otherwise the mean size is unknown,
+and each claim is one on the sum over a cluster of difference and slack, as in `certify` (docs/theory.md
+9.5). Sizes of clusters that nobody has passed yet steer no bet and name no leader.
 """
 
 from __future__ import annotations
@@ -22,7 +23,6 @@ from bestgroup.algorithms.shared_items import best, pareto
 from bestgroup.algorithms.shared_items.rule import ItemsRule
 from bestgroup.compile.borrowing import borrowing
 from bestgroup.compile.kernel import kernel
-from bestgroup.errors import InvalidInput
 from bestgroup.inference.confidence_sequences.boxes import BoxRule, kept_values
 from bestgroup.inference.tally import Tally
 from bestgroup.problem.arrays import Floats, Ints
@@ -149,15 +149,8 @@ class OnClusters(Algorithm):
     always_ends: ClassVar[bool] = True
 
     def check(self, setting: Setting) -> None:
-        """Raise InvalidInput if the clusters of a population differ in size, or are too many."""
+        """Raise InvalidInput if there are too many."""
         super().check(setting)
-        items = setting.items
-        assert items is not None
-        if not items.pool and len(set(items.sizes)) > 1:
-            raise InvalidInput(
-                "clusters of a population must be equally large to be sampled one after another; "
-                "certify takes a table with any, or ask about these items: target='pool'"
-            )
         self.inner.check(by_clusters(setting))
 
     def statistics(self, setting: Setting) -> BoxRule:
@@ -173,7 +166,7 @@ class OnClusters(Algorithm):
 
     def init(self, rule: ClusterRule) -> ClusterState:
         """Return the state before any pull."""
-        items = rule.inner if isinstance(rule.inner, ItemsRule) else rule.inner.items
+        items = _items_of(rule)
         counts = np.zeros(items.exists.shape, np.int64)
         sums = np.zeros((*counts.shape, len(items.weights)))
         extra = np.zeros((*sums.shape, len(rule.ends)))
@@ -190,7 +183,11 @@ class OnClusters(Algorithm):
     def record(self, state: ClusterState, rule: ClusterRule) -> dict[str, Any]:
         """Return what a trace shows of a plan, with efficiencies per item."""
         found = self.inner.record(state.inner, rule.inner)
-        return found | {"efficiency": found["efficiency"] / _mean_size(rule)}
+        if not len(_items_of(rule).ends):
+            return found | {"efficiency": found["efficiency"] / _mean_size(rule)}
+        passed = np.concatenate([[0], rule.ends])[state.counts]
+        means = state.sums / np.maximum(passed, 1)[:, :, None]
+        return found | {"efficiency": np.where(passed[:, :, None] > 0, means, -np.inf).max(axis=1)}
 
     def rival(self, state: ClusterState, rule: ClusterRule, group: int) -> int | None:
         """Return the group that has been proven to beat this one."""
@@ -203,7 +200,7 @@ class OnClusters(Algorithm):
 
     def proof(self, state: ClusterState, rule: ClusterRule, group: int) -> list[Comparison]:
         """Return the comparisons of arms on common clusters that decided a group."""
-        size = _mean_size(rule)
+        size = 1.0 if len(_items_of(rule).ends) else _mean_size(rule)
         found = self.inner.proof(state.inner, rule.inner, group)
         return [comparison._replace(slack=comparison.slack / size) for comparison in found]
 
@@ -212,6 +209,7 @@ class OnClusters(Algorithm):
         items = setting.items
         assert items is not None
         whole = f"these {items.count:,} items" if items.pool else "the population of clusters"
+        same = "all of one size" if not _differ(items) else f"of at most {items.largest:,} items"
         return proven_for(
             setting,
             f"means are those of {whole}, each arm scored once on each item",
@@ -219,7 +217,7 @@ class OnClusters(Algorithm):
             + ("was drawn at random before any value was seen" if items.pool else "no value chose"),
             "what an arm scores on an item does not depend on the item's place in the order"
             if items.pool
-            else "clusters are independent draws, all of one size",
+            else f"clusters are independent draws, {same}; every item counts alike",
             "arms may depend on each other in any way",
         )
 
@@ -229,6 +227,8 @@ def by_clusters(setting: Setting) -> Setting:
     items = setting.items
     assert items is not None
     sizes = np.array(items.sizes)
+    if _differ(items):  # claims are on the mean of an item, and know the sizes
+        return replace(setting, items=replace(items, count=len(sizes)))
     epsilon = np.asarray(setting.goal.epsilon, np.float64) * sizes.mean()
     reach = tuple(float(r) * int(sizes.max()) for r in items.reach)
     return replace(
@@ -236,6 +236,15 @@ def by_clusters(setting: Setting) -> Setting:
         goal=setting.goal.with_epsilon(epsilon.tolist()),
         items=SharedItems(len(sizes), items.pool, reach),
     )
+
+
+def _differ(items: SharedItems) -> bool:
+    """Return whether clusters of a population may be of several sizes."""
+    return not items.pool and min(items.sizes) < items.largest
+
+
+def _items_of(rule: ClusterRule) -> ItemsRule:
+    return rule.inner if isinstance(rule.inner, ItemsRule) else rule.inner.items
 
 
 def _mean_size(rule: ClusterRule) -> float:

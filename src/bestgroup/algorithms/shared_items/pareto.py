@@ -32,6 +32,7 @@ from bestgroup.algorithms.shared_items.rule import (
     keep_up,
     plan_depths,
     shallowest,
+    unit_size,
 )
 from bestgroup.compile.borrowing import borrowing
 from bestgroup.compile.kernel import kernel
@@ -40,7 +41,9 @@ from bestgroup.inference.evalues.paired import (
     PROVEN,
     Claim,
     follow_pair,
+    follow_units,
     log_wealth,
+    on_units,
     purse_size,
 )
 from bestgroup.inference.tally import Tally
@@ -213,8 +216,11 @@ def follow(
     shift = rule.epsilon[d] if kind == WON else 0.0
     wanted = Claim(shift, rule.reach[d], need_of(rule, kind, m, k), kind == OVER)
     total, square = state.total[m, k, d], state.square[m, k, d]
-    wealth = state.wealth[m, k, d, kind]
-    found = follow_pair(rule.betting, wealth, upper, lower, span, total, square, wanted)
+    wealth, bets = state.wealth[m, k, d, kind], rule.betting
+    if len(rule.ends) > 0:
+        found = follow_units(bets, wealth, upper, lower, rule.ends, span, wanted, rule.largest)
+    else:
+        found = follow_pair(bets, wealth, upper, lower, span, total, square, wanted)
     state.code[m, k, d, kind] = found
 
 
@@ -319,12 +325,13 @@ def claim_depth(
     if code != OPEN or n >= rule.limit:
         return NEVER
     shift = rule.epsilon[d] if kind == WON else 0.0
-    gap = state.total[m, k, d] / n + shift
-    lack = math.log(need_of(rule, kind, m, k)) - log_wealth(
-        rule.betting, state.wealth[m, k, d, kind]
-    )
+    gap = state.total[m, k, d] / n + shift * unit_size(rule, n)
+    wanted = Claim(shift, rule.reach[d], need_of(rule, kind, m, k), kind == OVER)
+    if len(rule.ends) > 0:
+        wanted = on_units(wanted, rule.largest)
+    lack = math.log(wanted.need) - log_wealth(rule.betting, state.wealth[m, k, d, kind])
     count, limit = rule.betting.pool, rule.limit
-    depth = expected_depth(count, limit, n, gap, variance, rule.reach[d], lack)
+    depth = expected_depth(count, limit, n, gap, variance, wanted.reach, lack)
     # At least one more item, or an open claim could be taken as free.
     return max(depth, n + 1.0)
 

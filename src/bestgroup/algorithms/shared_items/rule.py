@@ -44,6 +44,8 @@ class ItemsRule(NamedTuple):
     size: int  # pulls in a plan, or 0
     share: float  # by which share of its depth an arm advances in a plan
     lockstep: bool  # all arms that may matter advance together
+    ends: Floats  # [C + 1]    items before each cluster, if those of a population differ; else []
+    largest: float  # no cluster has more items
 
 
 def items_rule(
@@ -73,6 +75,8 @@ def items_rule(
         size=size,
         share=share,
         lockstep=lockstep,
+        ends=np.concatenate([[0.0], np.cumsum(items.sizes)]) if items.sizes else np.zeros(0),
+        largest=float(items.largest),
     )
 
 
@@ -83,6 +87,12 @@ def check_memory(numbers: int, what: str) -> None:
             f"{what} on shared items would keep {numbers:,} numbers, more than {_MOST_NUMBERS:,}; "
             "take fewer arms"
         )
+
+
+@borrowing
+def unit_size(rule: ItemsRule, done: int) -> float:
+    """Return the mean size of the clusters that are done, where they differ; else 1."""
+    return rule.ends[done] / done if done > 0 and len(rule.ends) > 0 else 1.0
 
 
 @borrowing

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bestgroup.algorithms.shared_items.rule import ItemsRule
+from bestgroup.algorithms.shared_items.rule import ItemsRule, unit_size
 from bestgroup.compile.borrowing import borrowing
 from bestgroup.compile.kernel import kernel
 from bestgroup.inference.tally import Tally
@@ -218,7 +218,8 @@ def find_leader(state: State, rule: BestRule, fronts: Ints, other: int) -> int:
             continue
         value = worth(state, rule, fronts, i)
         if i == state.leader[0]:
-            value += _STAY * rule.slack
+            # In the unit of the clusters that somebody has passed: what comes is not known yet.
+            value += _STAY * rule.slack * unit_size(rule.items, deepest_item(state))
         if value > most or (value == most and i == state.leader[0]):
             most, leader = value, i
     return leader

@@ -26,10 +26,11 @@ SOON = 1.25  # an arm is looked at again when it has grown by this factor
 
 
 class Doubt(NamedTuple):
-    """What looks wrong, in words, and whether the guarantee cannot stand with it."""
+    """What looks wrong, in words, whether the guarantee cannot stand with it, and its kind."""
 
     text: str
     voids: bool
+    kind: str = ""
 
 
 class Checker:
@@ -62,17 +63,23 @@ class Checker:
             self._found[arm] = size, list(look(whole, arm, self._noise, self._dims, self._rare))
         return [doubt for _, found in self._found.values() for doubt in found]
 
-    def warnings(self, most: int = 10) -> tuple[str, ...]:
-        """Return the first warnings, one sentence each."""
+    def warnings(self, most: int = 2) -> tuple[str, ...]:
+        """Return the first warnings of each kind, one sentence each."""
         return in_words(self.doubts(), most)
 
 
-def in_words(doubts: Sequence[Doubt], most: int = 10) -> tuple[str, ...]:
-    """Return the sentences of the first doubts, and how many more there are."""
-    found = [doubt.text for doubt in doubts]
-    if len(found) > most:
-        return (*found[:most], f"and {len(found) - most} more warnings of this kind")
-    return tuple(found)
+def in_words(doubts: Sequence[Doubt], most: int = 2) -> tuple[str, ...]:
+    """Return the sentences of the first doubts of each kind, and how many more are like them.
+
+    Rounded values tie in every arm and dim: one who reads that twenty times misses the rest.
+    """
+    sentences: list[str] = []
+    for kind in dict.fromkeys(doubt.kind for doubt in doubts):
+        found = [doubt.text for doubt in doubts if doubt.kind == kind]
+        sentences += found[:most]
+        if len(found) > most:
+            sentences[-1] += f" (and {len(found) - most} more warnings of this kind)"
+    return tuple(sentences)
 
 
 def why_void(doubts: Sequence[Doubt]) -> str | None:
@@ -122,6 +129,7 @@ def _drifts(values: Floats, arm: str, dims: Sequence[str], rare: float) -> Itera
                 f"({abs(shift[d]) / max(error[d], 1e-300):.1f} standard errors) off the first; the "
                 "mean must not change",
                 True,
+                "drift",
             )
 
 
@@ -140,6 +148,7 @@ def _too_wide(
                 f"{arm}: {name} has standard deviation {np.sqrt(spread[d]):.4g} over {n:,} values, more "
                 f"than its declared scale {scales[d]:.4g} allows: proofs do not hold",
                 True,
+                "spread",
             )
 
 
@@ -155,6 +164,7 @@ def _ties(values: Floats, arm: str, dims: Sequence[str]) -> Iterator[Doubt]:
                 f"{arm}: {name} was {found[k]:.6g} {times[k]:,} times; normal values never tie, so "
                 f"Gaussian() does not fit and its proofs may not hold: {instead}",
                 True,
+                "ties",
             )
 
 
@@ -173,6 +183,7 @@ def _skewed(values: Floats, arm: str, dims: Sequence[str]) -> Iterator[Doubt]:
                 f"{arm}: {name} has skewness {skew:.2g} over {n:,} values; normal values have none, so "
                 "Gaussian() does not fit: take the logarithm (transform) or clip to a range",
                 True,
+                "skew",
             )
 
 
@@ -186,4 +197,5 @@ def _repeated(values: Floats, arm: str) -> Iterator[Doubt]:
             f"{arm}: {again:,} of its {len(values):,} rows have come before to the last digit, as "
             "with a seed used twice",
             False,
+            "rows",
         )

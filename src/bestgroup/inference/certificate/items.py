@@ -8,6 +8,8 @@ levels and the same proofs:
 - i holds against j in dim d if every arm of j is shown by some arm m of i not to exceed mu_m + epsilon,
   at level N D K_i / delta; j beats k in d if every arm of k is exceeded by some arm of j at level
   N (A - K_k) / delta.
+- With limits, for other worths and for the m best groups: `items_worths`. A map of weights has boxes of
+  single arms, whose bounds all hold together.
 - For the best group the leading selection (i, s), that of the largest means, is compared with every
   selection s' of another group at level 2 m / delta, m = sum_i K_i^D, or twice that for two slacks; the
   other half of delta is for terms of leaders on the items that all arms have passed (`items_best`),
@@ -30,7 +32,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bestgroup.inference.certificate.items_best import Table, behind_leader
-from bestgroup.inference.certificate.judge import Verdict, settle, settle_best
+from bestgroup.inference.certificate.items_worths import judge_known, judge_units
+from bestgroup.inference.certificate.judge import Verdict, judge_boxes, settle, settle_best
 from bestgroup.inference.confidence_sequences.boxes import share
 from bestgroup.inference.evalues.paired import (
     Betting,
@@ -39,11 +42,13 @@ from bestgroup.inference.evalues.paired import (
     is_refuted,
     ladder,
     lower_mean,
+    on_units,
     rounding,
 )
 from bestgroup.problem.arrays import Bools, Floats, Ints
-from bestgroup.problem.goals import BestGroup, Goal, ParetoGroups, for_goal
+from bestgroup.problem.goals import BestGroup, Goal, ParetoGroups, TopGroups, for_goal
 from bestgroup.problem.items import SharedItems
+from bestgroup.problem.measure import Measure
 from bestgroup.problem.shape import Shape
 
 
@@ -65,13 +70,26 @@ class ItemTable(NamedTuple):
 
 
 def judge_items(
-    table: ItemTable, shape: Shape, goal: Goal, items: SharedItems, delta: float
+    table: ItemTable,
+    shape: Shape,
+    goal: Goal,
+    items: SharedItems,
+    delta: float,
+    measure: Measure | None = None,
 ) -> Verdict:
-    """Return what a table of shared items proves."""
+    """Return what a table of shared items proves, as arms count and groups are worth here."""
+    by_units = measure is not None or isinstance(goal, TopGroups)
     if items.pool and table.is_complete(items.count):
+        if by_units:
+            return judge_known(arm_means(table, shape), _slop(table), shape, goal, measure)
         return _exactly(table, shape, goal)
     judge = _Judge(table, shape, items, delta)
-    low, high = judge.boxes()
+    alpha = share(shape, delta) if measure is None else delta * measure.share(shape)
+    low, high = judge.boxes(alpha)
+    if by_units:
+        return judge_units(judge, goal, measure, low, high)
+    if goal.maps:
+        return judge_boxes(low, high, goal)
     return for_goal(goal, _RULES, "certificate on shared items").judge(judge, goal, low, high)
 
 
@@ -121,8 +139,9 @@ def _exactly(table: ItemTable, shape: Shape, goal: Goal) -> Verdict:
     means = arm_means(table, shape)
     known = np.where(np.isnan(means), -np.inf, means)
     best = known.max(axis=1)
-    units = len(table.sizes)
-    slop = np.array([rounding(units, units, 0.0, r) for r in table.high - table.low]) / units
+    if goal.maps:
+        return judge_boxes(known, known, goal)
+    slop = _slop(table)
     beats = best[:, None, :] > best[None, :, :] + slop
     holds = best[:, None, :] >= best[None, :, :] - slop
     exactly = for_goal(goal, _RULES, "certificate on shared items").exactly
@@ -130,12 +149,20 @@ def _exactly(table: ItemTable, shape: Shape, goal: Goal) -> Verdict:
     return Verdict(status, known, known, beats, holds, False)
 
 
+def _slop(table: ItemTable) -> Floats:
+    """Return more than the rounding error of a mean over a whole pool, [D]."""
+    units = len(table.sizes)
+    return np.array([rounding(units, units, 0.0, r) for r in table.high - table.low]) / units
+
+
 class _Judge:
     """The claims on one table."""
 
     def __init__(self, table: ItemTable, shape: Shape, items: SharedItems, delta: float) -> None:
         self.table, self.shape, self.items, self.delta = table, shape, items, delta
-        self.reach = np.array(items.reach)
+        self.reach, self.reaches = np.array(items.reach), items.reach
+        self.arms: list[Floats] = [arm for group in table.values for arm in group]
+        self.sizes, self.low, self.high = table.sizes, table.low, table.high
         units = len(table.sizes)
         self.mean_size = items.count / units if items.pool else 1.0
         self.rule: Betting = betting(units if items.pool else 0)
@@ -149,8 +176,7 @@ class _Judge:
             return bool(is_refuted.compiled(self.rule, values / self.mean_size, claim))
         if self.table.largest > 1.0:
             values = values + sizes * claim.shift
-            reach = self.table.largest * (claim.reach + abs(claim.shift))
-            claim = claim._replace(shift=0.0, reach=reach)
+            claim = on_units(claim, self.table.largest)
         return bool(is_refuted.compiled(self.rule, values, claim))
 
     def covers(self, i: int, j: int, d: int, shift: float, need: float, strict: bool) -> bool:
@@ -176,12 +202,12 @@ class _Judge:
             return False
         return self.proves(values, sizes, claim)
 
-    def boxes(self) -> tuple[Floats, Floats]:
-        """Return bounds of the means of all arms, [N, K, D] each."""
+    def boxes(self, alpha: float) -> tuple[Floats, Floats]:
+        """Return bounds of the means of all arms, [N, K, D] each, which fail with probability alpha."""
         shape, table = self.shape, self.table
         low = np.full((shape.groups, shape.arms, shape.dims), -np.inf)
         high = np.full_like(low, -np.inf)
-        need = 1.0 / share(shape, self.delta)
+        need = 1.0 / alpha
         for i, group in enumerate(table.values):
             for j, arm in enumerate(group):
                 low[i, j], high[i, j] = table.low, table.high

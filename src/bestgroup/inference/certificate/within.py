@@ -50,18 +50,17 @@ class Basis(NamedTuple):
 
 def judge_arms(basis: Basis, problem: Problem, goal: Goal, delta: float, i: int) -> Ints:
     """Return the statuses of the arms of group i among themselves, [K_i]."""
-    size, whole = problem.shape.sizes[i], problem.shape
+    size, whole, kept = problem.shape.sizes[i], problem.shape, problem.measure
     shape, share = Shape((1,) * size, whole.dims), delta * size / whole.total
+    kept = None if kept is None or not kept.bounds else replace(kept, worth=BEST)
     if basis.items is not None:
         assert problem.shared is not None
         table = basis.items._replace(values=[[arm] for arm in basis.items.values[i]])
-        return judge_items(table, shape, goal, problem.shared, share).status
+        return judge_items(table, shape, goal, problem.shared, share, kept).status
     own = np.s_[i, :size, None]
     counts, sums, extra = basis.tally
     alone = Tally(counts[own].copy(), sums[own].copy(), extra[own].copy())
     pivots = basis.pivots[i, :size, None]
-    kept = problem.measure
-    kept = None if kept is None or not kept.bounds else replace(kept, worth=BEST)
     return judge_for(kept, alone, pivots, shape, goal, problem.noise, share).status
 
 

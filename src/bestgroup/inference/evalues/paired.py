@@ -70,6 +70,16 @@ class Claim(NamedTuple):
     strict: bool  # whether equality at the end of a pool refutes it
 
 
+@borrowing
+def on_units(claim: Claim, largest: float) -> Claim:
+    """Return a claim on the mean of an item as one on units of several: D + s z has at most mean 0.
+
+    Of a unit z is its number of items, at most `largest`, and D the sum of their differences.
+    """
+    reach = largest * (claim.reach + abs(claim.shift))
+    return Claim(0.0, reach, claim.need, claim.strict)
+
+
 def ladder(count: int) -> Betting:
     """Return fixed bets for a pool of `count` items; 0 for independent draws, with bets in reserve.
 
@@ -261,6 +271,32 @@ def follow_pair(
         # Ville: the first time counts, what comes after cannot take it back.
         if code != OPEN:
             return code
+        total += value
+        square += value * value
+    return OPEN
+
+
+@borrowing
+def follow_units(
+    rule: Betting,
+    wealth: Floats,
+    upper: Floats,
+    lower: Floats,
+    ends: Floats,
+    span: tuple[int, int],
+    claim: Claim,
+    largest: float,
+) -> int:
+    """Take up units span[0], ..., span[1] - 1 of two arms, sums over items; ends[t] items are before t."""
+    wanted = on_units(claim, largest)
+    total, square = 0.0, 0.0
+    for t in range(span[1]):
+        value = upper[t] - lower[t] + (ends[t + 1] - ends[t]) * claim.shift
+        # The units before are gone through for their sums, which depend on the shift.
+        if t >= span[0]:
+            code = watch_item(rule, wealth, value, t, total, square, wanted)
+            if code != OPEN:
+                return code
         total += value
         square += value * value
     return OPEN

@@ -122,17 +122,20 @@ def change_order_of_items(draw, document, rows):
     order = document["method"].get("order")
     if order:
         a, b = draw.randrange(len(order)), draw.randrange(len(order))
-        if draw.random() < 0.5:
+        if isinstance(order[a], list) and draw.random() < 0.5:  # an item joins another cluster
+            order[b].append(order[a].pop())
+        elif draw.random() < 0.5:
             order[a], order[b] = order[b], order[a]
         else:
             order.pop(a)
 
 
 WORDS = {
-    "budget": ["fixed", "as they came", "scouted", "union", "leaders", "equal"],
+    "budget": ["fixed", "as they came", "scouted", "union", "leaders", "equal", "room"],
     "target": ["pool", "population"],
     "ordered_by": ["digest", "given"],
-    "kind": ["boxes", "pairs", "items", "pool", "selections"],
+    "slack": ["apart", "within"],
+    "kind": ["boxes", "pairs", "items", "pool", "selections", "directions"],
 }
 PROCESSES = ["mixture", "union", "stitched", "fixed", "betting", "jeffreys", "t-mixture", "normal"]
 
@@ -140,6 +143,8 @@ PROCESSES = ["mixture", "union", "stitched", "fixed", "betting", "jeffreys", "t-
 def change_method(draw, document, rows):
     """Have the same claims made in another way."""
     method = document["method"]
+    if "clusters" in method and draw.random() < 0.3:
+        method = method["clusters"]
     key = draw.choice([key for key in (*WORDS, "process") if key in method])
     if key != "process":
         method[key] = draw.choice(WORDS[key])
@@ -157,7 +162,11 @@ def change_arms(draw, document, rows):
 
 def change_answer(draw, document, rows):
     answer = document["answer"]
-    where = [key for key in answer if answer[key]]
+    if "mapped" in answer and draw.random() < 0.5:
+        path = draw.choice(list(numbers_in(answer["mapped"])))
+        put(answer["mapped"], path, nudged(draw, get(answer["mapped"], path)))
+        return
+    where = [key for key in ("in", "out", "not_needed") if answer[key]]
     source, target = draw.choice(where), draw.choice(["in", "out", "not_needed"])
     group = answer[source].pop(draw.randrange(len(answer[source])))
     answer[target].append(group)
@@ -173,6 +182,23 @@ def change_words(draw, document, rows):
         document["assumptions"].pop()
     else:
         document["statement"] = document["statement"].replace("at least 0", "at least 1 - 0.0")
+
+
+def change_gone(draw, document, rows):
+    """Let other arms have left, or delta be for fewer."""
+    problem, method = document["problem"], document["method"]
+    if "gone" not in problem:
+        return
+    what = draw.choice(["forget", "return", "leave", "room"])
+    if what == "room":
+        method["room"] = draw.choice([1, 3, method["room"] - 1, method["room"] + 1])
+    elif what == "forget":
+        problem["gone"].pop(draw.randrange(len(problem["gone"])))
+    elif what == "return":
+        problem["groups"].append(problem["gone"].pop())
+    else:
+        group = draw.choice(problem["groups"])
+        problem["gone"].append([group[0], [group[1].pop()]])
 
 
 def change_measure(draw, document, rows):
@@ -197,7 +223,7 @@ KINDS = [
     change_value, change_row, change_name, change_order, change_level, change_share, change_goal,
     change_noise, change_claim, change_claim, drop_claim, repeat_claim, change_answer,
     change_direction, change_words, change_count, change_order_of_items, change_method, change_arms,
-    change_measure,
+    change_measure, change_gone,
 ]  # fmt: skip
 
 

@@ -1,5 +1,6 @@
 """Proofs of every kind, each with its rows and the true means of its arms, small enough to change often."""
 
+import csv
 import functools
 import json
 import tempfile
@@ -19,6 +20,7 @@ MEANS = {
 GROUPS = {group: list(arms) for group, arms in MEANS.items()}
 PARETO, BEST = bg.ParetoGroups(0.5), bg.BestGroup([1.0, 2.0], 0.2)
 TOP = bg.TopGroups(2, [1.0, 2.0], 0.2)
+MAP = bg.WeightMap(epsilon=0.4)
 LIMITS = {"require": {"v": (">=", -0.2)}}
 KINDS = ("subgaussian", "bounded", "bernoulli", "gaussian")
 ITEM_MEANS = {"A": (0.75, 0.75), "B": (0.25, 0.3), "C": (0.8, 0.2)}
@@ -32,6 +34,11 @@ class Source(NamedTuple):
     means: dict  # of each group, of each arm: a mean for each dim
 
 
+def kept(value, kind=""):
+    """Return a value as rows have it; tests/proof/vectors.py keeps fewer digits."""
+    return float(value)
+
+
 def turned(kind, mean):
     return 0.5 + mean / 3 if kind == "bernoulli" else mean
 
@@ -40,7 +47,7 @@ def draw(rng, kind, mean):
     if kind == "bernoulli":
         return float(rng.random() < turned(kind, mean))
     spread = 0.4 if kind != "subgaussian" else 1.0
-    return float(np.clip(rng.normal(mean, spread), -4, 4))
+    return kept(np.clip(rng.normal(mean, spread), -4, 4), kind)
 
 
 def truth(kind):
@@ -92,14 +99,48 @@ def solved(kind, goal, name, arms="independent", measure=None, **options):
     return saved(found, found.to_frame().to_dict("records"), truth(kind))
 
 
-def on_items(goal, part, **given):
+def come_and_gone():
+    """Return the proof of a study in which a group came, and an arm and a group have left."""
+    rng = np.random.default_rng(4)
+    here = {group: GROUPS[group] for group in "AB"}
+    noise = noise_of("subgaussian", "arbitrary")
+    problem = bg.Problem(here, {"u": "max", "v": "max"}, noise, reserve=3)
+    with tempfile.TemporaryDirectory() as folder:
+        study = bg.create_study("late", problem, PARETO, 0.1, f"sqlite:///{folder}/late.db")
+
+        def work():
+            while tickets := study.ask(4):
+                for ticket in tickets:
+                    means = MEANS[ticket.group][ticket.arm]
+                    study.tell(ticket, [draw(rng, "subgaussian", mean) for mean in means])
+
+        work()
+        for change in (
+            lambda: study.add_group("C", ["x", "y"]),
+            lambda: study.withdraw("A", "y"),
+            lambda: study.withdraw("B"),
+        ):
+            change()
+            work()
+        path, table = Path(folder) / "proof.json", Path(folder) / "rows.csv"
+        study.save_proof(path, rows=table)
+        with table.open(newline="") as stream:
+            rows = [
+                {**row, "u": float(row["u"]), "v": float(row["v"]), "index": int(row["index"])}
+                for row in csv.DictReader(stream)
+            ]
+        return Source(json.loads(path.read_text()), rows, truth("subgaussian"))
+
+
+def on_items(goal, part, repeats=1, size=0, **given):
+    """Return the proof of a table on a part of 60 items; with `size` they make clusters of that size."""
     rng, rows = np.random.default_rng(1), []
     order = [f"q{t}" for t in rng.permutation(60)]
     for item in order:
         hard = rng.normal(0, 0.05)
         for group, means in ITEM_MEANS.items():
-            for arm, less in (("x", 0.0), ("y", 0.1)):
-                u, v = (float(np.clip(m - less + hard + rng.normal(0, 0.05), 0, 1)) for m in means)
+            for arm, less in (("x", 0.0), ("y", 0.1)) * repeats:
+                u, v = (kept(np.clip(m - less + hard + rng.normal(0, 0.05), 0, 1)) for m in means)
                 rows.append({"group": group, "arm": arm, "item": item, "u": u, "v": v})
     means = {}
     for row in rows:
@@ -107,8 +148,14 @@ def on_items(goal, part, **given):
     means = {g: {a: np.mean(own, axis=0) for a, own in arms.items()} for g, arms in means.items()}
     if "order" in given:
         given["order"] = order
-        given["items"] = bg.Items(names=sorted(order), target="pool")
-    rows = rows[: 6 * part]
+        given["items"] = bg.Items(names=sorted(order), target="pool", repeats=repeats)
+    if size:
+        label = {item: f"c{k // size}" for k, item in enumerate(order)}
+        clusters = [label[item] for item in sorted(order)]
+        given["items"] = bg.Items(names=sorted(order), target=given["items"], clusters=clusters)
+        if given["items"].pool:
+            given["order"] = list(dict.fromkeys(label.values()))
+    rows = rows[: 6 * part * repeats]
     with tempfile.TemporaryDirectory() as folder:
         table = write(rows, Path(folder) / "rows.csv")
         found = bg.certify(table, goal, noise=bg.Bounded(0, 1), **given)
@@ -159,8 +206,24 @@ SOURCES = {
     "selections, top": lambda: certified("subgaussian", TOP, "independent"),
     "selections and boxes, top": lambda: certified("bounded", TOP, "independent"),
     "selections, top, adaptive": lambda: solved("subgaussian", TOP, "adaptive"),
+    "boxes, map": lambda: certified("gaussian", MAP, "arbitrary"),
+    "directions": lambda: certified("subgaussian", MAP, "independent"),
+    "directions and boxes": lambda: certified("bounded", MAP, "independent"),
+    "directions, adaptive": lambda: solved("subgaussian", MAP, "adaptive"),
+    "boxes, arms that come and go": come_and_gone,
     "items, part of a pool": lambda: on_items(bg.ParetoGroups(0.1), 40, order=None),
     "items, population": lambda: on_items(bg.ParetoGroups(0.1), 60, items="population"),
+    "item selections, part of a pool": lambda: on_items(
+        bg.BestGroup([1.0, 1.0], 0.05), 40, order=None
+    ),
+    "item selections, population": lambda: on_items(
+        bg.BestGroup([1.0, 1.0]), 60, items="population"
+    ),
+    "items, repeats": lambda: on_items(bg.ParetoGroups(0.1), 40, repeats=2, order=None),
+    "items, clusters of a pool": lambda: on_items(bg.ParetoGroups(0.1), 45, size=3, items="pool"),
+    "items, clusters of a population": lambda: on_items(
+        bg.ParetoGroups(0.3), 60, size=2, items="population"
+    ),
     "pool, pareto": lambda: on_items(bg.ParetoGroups(0.02), 60, items="pool"),
     "pool, best": lambda: on_items(bg.BestGroup([1.0, 1.0], 0.01), 60, items="pool"),
 }

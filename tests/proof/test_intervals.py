@@ -2,10 +2,13 @@
 
 import math
 import random
+from fractions import Fraction
 
 import mpmath as mp
+import numpy as np
 import pytest
 
+from bestgroup.proof import interval_arrays as arrays
 from bestgroup.proof.intervals import LOG_2, Interval, exp, interval, log, log_sum, sqrt, total
 from bestgroup.proof.special import (
     PI,
@@ -82,3 +85,46 @@ def test_what_cannot_be_divided_is_refused():
         interval(1.0) / Interval(-1.0, 1.0)
     with pytest.raises(ValueError, match="positive"):
         log(interval(0.0))
+
+
+def test_arrays_of_intervals_hold_the_exact_results():
+    rng = np.random.default_rng(5)
+    low = rng.normal(size=400) * 10.0 ** rng.integers(-8, 8, 400)
+    some = arrays.Intervals(low, low + np.abs(low) * rng.choice([0.0, 1e-15, 0.5], 400))
+    start = 10.0 ** rng.uniform(-6, 6, 400)
+    other = arrays.Intervals(start, start * rng.choice([1.0, 1.0 + 1e-15, 2.0], 400))
+    found = {
+        "add": (arrays.add(some, other), lambda a, b: a + b),
+        "subtract": (arrays.subtract(some, other), lambda a, b: a - b),
+        "multiply": (arrays.multiply(some, other), lambda a, b: a * b),
+        "divide": (arrays.divide(some, other), lambda a, b: a / b),
+        "square": (arrays.square(some), lambda a, b: a * a),
+        "half": (arrays.half(some), lambda a, b: a / 2),
+    }
+    for name, (result, exact) in found.items():
+        for k in range(400):
+            ends = result.at(k)
+            for a in (some.low[k], some.high[k]):
+                for b in (other.low[k], other.high[k]):
+                    value = exact(Fraction(float(a)), Fraction(float(b)))
+                    assert Fraction(ends.low) <= value <= Fraction(ends.high), name
+    roots = arrays.root(other)
+    squares = (np.array([Fraction(float(x)) ** 2 for x in ends]) for ends in roots)
+    for least, most, a, b in zip(*squares, other.low, other.high, strict=True):
+        assert least <= Fraction(float(a)) <= Fraction(float(b)) <= most
+    with pytest.raises(ZeroDivisionError):
+        arrays.divide(some, arrays.Intervals(np.zeros(400), np.ones(400)))
+
+
+def test_powers_of_e_in_arrays_are_those_of_single_intervals_or_wider():
+    x = -np.concatenate(
+        [[0.0, 5e-324, 1e-9, 699.9, 700.0, 701.0, 1e9], np.geomspace(1e-6, 699, 300)]
+    )
+    found = arrays.exp(arrays.Intervals(x, x))
+    for k, value in enumerate(x):
+        exact = mp.exp(mp.mpf(float(value)))
+        assert found.low[k] <= exact <= found.high[k]
+        if value > -700:
+            assert found.high[k] - found.low[k] < 1e-12 * float(exact)
+    whole = arrays.total(found)
+    assert whole.low < math.fsum(np.exp(x)) < whole.high

@@ -81,6 +81,92 @@ def test_repeats_are_averaged(goal, whole, tmp_path):
         accepted(document, less)
 
 
+def clustered(order, equal):
+    """Return the label of the cluster of every item: threes in a row, or one to four."""
+    rng, labels = np.random.default_rng(0), {}
+    while len(labels) < len(order):
+        size = 3 if equal else int(rng.integers(1, 5))
+        name = f"passage {len(labels)}"
+        labels |= dict.fromkeys(order[len(labels) : len(labels) + size], name)
+    return labels
+
+
+@pytest.mark.parametrize("equal", [False, True])
+@pytest.mark.parametrize("target", ["pool", "population", "declared"])
+def test_clusters_of_items(target, equal, tmp_path):
+    rows, order = rows_on(240)
+    labels, names = clustered(order, equal), sorted(order)
+    given, part = {}, rows
+    if target == "pool":
+        given, part = (
+            {"order": list(dict.fromkeys(labels[item] for item in order))},
+            rows[: 6 * 180],
+        )
+    items = bg.Items(
+        names=names,
+        target="pool" if target == "pool" else "population",
+        clusters=[labels[name] for name in names],
+        largest=6 if target == "declared" else None,
+    )
+    table = write(part, tmp_path / "rows.csv")
+    found = bg.certify(table, bg.ParetoGroups(0.1), noise=bg.Bounded(0, 1), items=items, **given)
+    assert found.accepted
+    document = proof_of(found, tmp_path)
+    accepted(document, table)
+    largest = 6 if target == "declared" else (3 if equal else 4)
+    slack = "apart" if target == "pool" else "within"
+    assert document["method"]["clusters"] == {"largest": largest, "slack": slack}
+    assert document["version"] == 3
+    assert any("clusters" in words for words in document["assumptions"])
+
+
+def test_a_complete_pool_of_clusters_is_one_of_items(tmp_path):
+    rows, order = rows_on(60)
+    labels, names = clustered(order, False), sorted(order)
+    items = bg.Items(names=names, target="pool", clusters=[labels[name] for name in names])
+    table = write(rows, tmp_path / "rows.csv")
+    for goal in (PARETO, BEST):
+        found = bg.certify(table, goal, noise=bg.Bounded(0, 1), items=items)
+        document = proof_of(found, tmp_path)
+        assert document["method"]["kind"] == "pool" and "clusters" not in document["method"]
+        accepted(document, table)
+
+
+@pytest.mark.parametrize("equal", [False, True])
+@pytest.mark.parametrize("target", ["pool", "population"])
+def test_runs_on_clusters(target, equal, tmp_path):
+    rng = np.random.default_rng(3)
+    order = [f"q{k}" for k in range(399)]
+    labels = clustered(order, equal)
+    items = bg.Items(names=order, target=target, clusters=[labels[name] for name in order])
+    problem = bg.Problem(
+        {g: ["x", "y"] for g in MEANS}, {"u": "max", "v": "max"}, bg.Bounded(0, 1), items=items
+    )
+
+    def evaluate(group, arm, item):
+        return [
+            float(np.clip(m - 0.1 * (arm == "y") + rng.normal(0, 0.1), 0, 1)) for m in MEANS[group]
+        ]
+
+    found = bg.solve(problem, bg.ParetoGroups(0.15), evaluate)
+    found.save(tmp_path / "rows.csv")
+    document = proof_of(found, tmp_path)
+    accepted(document, tmp_path / "rows.csv")
+    if document["method"]["kind"] == "items":
+        apart = target == "pool" or equal
+        assert document["method"]["clusters"]["slack"] == ("apart" if apart else "within")
+
+
+def test_the_best_group_on_a_part_of_clusters_is_told_to_have_no_file(tmp_path):
+    rows, order = rows_on(120)
+    labels, names = clustered(order, True), sorted(order)
+    items = bg.Items(names=names, target="population", clusters=[labels[name] for name in names])
+    table = write(rows, tmp_path / "rows.csv")
+    found = bg.certify(table, NEAR, noise=bg.Bounded(0, 1), items=items)
+    with pytest.raises(bg.InvalidInput, match="no proof file yet for the best group on a part"):
+        found.save_proof(tmp_path / "proof.json")
+
+
 def test_a_declared_difference(tmp_path):
     rows, order = rows_on(300)
     low = {}

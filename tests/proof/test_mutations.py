@@ -87,11 +87,27 @@ def is_true_of(document, worth):
             i in gone or any(strictly_dominated(worth[i], two) for two in worth)
             for i in answer["out"]
         ) and not any(strictly_dominated(near[i], two) for two in worth for i in answer["in"])
+    if goal["kind"] == "map":
+        return is_true_map(answer, goal, worth)
     value = [dot(one, goal["weights"]) for one in worth]
     slack, limit = goal["epsilon"] * sum(goal["weights"]), sorted(value)[-goal.get("m", 1)]
     return all(value[i] < limit or i in gone for i in answer["out"]) and all(
         value[i] + slack >= limit for i in answer["in"]
     )
+
+
+def is_true_map(answer, goal, worth):
+    """Return whether groups that are in are near the best at some weight, and those out at none."""
+    steps = [k / 400 for k in range(401)]
+    first, last = (goal["weights"][0], goal["weights"][-1])
+    weights = [[a + (b - a) * t for a, b in zip(first, last, strict=True)] for t in steps]
+    values = [[dot(one, w) for one in worth] for w in weights]
+    near = [any(v[i] + goal["epsilon"] >= max(v) for v in values) for i in range(len(worth))]
+    best = [any(v[i] >= max(v) for v in values) for i in range(len(worth))]
+    counts = dict(answer["mapped"]["groups"])
+    shares = [sum(v[i] + goal["epsilon"] >= max(v) for v in values) for i in range(len(worth))]
+    enough = all(n <= (shares[i] / 401 + 0.01) * answer["mapped"]["of"] for i, n in counts.items())
+    return enough and all(near[i] for i in answer["in"]) and not any(best[i] for i in answer["out"])
 
 
 def judged(name, count, seed, folder):

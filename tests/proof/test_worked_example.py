@@ -2,10 +2,12 @@
 
 import ast
 import copy
+import json
+import subprocess
 import sys
 
 from cases import write
-from stranger import stranger_says
+from stranger import FOLDER, stranger_says
 
 from bestgroup.proof.format import digest_of, parse
 from bestgroup.proof.observations import read_observations
@@ -93,28 +95,45 @@ def test_files_of_version_1_are_still_verified(tmp_path):
     document, table = copy.deepcopy(by_hand()), write(ROWS, tmp_path / "rows.csv")
     assert document["version"] == 1
     assert verify_document(document, table).verified
-    document["version"] = 3
+    document["version"] = 4
     document["digest"] = digest_of(document)
     assert verify_document(document, table).failed == "format"
     assert stranger_says(document, table).startswith("format")
 
 
-def test_the_independent_verifier_is_one_file_with_nothing_of_ours():
-    from stranger import PATH
+def test_the_independent_verifier_is_short_files_with_nothing_of_ours():
+    files = {file.stem: file.read_text() for file in FOLDER.glob("*.py")}
+    for text in files.values():
+        lines = text.splitlines()
+        assert max(map(len, lines)) <= 100
+        assert len(lines) <= 400
+        names = {
+            name.split(".")[0]
+            for node in ast.walk(ast.parse(text))
+            for name in (
+                [alias.name for alias in node.names]
+                if isinstance(node, ast.Import)
+                else [node.module or ""]
+                if isinstance(node, ast.ImportFrom)
+                else []
+            )
+        }
+        assert names - set(sys.stdlib_module_names) <= {"mpmath", *files}
 
-    text = PATH.read_text()
-    assert [file.name for file in PATH.parent.glob("*.py")] == [PATH.name]
-    assert max(map(len, text.splitlines())) <= 100
-    names = {
-        name.split(".")[0]
-        for node in ast.walk(ast.parse(text))
-        for name in (
-            [alias.name for alias in node.names]
-            if isinstance(node, ast.Import)
-            else [node.module or ""]
-            if isinstance(node, ast.ImportFrom)
-            else []
-        )
-    }
-    assert names - set(sys.stdlib_module_names) == {"mpmath"}
-    assert len(text.splitlines()) <= 1115
+
+def test_the_command_of_the_independent_verifier(tmp_path):
+    proof, table = tmp_path / "proof.json", write(ROWS, tmp_path / "rows.csv")
+    proof.write_text(json.dumps(by_hand()))
+    command = [sys.executable, FOLDER / "verify_proof.py", proof, table]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-1] == f"verified {by_hand()['digest']}"
+    write([{**row, "x": row["x"] + 1.0} for row in ROWS], table)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert done.returncode == 1
+    assert done.stdout.splitlines()[-1] == "NOT verified"
+    proof.write_text("{")
+    for missing in ([proof, table], [tmp_path / "no.json", table], [table]):
+        done = subprocess.run([*command[:2], *missing], capture_output=True, text=True, check=False)
+        assert done.returncode == 2, done.stderr
+        assert not done.stderr

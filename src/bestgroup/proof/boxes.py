@@ -19,7 +19,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
-from bestgroup.proof.answers import Bounds, Status, by_bounds
+from bestgroup.proof.answers import Bounds, by_bounds
 from bestgroup.proof.format import (
     Proof,
     Refused,
@@ -28,6 +28,7 @@ from bestgroup.proof.format import (
     integers,
     number,
 )
+from bestgroup.proof.goals import Status
 from bestgroup.proof.intervals import interval, log
 from bestgroup.proof.noise import SUB_GAUSSIAN
 from bestgroup.proof.observations import Observations
@@ -151,9 +152,8 @@ def used_by_bounds(
         return 2 * D * A * low + 2 * D * N * sums
     if proof.limits:
         return (A * len(proof.limits) if part == 2 else _bounds_of_limits(proof)) * low
-    if proof.goal == "best" and proof.plain:
-        return (A - min(proof.sizes)) * D * low + D * high
-    return A * D * low + N * D * high
+    lower, upper = proof.goal.bounds_used(proof)
+    return lower * low + upper * high
 
 
 def _bounds_of_limits(proof: Proof) -> int:
@@ -183,9 +183,7 @@ def usual_shares(proof: Proof, part: int) -> list[tuple[Fraction, Fraction]]:
         return [(Fraction(1, _bounds_of_limits(proof)), none)]
     usual = [Fraction(1, part * D * (A + N))]
     if part == 1:
-        usual.append(Fraction(1, 2 * A * D))
-        if proof.goal == "best" and proof.plain:
-            usual.append(Fraction(1, D * (A - min(proof.sizes) + 1)))
+        usual += [Fraction(1, 2 * A * D), Fraction(1, sum(proof.goal.bounds_used(proof)))]
     return [(share, none) for share in usual]
 
 

@@ -17,10 +17,12 @@ from bestgroup.problem.goals import Goal
 from bestgroup.problem.noise import Noise
 from bestgroup.problem.problem import Dim, Problem
 from bestgroup.problem.status import Status as Word
-from bestgroup.proof.answers import Status
 from bestgroup.proof.format import FORMAT, VERSION, Proof, Refused, Treatment, parse
+from bestgroup.proof.goal_kinds import GOALS
+from bestgroup.proof.goals import Status
 from bestgroup.proof.observations import Observations, read_observations, treated
 from bestgroup.proof.verify import METHODS
+from bestgroup.proof.weight_cells import MOST_VERTICES
 from bestgroup.proof.words import assumptions_of, statement_of
 
 
@@ -53,13 +55,24 @@ def ask(
 ) -> Asked:
     """Return the question with the rows of a table, in which values may be missing with `gaps`."""
     if goal.maps:
-        raise InvalidInput(f"there is no proof file for the goal {type(goal).__name__} yet")
+        _check_simplex(goal, len(problem.decided))
     if isinstance(source, Observations):
         rows = source
     else:
         rows = read_observations(source, [dim.name for dim in problem.measured], columns, gaps)
     treated(rows, [treatment_of(dim).of for dim in problem.measured])
     return Asked(problem, goal, delta, rows, columns, status, gaps)
+
+
+def _check_simplex(goal: Any, dims: int) -> None:
+    """Refuse sets of weights whose cells a proof file does not have."""
+    grid = goal.grid(dims)
+    if grid.own != grid.cells.shape[1] or grid.own > MOST_VERTICES:
+        raise InvalidInput(
+            f"there is no proof file yet for a map of weights between {grid.own} vertices in "
+            f"{grid.cells.shape[1] - 1} dimensions: there must be one vertex more than dimensions, and "
+            f"at most {MOST_VERTICES}"
+        )
 
 
 def treatment_of(dim: Dim) -> Treatment:
@@ -91,7 +104,7 @@ def document(asked: Asked, method: dict[str, Any], claims: list[list[Any]]) -> d
     D, chosen = len(problem.decided), np.asarray(asked.status) == Word.IN
     made: dict[str, Any] = {
         "format": FORMAT,
-        "version": VERSION,
+        "version": 3 if "clusters" in method else max(VERSION, GOALS[goal.kind].since),
         "made_by": f"bestgroup {__version__}",
         "problem": {
             "groups": [[g, list(a)] for g, a in zip(problem.groups, problem.arms, strict=True)],
@@ -116,7 +129,9 @@ def document(asked: Asked, method: dict[str, Any], claims: list[list[Any]]) -> d
     }
     proof = parse(made)
     found = _checked(asked, proof)
-    made["answer"] = {"in": found.inside, "out": found.outside, "not_needed": found.not_needed}
+    answer: dict[str, Any] = {"in": found.inside, "out": found.outside}
+    answer["not_needed"] = found.not_needed
+    made["answer"] = answer if found.mapped is None else {**answer, "mapped": found.mapped}
     made["assumptions"], made["statement"] = assumptions_of(proof), statement_of(proof)
     return made
 

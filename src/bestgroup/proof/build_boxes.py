@@ -260,7 +260,7 @@ def needed(asked: Asked, bounds: Found) -> set[Key]:
         chosen.update((k, j, d, 1) for j in arms for d in dims if (k, j, d, 1) in bounds)
 
     status = np.asarray(asked.status)
-    if asked.goal.worth_weights(D) is not None:
+    if asked.goal.maps or asked.goal.worth_weights(D) is not None:
         open_ = Status.UNDECIDED if asked.goal.answers_one else -1  # it may be one of N - m
         for k in np.flatnonzero(status != open_).tolist():
             above(k, range(D))

@@ -4,12 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from bestgroup.errors import InvalidInput
-from bestgroup.inference.evalues.paired import OPEN, PROVEN, Betting, Claim, purse, watch_item
+from bestgroup.inference.evalues.paired import (
+    OPEN,
+    PROVEN,
+    Betting,
+    Claim,
+    on_units,
+    purse,
+    watch_item,
+)
 from bestgroup.inference.evalues.paired import betting as following_bets
 from bestgroup.problem.arrays import Floats
 from bestgroup.problem.status import Status
@@ -20,6 +28,14 @@ from bestgroup.proof.pairs import OVER, WON
 Values = list[list[Floats]]  # of arm j of group i: [depth, D], in the order, larger being better
 
 
+class Clusters(NamedTuple):
+    """The clusters of an order, and where the slack of a claim goes."""
+
+    members: list[list[str]]  # the items of each
+    largest: int
+    within: bool  # whether it is added to the sums over clusters
+
+
 def items_document(
     asked: Asked,
     values: Values,
@@ -28,16 +44,20 @@ def items_document(
     complete: bool,
     best: Callable[[dict[str, Any]], dict[str, Any]],
     repeats: int = 1,
+    clusters: Clusters | None = None,
 ) -> dict[str, Any]:
     """Return the proof document of what differences on shared items prove.
 
     `best` makes that of the best group from the entries of its method; the table has `repeats` rows of
-    an arm for an item.
+    an arm for an item. With `clusters` the order is theirs, and values are sums over them.
     """
     items, shape = asked.problem.items, asked.problem.shape
     assert items is not None
-    if items.clusters is not None:
-        raise InvalidInput("there is no proof file for clusters of items yet")
+    if asked.problem.measure is not None or asked.goal.by_directions:
+        raise InvalidInput(
+            "on shared items there is no proof file yet for limits, for worths other than 'best', for "
+            "TopGroups and for WeightMap"
+        )
     entry: dict[str, Any] = {
         "kind": "pool" if complete else "items",
         "target": "pool" if items.pool else "population",
@@ -47,9 +67,21 @@ def items_document(
         **({"repeats": repeats} if repeats > 1 else {}),
     }
     if complete:
+        if clusters is not None:  # each item counts alike, whatever it belongs to
+            entry["order"] = [item for own in clusters.members for item in own]
         return document(asked, entry, [])
+    if clusters is not None and asked.goal.worth_weights(shape.dims) is not None:
+        raise InvalidInput(
+            "there is no proof file yet for the best group on a part of the clusters of items"
+        )
     deepest = max((len(arm) for group in values for arm in group), default=0)
-    entry["order"] = entry["order"][:deepest]
+    if clusters is None:
+        entry["order"] = entry["order"][:deepest]
+    else:
+        pairs = zip(order, clusters.members, strict=True)
+        slack = "within" if clusters.within else "apart"
+        entry["order"] = [[name, *own] for name, own in pairs]
+        entry["clusters"] = {"largest": clusters.largest, "slack": slack}
     if asked.goal.worth_weights(shape.dims) is not None:
         return best({**entry, "kind": "item selections", "process": dict(PROCESS)})
     N, D, A = shape.groups, shape.dims, shape.total
@@ -61,18 +93,23 @@ def items_document(
         "stale": [[0, 1]] * N,
         "process": dict(PROCESS),
     }
-    return document(asked, entry, _Search(asked, values).claims())
+    return document(asked, entry, _Search(asked, values, clusters).claims())
 
 
 class _Search:
     """Looks for the claims that the statuses follow from."""
 
-    def __init__(self, asked: Asked, values: Values) -> None:
+    def __init__(self, asked: Asked, values: Values, clusters: Clusters | None) -> None:
         shared = asked.problem.shared
         assert shared is not None
         self.asked, self.values, self.shape = asked, values, asked.problem.shape
-        self.rule: Betting = following_bets(shared.count if shared.pool else 0)
-        self.reach = shared.reach
+        self.units = Clusters([], 1, False) if clusters is None else clusters
+        self.sizes = np.array([len(own) for own in self.units.members], np.float64)
+        count = shared.count if clusters is None else len(clusters.members)
+        self.rule: Betting = following_bets(count if shared.pool else 0)
+        self.reach, self.size = shared.reach, 1.0
+        if clusters is not None:
+            self.size = float(self.sizes.mean() if shared.pool else clusters.largest)
 
     def depth(self, upper: Floats, lower: Floats, claim: Claim) -> int:
         """Return the item at which a claim is proven; 0 if it is not."""
@@ -87,6 +124,10 @@ class _Search:
             total, square = total + value, square + value * value
         return 0
 
+    def _with_slack(self, sums: Floats, shift: float) -> Floats:
+        """Return an arm's sums, with the slack of all items where that is added to them."""
+        return sums + shift * self.sizes[: len(sums)] if self.units.within else sums
+
     def covers(self, kind: int, i: int, j: int, d: int) -> list[list[int]] | None:
         """Return claims of i against all arms of j in a dim; None if one is missing."""
         shape, delta = self.shape, self.asked.delta
@@ -96,6 +137,11 @@ class _Search:
         if kind == WON:
             need, shift = shape.groups * shape.dims * shape.sizes[i] / delta, float(epsilon[d])
         claim = Claim(shift, float(self.reach[d]), need * (1.0 + 1e-9), kind == OVER)
+        if self.units.within:
+            claim = on_units(claim, float(self.units.largest))
+        else:
+            reach = claim.reach * self.units.largest
+            claim = claim._replace(shift=shift * self.size, reach=reach)
         found = []
         order = sorted(
             (m for m in range(shape.sizes[i]) if len(self.values[i][m])),
@@ -103,7 +149,10 @@ class _Search:
         )
         for k in range(shape.sizes[j]):
             lower = self.values[j][k][:, d]
-            depths = ((m, self.depth(self.values[i][m][:, d], lower, claim)) for m in order)
+            depths = (
+                (m, self.depth(self._with_slack(self.values[i][m][:, d], shift), lower, claim))
+                for m in order
+            )
             good = next(((m, t) for m, t in depths if t), None)
             if good is None:
                 return None

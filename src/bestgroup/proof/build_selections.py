@@ -31,7 +31,6 @@ from bestgroup.inference.evalues.wealth import (
 )
 from bestgroup.inference.kinds import BERNOULLI
 from bestgroup.problem.arrays import Floats
-from bestgroup.problem.noise import SubGaussian
 from bestgroup.problem.status import Status
 from bestgroup.proof.build import Asked, document, noise_entry
 from bestgroup.proof.build_scouted import costs_entry, fed_session
@@ -62,6 +61,15 @@ class Named(NamedTuple):
     counts: list[list[int]]
 
 
+class Compare(NamedTuple):
+    """By which weights two groups are compared, and how far the one may be behind."""
+
+    weights: Floats  # [D]; a dim without weight does not count
+    slack: float
+    expected: float = 0.0  # about what evidence takes, in a run that scouted
+    alone: bool = False  # whether one part of the process is to be enough
+
+
 def data_selections(asked: Asked, verdict: Verdict) -> dict[str, Any]:
     """Return the proof document of a verdict by evidence on several arms, all of whose values count."""
     shape, goal = asked.problem.shape, asked.goal
@@ -83,6 +91,11 @@ def data_selections(asked: Asked, verdict: Verdict) -> dict[str, Any]:
 
 def study_selections(asked: Asked, algorithm: Algorithm, setting: Setting) -> dict[str, Any]:
     """Return the proof document of a run of `adaptive`: its run again, to see who led when."""
+    if not setting.noise.has_scale:
+        raise InvalidInput(
+            "there is no proof file yet for the best group by evidence on normal noise of unknown "
+            "scale; certify on the saved rows writes what bounds of single arms prove"
+        )
     session = fed_session(asked, algorithm, setting)
     named: list[Named] = []
     events: list[Event] = []
@@ -151,24 +164,28 @@ def claims_for(
     number: int,
     level: float,
     slacks: list[int],
+    expected: float = 0.0,
 ) -> list[list[Any]]:
     """Return claims that hold all selections of a rival; refuses if there are none."""
     kinds = {"normal": [NORMAL], "bets": [BY_BETS]}.get(
         method["process"]["name"], [NORMAL, BY_BETS]
     )
+    weights = asked.goal.weight_vector(asked.problem.shape.dims)
+    whole = float(asked.goal.epsilons(asked.problem.shape.dims)[0] * weights.sum())
     for slack in slacks:
+        compare = Compare(weights, whole if slack else 0.0, expected)
         for kind in kinds:
-            make = _Normal if kind == NORMAL else _Bets
-            search = make(asked, method, named, event, slack)
+            make = Normal if kind == NORMAL else _Bets
+            search = make(asked, method, named, event, compare)
             for g in search.parts():
-                found = _tiles(search, g, level)
+                found = cover(search, g, level)
                 if found is not None:
                     return [[number, slack, kind, g, *row] for row in found]
     name = asked.problem.groups[event.rival]
     raise InvalidInput(f"no proof file was written: the evidence against {name} is not found again")
 
 
-def _tiles(search: _Search, g: int, level: float) -> list[list[Any]] | None:
+def cover(search: Search, g: int, level: float) -> list[list[Any]] | None:
     """Return [y, y, y, ranks] of boxes that hold all selections of the rival; None if one has too little."""
     size, D = search.size, search.D
     stack: list[tuple[Ranks, float]] = [([(0, size)] * D, search.tilt)]
@@ -189,23 +206,24 @@ def _tiles(search: _Search, g: int, level: float) -> list[list[Any]] | None:
     return None
 
 
-class _Search:
+class Search:
     """A leader against a rival, in floating point: the verifier has the last word."""
 
     def __init__(
-        self, asked: Asked, method: dict[str, Any], named: Named, event: Event, slack: int
+        self, asked: Asked, method: dict[str, Any], named: Named, event: Event, by: Compare
     ) -> None:
-        shape, goal = asked.problem.shape, asked.goal
+        shape = asked.problem.shape
         self.asked, self.named, self.event = asked, named, event
-        self.D, self.size = shape.dims, shape.sizes[event.rival]
-        self.weights = goal.weight_vector(shape.dims)
-        self.slack = float(goal.epsilons(shape.dims)[0] * self.weights.sum()) if slack else 0.0
+        self.dims = np.flatnonzero(by.weights > 0)  # counted from 0 below
+        self.D, self.size = len(self.dims), shape.sizes[event.rival]
+        self.weights, self.slack, self.expected = by.weights[self.dims], by.slack, by.expected
+        self.alone = by.alone
         self.independent = asked.problem.noise.dependence == "independent"
         self.before = named.counts[named.group] if named.counts else [0] * shape.arms
-        self.lead = np.array(named.arms, np.int64)
+        self.lead = np.array(named.arms, np.int64)[self.dims]
         self.own = [
-            self._values(named.group, j)[self.before[j] : n]
-            for j, n in zip(named.arms, event.own, strict=True)
+            self._values(named.group, named.arms[d])[self.before[named.arms[d]] : event.own[d]]
+            for d in self.dims.tolist()
         ]
         start = method["before"][event.rival] if method["budget"] == "scouted" else [0] * self.size
         self.other = [self._values(event.rival, j)[start[j] : n] for j, n in enumerate(event.other)]
@@ -218,7 +236,7 @@ class _Search:
     def _values(self, i: int, j: int) -> Floats:
         columns = self.asked.columns_of(i, j)
         assert columns is not None
-        return self.asked.problem.mirror(np.array(columns).T)
+        return self.asked.problem.mirror(np.array(columns).T)[:, self.dims]
 
     def parts(self) -> list[int]:
         """Return the parts of the mixture, the most promising one first."""
@@ -238,7 +256,7 @@ class _Search:
         for d, (a, b) in enumerate(box):
             allowed[d, self.ranked[a:b, d]] = True
         tilts, total, kept = [0.0, 0.0, 0.0], 0.0, self.selection
-        for part in (g, g - 1, g + 1):
+        for part in (g,) if self.alone else (g, g - 1, g + 1):
             found = self._part(part, allowed, tilt, level)
             if found is None:
                 continue
@@ -286,7 +304,7 @@ class _Search:
         return [[*box[:dim], part, *box[dim + 1 :]] for part in ((cut, b), (a, cut))]
 
 
-class _Normal(_Search):
+class Normal(Search):
     """By half-normal mixtures."""
 
     def __init__(self, asked: Asked, method: dict[str, Any], *rest: Any) -> None:
@@ -295,7 +313,8 @@ class _Normal(_Search):
         self.prior = [math.log(p) for p in linear.PRIOR]
         if method["budget"] == "scouted":  # one precision for each arm
             self.prior = [0.0]
-        sizes = linear.coefficients(self.weights * noise.scales(self.D), self.independent)
+        scales = noise.scales(asked.problem.shape.dims)[self.dims]
+        sizes = linear.coefficients(self.weights * scales, self.independent)
         self.pair = pair = make_pairwise(len(self.prior), self.size, self.D, sizes)
         masks = np.zeros(self.D, np.int64)
         find_blocks(self.lead, masks)
@@ -321,20 +340,12 @@ class _Normal(_Search):
     def _precision(self, method: dict[str, Any], i: int, j: int, g: int) -> float:
         """Return the precision of an arm's mixture."""
         if method["budget"] == "scouted":
-            return max(1.0, 8.0 * method["before"][i][j] / self.scouted)
+            return max(1.0, 8.0 * method["before"][i][j] / self.expected)
         fine = 1.0
         if "costs" in method:
             logs = [math.log(cost) for row in method["costs"] for cost in row]
             fine = math.exp(sum(logs) / len(logs)) / float(method["costs"][i][j])
         return float(linear.PRECISIONS[g]) * fine
-
-    @property
-    def scouted(self) -> float:
-        """About what evidence takes in a run that scouts."""
-        goal: Any = self.asked.goal
-        pairs = goal.m * max(self.asked.problem.shape.groups - goal.m, 1)
-        whole = isinstance(self.asked.problem.noise, SubGaussian)
-        return math.log((1 if whole else 2) * pairs / self.asked.delta) + 3.0
 
     def parts(self) -> list[int]:
         """Return the precisions that suit, the best one first."""
@@ -360,7 +371,7 @@ class _Normal(_Search):
         return self.prior[g], search, at
 
 
-class _Bets(_Search):
+class _Bets(Search):
     """By wealth of bets."""
 
     def __init__(self, asked: Asked, method: dict[str, Any], *rest: Any) -> None:

@@ -98,7 +98,7 @@ def study_top(asked: Asked, algorithm: Algorithm, setting: Setting) -> dict[str,
 
 
 def _shares(state: Any, budget: float, sizes: tuple[int, ...]) -> dict[str, Any]:
-    """Return the shares of comparisons and of arms that the end of scouting fixed."""
+    """Return the shares of comparisons that the end of scouting fixed; those of arms follow."""
     N = len(sizes)
     share = np.exp(-state.level[0]) / budget * _LESS
     rest = float(share[~np.eye(N, dtype=bool)].min()) if N > 1 else 0.0
@@ -107,10 +107,13 @@ def _shares(state: Any, budget: float, sizes: tuple[int, ...]) -> dict[str, Any]
         for i, k in np.argwhere(share > rest * (1.0 + 1e-9)).tolist()
         if i != k
     ]
-    ahead = sorted({i for i, _, _ in pairs} | set(np.flatnonzero(state.named).tolist()))
-    part = np.exp(-state.price) * _LESS
-    arms = [[i, part[i, : sizes[i]].T.tolist()] for i in ahead]
-    return {"shares": {"rest": rest, "pairs": pairs}, "arms": arms}
+    return {"shares": {"rest": rest, "pairs": pairs}}
+
+
+def expected_level(directed: Directed) -> float:
+    """Return about what evidence takes in a run that scouts: precisions are fixed by it."""
+    level = directed.directions.level
+    return float(level[np.isfinite(level)].mean()) + 3.0
 
 
 def bounds_method(directed: Directed, asked: Asked, history: bool) -> BoxMethod:
@@ -150,7 +153,9 @@ def _document(
         )
         named = Named(i, arms, entry.get("before", []))
         number = len(entry["moments"]) - 1
-        claims += claims_for(asked, entry, named, event, number, level, [slack])
+        claims += claims_for(
+            asked, entry, named, event, number, level, [slack], expected_level(directed)
+        )
     if directed.boxed:
         entry["boxes"] = boxes_entry(asked, method)
         claims += box_claims(bounds, needed(asked, bounds)) if used else []

@@ -19,10 +19,13 @@ from typing import Any, NamedTuple
 from bestgroup.errors import InvalidInput
 from bestgroup.files.replacing import check_writable, replacing
 from bestgroup.problem.worth import BEST, Worth, check_worth
+from bestgroup.proof.goal_kinds import read_goal
+from bestgroup.proof.goals import ProofGoal
 from bestgroup.proof.noise import DimNoise, number, read_noise
 
 FORMAT, VERSION = "bestgroup-proof", 2
-VERSIONS = (1, VERSION)  # 1 has the same meaning, without limits, other worths and goals
+# 1 has the same meaning, without limits, other worths and goals; 3 has what older readers lack.
+VERSIONS = (1, VERSION, 3)
 MOST_CLAIM = 64  # bytes of a claim in the file
 _PROBLEM = {"groups", "dims", "worth", "limits", "gone"}
 _SIGNED = ("digest", "signature")
@@ -72,25 +75,27 @@ class Proof:
     noise: tuple[DimNoise, ...]
     independent_arms: bool
     independent_dims: bool
-    goal: str  # "pareto", "best" or "top"
-    epsilon: tuple[float, ...]  # one for each dim; for other goals than Pareto groups just one
-    weights: tuple[float, ...]  # of the best group or groups, else none
+    goal: ProofGoal
     delta: Fraction
     method: dict[str, Any]
     claims: list[list[Any]] = field(repr=False)
     answer: dict[str, list[int]]
     treatments: tuple[Treatment, ...] = ()  # of the values of each dim, before anything else
     gaps: bool = False  # a value may be missing in a row
-    top: int = 1  # how many best groups are asked for
     D: int = 0  # how many dims decide, the first ones; the others only have a limit
     worth: Worth = BEST
     limits: tuple[Limited, ...] = ()
     gone: frozenset[tuple[str, str]] = frozenset()  # arms in the table that have left
 
     @property
-    def pareto(self) -> bool:
-        """Whether groups are compared dim by dim."""
-        return self.goal == "pareto"
+    def epsilon(self) -> tuple[float, ...]:
+        """The slack: one for each dim, or one."""
+        return self.goal.epsilon
+
+    @property
+    def weights(self) -> tuple[float, ...]:
+        """The weights of the dims; none where they are not weighed."""
+        return self.goal.weights
 
     @property
     def ranks(self) -> list[int]:
@@ -101,10 +106,6 @@ class Proof:
     def plain(self) -> bool:
         """Whether all arms count and a group is worth its best arm."""
         return self.worth.is_best and not self.limits
-
-    def slack(self) -> Fraction:
-        """Return what a group may lack of the best one, in weighted worth."""
-        return Fraction(self.epsilon[0]) * sum(map(Fraction, self.weights))
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -184,7 +185,7 @@ def read_document(path: Any) -> dict[str, Any]:
     if found.get("version") not in VERSIONS:
         raise InvalidInput(
             f"{path}: has version {found.get('version')!r} of the format; this program reads "
-            f"{' and '.join(map(str, VERSIONS))}"
+            f"{', '.join(map(str, VERSIONS))}"
         )
     return found
 
@@ -208,8 +209,8 @@ def parse(document: dict[str, Any]) -> Proof:
 
 
 def _parse(document: dict[str, Any]) -> Proof:
-    problem, goal, noise = document["problem"], document["goal"], document["noise"]
-    _need(document.get("version") in VERSIONS, "the version must be 1 or 2")
+    problem, noise = document["problem"], document["noise"]
+    _need(document.get("version") in VERSIONS, "the version must be 1, 2 or 3")
     groups = tuple(_text(name) for name, _ in problem["groups"])
     arms = tuple(tuple(map(_text, members)) for _, members in problem["groups"])
     dims = tuple(_text(entry[0]) for entry in problem["dims"])
@@ -238,19 +239,9 @@ def _parse(document: dict[str, Any]) -> Proof:
     _need(len(models) == len(dims), "there must be one noise model for each dim")
     _need(noise["arms"] in ("independent", "arbitrary"), "arms must be independent or arbitrary")
     _need(noise["dependence"] in ("independent", "arbitrary"), "dims likewise")
-    kind, top = goal["kind"], 1
-    _need(kind in ("pareto", "best", "top"), "the goal must be pareto, best or top")
-    _need(kind != "top" or document["version"] > 1, "version 1 has no such goal")
-    pareto = kind == "pareto"
-    _need(set(goal) <= {"kind", "weights", "epsilon", "m"}, "a goal has no such entry")
-    _need(kind != "top" or (worth.is_best and not bounds), "top goes with the best arms of groups")
-    epsilon = tuple(map(number, goal["epsilon"] if pareto else [goal["epsilon"]]))
-    weights = () if pareto else tuple(map(number, goal["weights"]))
-    if kind == "top":
-        top = _index(goal["m"], max(len(groups), 2))
-        _need(top > 0, "at least one group is asked for")
-    _need(len(epsilon if pareto else weights) == D, "one number for each dim is needed")
-    _need(min(epsilon) >= 0.0 and min(weights, default=1.0) > 0.0, "epsilon and weights: signs")
+    goal = read_goal(document["goal"], D, len(groups), document["version"])
+    plain = worth.is_best and not bounds
+    _need(plain or goal.measured, f"{goal.kind} goes with the best arms of groups")
     delta = Fraction(number(document["delta"]))
     _need(0 < delta < 1, "delta must lie between 0 and 1")
     claims, answer = document["claims"], document["answer"]
@@ -261,9 +252,9 @@ def _parse(document: dict[str, Any]) -> Proof:
     }
     return Proof(
         document, groups, arms, dims, signs, models, noise["arms"] == "independent",
-        noise["dependence"] == "independent", kind, epsilon, weights, delta,
+        noise["dependence"] == "independent", goal, delta,
         document["method"], claims, answer, treatments, _flag(document["data"].get("gaps", False)),
-        top, D, worth, bounds, frozenset(gone),
+        D, worth, bounds, frozenset(gone),
     )  # fmt: skip
 
 

@@ -7,6 +7,7 @@ are correctly rounded, so the exact result lies between the neighbours of the ro
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Iterable
 from fractions import Fraction
@@ -152,6 +153,7 @@ def exp(x: Number) -> Interval:
     return Interval(_exp(x.low).low, _exp(x.high).high)
 
 
+@functools.lru_cache(maxsize=1024)  # thousands of claims have the same level
 def _log(x: float) -> Interval:
     """Return log x for x > 0: y + log(1 + z) with z = x e^-y - 1 tiny."""
     if x == INF:

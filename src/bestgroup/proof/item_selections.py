@@ -21,9 +21,10 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from bestgroup.proof.answers import Status, settle_best
 from bestgroup.proof.boxes import Tick
 from bestgroup.proof.format import Proof, Refused, integers
+from bestgroup.proof.goals import Status
+from bestgroup.proof.item_units import units_of
 from bestgroup.proof.items import (
     Difference,
     Rule,
@@ -84,7 +85,7 @@ class Asked(NamedTuple):
 
 def check(proof: Proof, rows: Observations, tick: Tick) -> Status:
     """Return what the claims on selections on shared items say, once each of them is checked."""
-    if proof.goal != "best" or not proof.plain:
+    if not (proof.goal.answers_one and proof.plain):
         raise Refused("format", "this method is for the best group, worth its best arms")
     asked = check_method(proof, rows)
     refuted: dict[tuple[int, Selection], set[int]] = {}
@@ -103,8 +104,11 @@ def check(proof: Proof, rows: Observations, tick: Tick) -> Status:
 
 def check_method(proof: Proof, rows: Observations) -> Asked:
     """Return what all claims share; refuses terms that cannot be."""
-    rule = rule_of(proof)
-    table = table_of(proof, rows)
+    units = units_of(proof, rows)
+    if units.clustered:
+        raise Refused("format", "clusters of items are for Pareto groups")
+    rule = rule_of(proof, units)
+    table = table_of(proof, rows, units)
     try:
         first, rank = integers(
             [proof.method["first"], proof.method["rank"] - 1], (len(proof.groups),) * 2
@@ -251,4 +255,4 @@ def conclude(proof: Proof, first: int, refuted: dict[tuple[int, Selection], set[
     behind = [k for k, size in enumerate(full) if sure[k] == size]
     good = all(k == first or near[k] == size for k, size in enumerate(full))
     good = good and (first not in behind or proof.epsilon[0] > 0.0)
-    return settle_best(proof, behind, first if good else None)
+    return proof.goal.settle_first(len(full), behind, first if good else None)

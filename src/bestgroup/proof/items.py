@@ -11,14 +11,14 @@ of the items' names. An arm counts up to the first item of the order that it lac
 
 from __future__ import annotations
 
-import hashlib
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from bestgroup.proof.answers import Status, settle_best
 from bestgroup.proof.boxes import Tick
 from bestgroup.proof.format import Proof, Refused, integers
+from bestgroup.proof.goals import Status
 from bestgroup.proof.intervals import Interval, down, interval, up
+from bestgroup.proof.item_units import Units, units_of
 from bestgroup.proof.noise import RANGED, number
 from bestgroup.proof.observations import Observations
 from bestgroup.proof.pairs import STALE, WON, conclude, shares_of_groups
@@ -54,11 +54,12 @@ class Difference(NamedTuple):
 
 def check(proof: Proof, rows: Observations, tick: Tick) -> Status:
     """Return what the claims on shared items say, once each of them is checked."""
-    if not proof.pareto or not proof.plain:
+    if not (proof.goal.by_pairs(proof) and proof.plain):
         raise Refused("format", "this method is for Pareto groups, worth their best arms")
     shares = shares_of_groups(proof)
-    rule = rule_of(proof)
-    table = table_of(proof, rows)
+    units = units_of(proof, rows)
+    rule = rule_of(proof, units)
+    table = table_of(proof, rows, units)
     covered: tuple[set[tuple[int, ...]], ...] = (set(), set(), set())
     for c, row in enumerate(proof.claims):
         try:
@@ -67,7 +68,8 @@ def check(proof: Proof, rows: Observations, tick: Tick) -> Status:
             arms = [table.get(arm, [])[:t] for arm in ((i, m), (j, k))]
             if kind == STALE or not share or min(map(len, arms)) < t:
                 raise ValueError("no share, or an arm has passed fewer items")
-            good = proves(rule, _difference(proof, arms, kind, d, 1 / (proof.delta * share)))
+            need = 1 / (proof.delta * share)
+            good = proves(rule, _difference(proof, units, arms, kind, d, need))
         except ValueError as error:
             raise Refused("claims", str(error), c) from None
         if not good:
@@ -98,18 +100,21 @@ def reach_of(proof: Proof, d: int) -> Fraction:
 
 
 def _difference(
-    proof: Proof, arms: list[list[list[float | Fraction]]], kind: int, d: int, need: Fraction
+    proof: Proof,
+    units: Units,
+    arms: list[list[list[float | Fraction]]],
+    kind: int,
+    d: int,
+    need: Fraction,
 ) -> Difference:
     sign, reach = proof.signs[d], reach_of(proof, d)
     values = [sign * (Fraction(a[d]) - Fraction(b[d])) for a, b in zip(*arms, strict=True)]
     # A declared difference is held to up to the rounding of the values themselves.
-    if any(abs(value) > reach for value in values):
-        raise ValueError("two arms differ on an item by more than was declared")
     shift = Fraction(proof.epsilon[d]) if kind == WON else Fraction(0)
-    return Difference(values, shift, reach, need, kind != WON)
+    return Difference(*units.placed(values, shift, reach), need, kind != WON)
 
 
-def rule_of(proof: Proof) -> Rule:
+def rule_of(proof: Proof, units: Units) -> Rule:
     """Return the bets; refuses what is no proof or not fixed before the first item."""
     try:
         given = proof.method["process"]
@@ -127,6 +132,7 @@ def rule_of(proof: Proof) -> Rule:
             raise ValueError("a pool has a number of items")
     except (KeyError, TypeError, ValueError) as error:
         raise Refused("parameters", f"the bets cannot be read ({error})") from None
+    pool = len(units.names) if pool and units.clustered else pool
     kept = main if pool else main + RESERVE
     bets = [largest / ratio**k for k in range(kept)]
     weights = [Fraction(1, main)] * main
@@ -217,17 +223,8 @@ def _suggested(
     return gap / (variance + gap * gap)
 
 
-def table_of(proof: Proof, rows: Observations) -> Table:
-    """Return each arm's values on the items of the order, up to the first one that it lacks."""
-    order = proof.method.get("order")
-    if not isinstance(order, list) or not all(isinstance(name, str) for name in order):
-        raise Refused("format", "the order of the items is missing")
-    if len(set(order)) != len(order):
-        raise Refused("data", "an item stands twice in the order")
-    if proof.method.get("ordered_by") == "digest":
-        _check_digests(order, rows)
-    elif proof.method.get("ordered_by") != "given":
-        raise Refused("format", "it must be told where the order comes from")
+def table_of(proof: Proof, rows: Observations, units: Units) -> Table:
+    """Return each arm's sums over the units of the order, up to the first one with an item that it lacks."""
     repeats = proof.method.get("repeats", 1)
     if type(repeats) is not int or repeats < 1:
         raise Refused("format", "it must be told how many rows an arm has for an item")
@@ -242,12 +239,19 @@ def table_of(proof: Proof, rows: Observations) -> Table:
                 words = "another number of rows for an item than was fixed"
                 raise Refused("data", f"{key[0]}, {key[1]} has {words}")
             columns, passed = rows.values.get(key, []), []
-            for item in order:
-                if item not in at:
+            for own in units.members:
+                if not all(item in at for item in own):
                     break
-                passed.append([_mean(column, at[item]) for column in columns])
+                passed.append([_sum_of(column, [at[item] for item in own]) for column in columns])
             found[i, j] = passed
     return found
+
+
+def _sum_of(column: list[float], items: list[list[int]]) -> float | Fraction:
+    """Return the exact sum over items of the means of their rows."""
+    if len(items) == 1:
+        return _mean(column, items[0])
+    return sum((Fraction(_mean(column, rows)) for rows in items), Fraction())
 
 
 def _mean(column: list[float], rows: list[int]) -> float | Fraction:
@@ -257,53 +261,31 @@ def _mean(column: list[float], rows: list[int]) -> float | Fraction:
     return sum((Fraction(column[n]) for n in rows), Fraction()) / len(rows)
 
 
-def _check_digests(order: list[str], rows: Observations) -> None:
-    """Refuse an order that is not that of the digests, or leaves an item of the table out."""
-    keys = [hashlib.sha256(name.encode()).digest() for name in order]
-    if keys != sorted(keys):
-        raise Refused("data", "the items are not in the order of their digests")
-    known, last = set(order), keys[-1] if keys else b""
-    for items in rows.items.values():
-        for item in items:
-            if item not in known and hashlib.sha256(item.encode()).digest() <= last:
-                raise Refused("data", f"the item {item!r} is left out of the order")
-
-
 def check_pool(proof: Proof, rows: Observations, tick: Tick) -> Status:
     """Return the statuses that a complete pool gives by definition."""
     if proof.claims:
         raise Refused("claims", "a complete pool needs no claims", 0)
-    if proof.goal == "top" or not proof.plain:
+    if not proof.plain:
         raise Refused("format", "a complete pool is for groups that are worth their best arms")
-    table, count = table_of(proof, rows), proof.method.get("count")
-    if type(count) is not int or len(proof.method["order"]) != count:
+    units, count = units_of(proof, rows), proof.method.get("count")
+    if units.clustered or type(count) is not int or len(units.names) != count:
         raise Refused("data", "the order does not have all items of the pool")
+    table = table_of(proof, rows, units)
     if any(len(passed) != count for passed in table.values()):
         raise Refused("data", "not every arm has passed every item of the pool")
     N, D = len(proof.groups), len(proof.dims)
     best = [
         [
             max(
-                sum(proof.signs[d] * Fraction(row[d]) for row in table[i, j])
+                sum((proof.signs[d] * Fraction(row[d]) for row in table[i, j]), Fraction())
                 for j in range(proof.sizes[i])
             )
             for d in range(D)
         ]
         for i in range(N)
     ]
-    if not proof.pareto:
-        weights = [Fraction(w) for w in proof.weights]
-        worth = [sum(w * r for w, r in zip(weights, row, strict=True)) for row in best]
-        first = max(range(N), key=lambda i: worth[i])
-        return settle_best(proof, [k for k in range(N) if k != first], first)
     slack = [rounding(count, Fraction(0), reach_of(proof, d)) for d in range(D)]
-    out = {
-        j for j in range(N) for i in range(N)
-        if i != j and all(best[i][d] > best[j][d] + slack[d] for d in range(D))
-    }  # fmt: skip
-    rest = [i for i in range(N) if i not in out]
-    inside = [
-        i for i in rest
-        if all(any(best[i][d] >= best[j][d] - slack[d] for d in range(D)) for j in rest)
-    ]  # fmt: skip
-    return Status(inside, sorted(out), [])
+    try:
+        return proof.goal.of_pool(best, slack)
+    except ValueError as error:
+        raise Refused("format", str(error)) from None

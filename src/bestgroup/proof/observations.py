@@ -16,6 +16,7 @@ from typing import Any
 
 from bestgroup.errors import InvalidInput
 from bestgroup.files.observations import Table
+from bestgroup.problem.arrays import Floats
 
 INDEX = "index"
 
@@ -27,8 +28,11 @@ def first_link(dims: Sequence[str]) -> bytes:
 
 def next_link(link: bytes, names: Iterable[str], values: Sequence[float]) -> bytes:
     """Return the link after a row: the SHA-256 of the last link, the row's names and its doubles."""
-    text = "\x1f".join(names).encode("utf-8", "surrogatepass")
-    return hashlib.sha256(link + text + b"\x1e" + struct.pack(f">{len(values)}d", *values)).digest()
+    return hashlib.sha256(link + _names(names) + struct.pack(f">{len(values)}d", *values)).digest()
+
+
+def _names(names: Iterable[str]) -> bytes:
+    return "\x1f".join(names).encode("utf-8", "surrogatepass") + b"\x1e"
 
 
 @dataclass
@@ -93,13 +97,11 @@ def read_observations(
     with_items = columns.get("item") is not None
     found = Observations(tuple(dims), link=first_link(dims))
     for portion in table.portions():
-        rows = portion.values[:, places].tolist()
         keys = [portion.groups, portion.arms]
         if with_items:
             assert portion.items is not None
             keys.append(portion.items)
-        for row, key in zip(rows, zip(*keys, strict=True), strict=True):
-            add_row(found, key, row)
+        _add_rows(found, list(zip(*keys, strict=True)), portion.values[:, places])
     if index:
         _sort(found)
     return found
@@ -118,7 +120,35 @@ def add_row(found: Observations, keys: tuple[str, ...], row: list[float]) -> Non
     if len(keys) > 2:
         found.items.setdefault(arm, []).append(keys[2])
     if len(row) > len(found.dims):
-        found.index.setdefault(arm, []).append(int(row[-1]) if row[-1] == int(row[-1]) else -1)
+        found.index.setdefault(arm, []).append(_whole(row[-1]))
+
+
+def _whole(value: float) -> int:
+    """Return an index as a whole number; -1 if it is none."""
+    return int(value) if value == int(value) else -1
+
+
+def _add_rows(found: Observations, keys: list[tuple[str, ...]], rows: Floats) -> None:
+    """Take up many rows, as `add_row` does one after the other."""
+    packed, width = rows.astype(">f8").tobytes(), 8 * rows.shape[1]
+    link, digest, texts = found.link, hashlib.sha256, dict[tuple[str, ...], bytes]()
+    places: dict[tuple[str, str], list[int]] = {}
+    for k, key in enumerate(keys):
+        text = texts.get(key)
+        if text is None:
+            text = texts[key] = _names(key)
+        link = digest(link + text + packed[width * k : width * (k + 1)]).digest()
+        places.setdefault((key[0], key[1]), []).append(k)
+    found.link, found.rows = link, found.rows + len(keys)
+    for arm, own in places.items():
+        columns: list[list[float]] = rows[own].T.tolist()
+        kept = found.values.setdefault(arm, [[] for _ in found.dims])
+        for column, more in zip(kept, columns, strict=False):
+            column += more
+        if keys and len(keys[0]) > 2:
+            found.items.setdefault(arm, []).extend(keys[k][2] for k in own)
+        if rows.shape[1] > len(found.dims):
+            found.index.setdefault(arm, []).extend(map(_whole, columns[-1]))
 
 
 def treated(found: Observations, treat: Sequence[Callable[[list[float]], list[float]]]) -> None:

@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from bestgroup.proof.answers import Status, settle_best, standing
+from bestgroup.proof.answers import standing
 from bestgroup.proof.boxes import BOX_CLAIM, BoxClaims, Tick
 from bestgroup.proof.format import (
     Proof,
@@ -29,6 +29,7 @@ from bestgroup.proof.format import (
     integers,
     number,
 )
+from bestgroup.proof.goals import Status
 from bestgroup.proof.intervals import Interval, interval, log, sqrt
 from bestgroup.proof.noise import RANGED, SCALED, SUB_GAUSSIAN, SYMMETRIC
 from bestgroup.proof.normal_pairs import difference_value
@@ -71,8 +72,7 @@ class Claim(NamedTuple):
 
 def check(proof: Proof, rows: Observations, tick: Tick) -> Status:
     """Return what the claims of a proof from pairs say, once each of them is checked."""
-    alone = proof.limits and proof.goal == "best" and proof.D == 1  # one dim is a Pareto goal, too
-    if not (proof.pareto or alone) or not proof.worth.is_best or not proof.independent_arms:
+    if not (proof.goal.by_pairs(proof) and proof.worth.is_best and proof.independent_arms):
         raise Refused("format", "pairs of arms are for Pareto groups and independent arms")
     scouting, shares = None, ((), (), ())
     budget = proof.method.get("budget")
@@ -83,7 +83,7 @@ def check(proof: Proof, rows: Observations, tick: Tick) -> Status:
     else:
         shares = shares_of_groups(proof)
         check_processes(proof, SERVES, _check_process)
-    bounds = BoxClaims(proof, rows, _boxes(proof, budget)) if proof.limits else None
+    bounds = BoxClaims(proof, rows, _boxes(proof)) if proof.limits else None
     fast = pays(len(proof.claims), rows.rows // max(len(rows.values), 1))
     covered: tuple[set[tuple[int, ...]], ...] = (set(), set(), set())
     leading: list[tuple[int, int, int]] = []
@@ -110,10 +110,10 @@ def check(proof: Proof, rows: Observations, tick: Tick) -> Status:
     return conclude(proof, covered)
 
 
-def _boxes(proof: Proof, budget: Any) -> dict[str, Any]:
+def _boxes(proof: Proof) -> dict[str, Any]:
     """Return the shares and processes of the bounds that tell which arms count."""
     found = proof.method.get("boxes")
-    if budget != "fixed" or not isinstance(found, dict):
+    if not isinstance(found, dict):
         raise Refused("shares", "there are no bounds that tell which arms keep the limits")
     return found
 
@@ -145,10 +145,7 @@ def _conclude_limits(
         if known[i][0] and i not in out
         and all(i == j or j in barred or any(has(WON, i, j, d) for d in dims) for j in groups)
     ]  # fmt: skip
-    if proof.pareto:
-        return Status(safe, sorted(out), [])
-    first = [i for i in safe if i in proof.answer["in"]]
-    return settle_best(proof, sorted(out), first[0] if first else None)
+    return proof.goal.of_safe(proof, safe, sorted(out))
 
 
 def read_claim(proof: Proof, row: list[Any]) -> Claim:
@@ -247,7 +244,9 @@ def _reaches_after(
             raise ValueError("a claim counts values after the warm-up, that are in the table")
         columns.append(column[scouting.before[g][a] : n])
         seen.append(scouting.seen[g, a, d])
+    # With limits, half of delta is for what tells which arms count.
     alpha = proof.delta * scouting.share(claim.kind, claim.i, claim.m, claim.j, d)
+    alpha = alpha / 2 if proof.limits else alpha
     level = max(log(interval(1 / alpha)).high, claim.value)
     exact = Fraction(proof.epsilon[d]) if claim.kind == WON else Fraction(0)
     shift = interval(exact / scouting.unit(d))

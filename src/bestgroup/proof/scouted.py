@@ -10,6 +10,9 @@ Means and variances are in units of the scale, of the range, or of the values th
   and P the same of the first 8 values of all arms: sum Q / (7 A), at least 10^-6 times the squared range
   of their means.
 - A share is .2 times an equal one plus .8 times one in proportion to weights exp(-z^2 / 2).
+
+With limits an arm seems to count if its mean is beyond none by more than half of the tolerance, and a
+group if one of its arms does; groups that do are weighed by such arms, others have equal shares.
 """
 
 from __future__ import annotations
@@ -18,7 +21,12 @@ from fractions import Fraction
 from functools import cached_property
 from typing import NamedTuple
 
+import numpy as np
+
+from bestgroup.problem.arrays import Bools
+from bestgroup.proof import interval_arrays as arrays
 from bestgroup.proof.format import Proof, Refused, number
+from bestgroup.proof.interval_arrays import Intervals
 from bestgroup.proof.intervals import Interval, exp, interval, log, sqrt
 from bestgroup.proof.noise import RANGED, SCALED, SYMMETRIC, TWO_VALUED
 from bestgroup.proof.observations import Observations, exact_sum
@@ -39,6 +47,14 @@ class Seen(NamedTuple):
     price: Interval  # the square root of what a pull costs
 
 
+class Leaders(NamedTuple):
+    """The arms that led their groups in a dim, [N]."""
+
+    mean: Intervals
+    deviation: Intervals
+    error: Intervals  # the variance of the mean
+
+
 class Scouting:
     """Shares and parameters as the values before `before[i][j]` of each arm fix them."""
 
@@ -57,11 +73,18 @@ class Scouting:
             (i, j, d): self._seen(i, j, d, before[i][j])
             for i in range(N) for j in range(proof.sizes[i]) for d in range(D)
         }  # fmt: skip
+        seeming = [
+            [j for j in range(size) if self.seems(i, j)] for i, size in enumerate(proof.sizes)
+        ]
+        self.hopes = [bool(arms) for arms in seeming]
         self.leader = {
-            (i, d): max(range(proof.sizes[i]), key=lambda j: self._mean(i, j, d, before[i][j]))
+            (i, d): max(
+                seeming[i] or range(proof.sizes[i]), key=lambda j: self._mean(i, j, d, before[i][j])
+            )
             for i in range(N) for d in range(D)
         }  # fmt: skip
         self.epsilon = [interval(Fraction(e) / self.unit(d)) for d, e in enumerate(proof.epsilon)]
+        self._weighed: dict[int, tuple[Intervals, Interval]] = {}
 
     def _column(self, i: int, j: int, d: int) -> list[float]:
         name = self.proof.groups[i], self.proof.arms[i][j]
@@ -114,6 +137,29 @@ class Scouting:
         price = sqrt(self.costs[i][j])
         return Seen(n, interval(mean), interval(variance), interval(mean - low), price)
 
+    def _beyond(self, i: int, j: int) -> list[tuple[int, Fraction]]:
+        """Return by how much an arm is beyond each limit that it seems to break, with the dim."""
+        found: list[tuple[int, Fraction]] = []
+        for d, sign, at, tolerance in self.proof.limits:
+            mean = self._mean(i, j, d, self.before[i][j]) * self.unit(d)
+            # Rounded as the run has it: a mean that is just on the edge must be taken as it was then.
+            if sign * (float(mean) - float(at)) - 0.5 * float(tolerance) > 0.0:
+                found.append((d, sign * (mean - at) - tolerance / 2))
+        return found
+
+    def seems(self, i: int, j: int) -> bool:
+        """Return whether an arm seemed to keep all limits."""
+        return not self._beyond(i, j)
+
+    def _excess(self, i: int, j: int) -> Interval:
+        """Return the sum of squares of how far an arm is beyond limits, in standard errors."""
+        total = interval(0.0)
+        for d, beyond in self._beyond(i, j):
+            own = self.seen[i, j, d]
+            square = interval(beyond / self.unit(d)).power(2)
+            total = total + square * float(own.pulls) / own.variance
+        return total
+
     def _best(self, i: int, d: int) -> Seen:
         return self.seen[i, self.leader[i, d], d]
 
@@ -126,11 +172,15 @@ class Scouting:
 
     def arm_share(self, i: int, m: int, d: int) -> Interval:
         """Return the share of arm m among the arms of i in a dim."""
-        best, weights = self._best(i, d), []
-        for j in range(self.proof.sizes[i]):
+        best, size, weights = self._best(i, d), self.proof.sizes[i], []
+        if not self.hopes[i]:
+            return interval(Fraction(1, size))
+        for j in range(size):
             own = self.seen[i, j, d]
             error = own.variance / float(own.pulls) + best.variance / float(best.pulls)
-            weights.append(exp(-(best.mean - own.mean).power(2) / (2.0 * error)))
+            behind = best.mean - own.mean
+            square = behind.power(2) / error if point(behind) > 0.0 else interval(0.0)
+            weights.append(exp(-(square + self._excess(i, j)) / 2.0))
         return _part(weights, m)
 
     def _dims(self, i: int, j: int) -> list[tuple[Interval, Interval]]:
@@ -138,47 +188,102 @@ class Scouting:
 
     def dim_share(self, i: int, j: int, d: int) -> Interval:
         """Return the share of a dim for showing that j does not beat i by epsilon."""
+        if not (self.hopes[i] and self.hopes[j]):
+            return interval(Fraction(1, len(self.epsilon)))
         gaps = self._dims(i, j)
         most, error = max(gaps, key=lambda pair: point(pair[0]))
         weights = [exp(-(most - g).power(2) / (2.0 * (e + error))) for g, e in gaps]
         return _part(weights, d)
 
-    def _lead(self, i: int, j: int) -> tuple[Interval, Interval]:
-        """Return the least lead of j over i in any dim, with its variance."""
-        zero = interval(0.0)
-        gaps = [self._gap(j, i, d, zero) for d in range(len(self.epsilon))]
-        return min(gaps, key=lambda pair: point(pair[0]))
+    @cached_property
+    def _bests(self) -> list[Leaders]:
+        """What is known of the leaders of all groups, for each dim."""
+        found: list[Leaders] = []
+        for d in range(len(self.epsilon)):
+            seen = [self._best(i, d) for i in range(len(self.proof.groups))]
+            variance = arrays.array_of([own.variance for own in seen])
+            counts = arrays.array_of([interval(float(own.pulls)) for own in seen])
+            mean = arrays.array_of([own.mean for own in seen])
+            error = arrays.divide(variance, counts)
+            found.append(Leaders(mean, arrays.root(variance), error))
+        return found
 
-    def _rivals(self, i: int) -> list[int]:
-        return [j for j in range(len(self.proof.groups)) if j != i]
+    def _gaps(self, i: int, sign: int, shifts: list[Interval]) -> tuple[Intervals, Intervals]:
+        """Return, [D, N], by how much all groups lead i (sign 1), or i leads them (-1), plus a shift.
+
+        In standard deviations, with the variances: `_gap` of all groups at once.
+        """
+        gaps: list[Intervals] = []
+        errors: list[Intervals] = []
+        for best, shift in zip(self._bests, shifts, strict=True):
+            own, others = best.mean.at(i), best.mean
+            lead = arrays.subtract(others, own) if sign > 0 else arrays.subtract(own, others)
+            unit = arrays.half(arrays.add(best.deviation, best.deviation.at(i)))
+            gaps.append(arrays.divide(arrays.add(lead, shift), unit))
+            both = arrays.add(best.error, best.error.at(i))
+            errors.append(arrays.divide(both, arrays.square(unit)))
+        return arrays.stack(gaps), arrays.stack(errors)
+
+    def _rivals(self, i: int) -> Bools:
+        """Return, [N], which groups may put i out by what the warm-up saw."""
+        rivals = np.array(self.hopes)
+        rivals[i] = False
+        return rivals
+
+    def _leads(self, i: int) -> tuple[Intervals, Intervals]:
+        """Return, [N], the least lead of every group over i in any dim, with its variance."""
+        gaps, errors = self._gaps(i, 1, [interval(0.0)] * len(self.epsilon))
+        least = gaps.points().argmin(axis=0)
+        return gaps.pick(least), errors.pick(least)
+
+    def _rival_weights(self, i: int) -> tuple[Intervals, Interval]:
+        """Return, [N], the weights of the groups that may put i out, and their sum."""
+        if i not in self._weighed:
+            leads, errors = self._leads(i)
+            rivals = self._rivals(i)
+            first = int(np.where(rivals, leads.points(), -np.inf).argmax())
+            behind = arrays.square(arrays.subtract(leads.at(first), leads))
+            both = arrays.add(errors, errors.at(first))
+            ratio = arrays.half(arrays.divide(behind, both))
+            weight = arrays.exp(Intervals(-ratio.high, -ratio.low))
+            weight = Intervals(
+                np.where(rivals, weight.low, 0.0), np.where(rivals, weight.high, 0.0)
+            )
+            self._weighed[i] = weight, arrays.total(weight)
+        return self._weighed[i]
 
     def rival_share(self, i: int, j: int) -> Interval:
         """Return the share of j among the groups that may put i out."""
-        rivals = self._rivals(i)
-        leads = [self._lead(i, k) for k in rivals]
-        most, error = max(leads, key=lambda pair: point(pair[0]))
-        weights = [exp(-(most - g).power(2) / (2.0 * (e + error))) for g, e in leads]
-        return _part(weights, rivals.index(j))
+        number_of = float(len(self.proof.groups) - 1)
+        if not self._rivals(i).any():
+            return interval(1.0) / number_of
+        weights, total = self._rival_weights(i)
+        return _share(weights.at(j), total, number_of)
 
     @cached_property
     def group_shares(self) -> list[Interval]:
         """The shares of all groups."""
         costs = [self._cost(i) for i in range(len(self.proof.groups))]
-        return [_part(costs, i) for i in range(len(costs))]
+        if not any(cost.high > 0.0 for cost in costs):
+            return [interval(Fraction(1, len(costs)))] * len(costs)
+        total = arrays.total(arrays.array_of(costs))
+        return [_share(cost, total, float(len(costs))) for cost in costs]
 
     def _cost(self, i: int) -> Interval:
-        """Return about how many pulls a unit of evidence on a group costs."""
+        """Return about how many pulls a unit of evidence on a group costs; 0 without hope."""
         rivals = self._rivals(i)
-        half = [e / -2.0 for e in self.epsilon]
-        led = any(
-            all(point(self._gap(j, i, d, h)[0]) > 0.0 for d, h in enumerate(half)) for j in rivals
-        )
-        if led:
-            gap, error = max((self._lead(i, j) for j in rivals), key=lambda pair: point(pair[0]))
+        if not (rivals.any() and self.hopes[i]):
+            return interval(0.0)
+        ahead, _ = self._gaps(i, 1, [e / -2.0 for e in self.epsilon])
+        if (rivals & (ahead.points() > 0.0).all(axis=0)).any():
+            gaps, errors = self._leads(i)
+            at = int(np.where(rivals, gaps.points(), -np.inf).argmax())
         else:
-            tops = [max(self._dims(i, j), key=lambda pair: point(pair[0])) for j in rivals]
-            gap, error = min(tops, key=lambda pair: point(pair[0]))
-        return 1.0 / (gap.power(2) + error / 2.0)
+            every = self._gaps(i, -1, self.epsilon)
+            most = every[0].points().argmax(axis=0)
+            gaps, errors = every[0].pick(most), every[1].pick(most)
+            at = int(np.where(rivals, gaps.points(), np.inf).argmin())
+        return 1.0 / (gaps.at(at).power(2) + errors.at(at) / 2.0)
 
     def share(self, kind: int, i: int, m: int, j: int, d: int) -> Fraction:
         """Return the share of an over (0) or won (1) claim of arm m of i against j."""
@@ -229,8 +334,12 @@ def costs_of(proof: Proof) -> list[list[Interval]]:
 
 def _part(weights: list[Interval], k: int) -> Interval:
     """Return .2 / n + .8 w_k / sum w."""
-    total = sum(weights[1:], weights[0])
-    return _EQUAL / float(len(weights)) + _REST * weights[k] / total
+    return _share(weights[k], sum(weights[1:], weights[0]), float(len(weights)))
+
+
+def _share(weight: Interval, total: Interval, among: float) -> Interval:
+    """Return the share that a weight has of a total, where so many share."""
+    return _EQUAL / among + _REST * weight / total
 
 
 def largest_bet(seen: Seen, mirrored: bool) -> Interval:

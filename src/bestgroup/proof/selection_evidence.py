@@ -13,6 +13,7 @@ g + 1 of a mixture with fixed weights; parts without one count as 0.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -63,6 +64,15 @@ class Claim(NamedTuple):
     box: Box
 
 
+class Compared(NamedTuple):
+    """By which weights groups are compared, and which process is the evidence."""
+
+    weights: Sequence[Fraction]  # of the dims that decide; one without weight does not count
+    kind: int  # NORMAL or BY_BETS
+    fine: list[list[Interval]]  # by what precisions of arms are multiplied
+    expected: Interval | None = None  # about what evidence takes, in a run that scouted
+
+
 def fineness(proof: Proof) -> list[list[Interval]]:
     """Return by what precisions of arms are multiplied: the geometric mean of all costs over their own."""
     costs = costs_of(proof)
@@ -77,16 +87,18 @@ class View:
     """The arms of a moment as one process sees them: what each subtracts at a tilt."""
 
     def __init__(
-        self, proof: Proof, rows: Observations, leader: Leader, moment: Moment, kind: int,
-        fine: list[list[Interval]],
-    ) -> None:  # fmt: skip
-        self.proof, self.rows, self.kind, self.fine = proof, rows, kind, fine
-        self.leader, self.moment, self.D = leader, moment, len(proof.dims)
+        self, proof: Proof, rows: Observations, leader: Leader, moment: Moment, by: Compared
+    ) -> None:
+        self.proof, self.rows, self.by, self.kind = proof, rows, by, by.kind
+        self.leader, self.moment = leader, moment
+        self.dims = [d for d, w in enumerate(by.weights) if w > 0]  # counted from 0 below
+        self.D = len(self.dims)
         if moment.rival == leader.group:
             raise ValueError("a leader is compared with other groups")
         self.lead: dict[int, int] = {}  # the dims that an arm of the leader serves, as a bit mask
         self.counts: dict[tuple[int, int], tuple[int, int]] = {}  # values of an arm that count
-        for d, (arm, n) in enumerate(zip(leader.arms, moment.own, strict=True)):
+        for d, dim in enumerate(self.dims):
+            arm, n = leader.arms[dim], moment.own[dim]
             self.lead[arm] = self.lead.get(arm, 0) | 1 << d
             span = leader.before[arm], n
             if self.counts.setdefault((leader.group, arm), span) != span:
@@ -98,14 +110,15 @@ class View:
             columns = rows.values.get((proof.groups[i], proof.arms[i][j]), [[]])
             if not first < last <= len(columns[0]):
                 raise ValueError("a claim counts values that are not in the table, or none")
-        weights = [Fraction(w) for w in proof.weights]
-        self.weights = weights
+        weights = [by.weights[dim] for dim in self.dims]
         self.worth = {
             (i, j, d): weights[d] * self._mean(i, j, d)
             for i, j in self.counts
             for d in range(self.D)
         }
-        self.origin = [self.worth[leader.group, leader.arms[d], d] for d in range(self.D)]
+        self.origin = [
+            self.worth[leader.group, leader.arms[dim], d] for d, dim in enumerate(self.dims)
+        ]
         self.ranked = [self._ranked(d) for d in range(self.D)]
         self.hefts = [w * self._size(d) for d, w in enumerate(weights)]
         self._hulls: dict[tuple[int, int, int, int], list[tuple[float, float]]] = {}
@@ -113,8 +126,9 @@ class View:
     def _mean(self, i: int, j: int, d: int) -> Fraction:
         first, last = self.counts[i, j]
         arm = self.proof.groups[i], self.proof.arms[i][j]
-        total = self.rows.sum_of(arm, d, last) - self.rows.sum_of(arm, d, first)
-        return self.proof.signs[d] * total / (last - first)
+        dim = self.dims[d]
+        total = self.rows.sum_of(arm, dim, last) - self.rows.sum_of(arm, dim, first)
+        return self.proof.signs[dim] * total / (last - first)
 
     def _ranked(self, d: int) -> list[int]:
         k = self.moment.rival
@@ -122,27 +136,26 @@ class View:
 
     def _size(self, d: int) -> Fraction:
         """Return the scale of a dim, or its range where bets are made; half the range is a scale."""
-        noise = self.proof.noise[d]
+        noise = self.proof.noise[self.dims[d]]
         if noise.kind in SCALED:
             return Fraction(noise.scale)
         width = Fraction(noise.high) - Fraction(noise.low)
         return width if self.kind == BY_BETS else width / 2
 
-    def reaches(self, claim: Claim, level: Interval) -> bool:
-        """Return whether the evidence against all selections of a box reaches the level."""
+    def reaches(self, tilts: dict[int, float], room: Fraction, box: Box, level: Interval) -> bool:
+        """Return whether the evidence against all selections of a box, `room` ahead, reaches the level."""
         priors = PRIOR if self.kind == NORMAL else SCALES_PRIOR
         if self.leader.starts is not None:  # one precision for each arm
             priors = [interval(1.0)]
         total = 0.0
-        for part, y in claim.tilts.items():
-            value = self.bound(part, interval(y), claim.slack, claim.box)
+        for part, y in tilts.items():
+            value = self.bound(part, interval(y), room, box)
             total = (exp(interval(value) - level) * priors[part] + total).low
         return total >= 1.0
 
-    def bound(self, part: int, y: Interval, slack: int, box: Box) -> float:
+    def bound(self, part: int, y: Interval, room: Fraction, box: Box) -> float:
         """Return a lower bound of the log of the infimum of one part, over a box of selections."""
         term = self.normal_term if self.kind == NORMAL else self.bets_term
-        room = Fraction(self.proof.epsilon[0]) * sum(self.weights) if slack else Fraction(0)
         total = y * interval(room)
         for arm, dims in self.lead.items():
             total = total - term(self.leader.group, arm, dims, part, y, -1)
@@ -170,8 +183,9 @@ class View:
     def _precision(self, i: int, j: int, part: int) -> Interval:
         """Return the precision of an arm's mixture: of a ladder, or the one that scouting fixed."""
         if self.leader.starts is None:
-            return PRECISIONS[part] * self.fine[i][j]
-        q = interval(8.0 * self.leader.starts[i][j]) / scouted_level(self.proof)
+            return PRECISIONS[part] * self.by.fine[i][j]
+        assert self.by.expected is not None
+        q = interval(8.0 * self.leader.starts[i][j]) / self.by.expected
         return Interval(max(q.low, 1.0), max(q.high, 1.0))
 
     def bets_term(self, i: int, j: int, dims: int, part: int, y: Interval, sign: int) -> Interval:
@@ -190,22 +204,16 @@ class View:
         return total
 
     def _values(self, i: int, j: int, d: int, part: int) -> Values:
-        noise, lead = self.proof.noise[d], i == self.leader.group
+        dim, lead = self.dims[d], i == self.leader.group
+        noise = self.proof.noise[dim]
         first, last = self.counts[i, j]
-        column = self.rows.values[self.proof.groups[i], self.proof.arms[i][j]][d]
-        turn = self.proof.signs[d] * (1 if lead else -1)
+        column = self.rows.values[self.proof.groups[i], self.proof.arms[i][j]][dim]
+        turn = self.proof.signs[dim] * (1 if lead else -1)
         most = None
         if lead and first:
             most = largest_bet(noise.kind, shares_of(noise.low, noise.high, turn, column[:first]))
         values = shares_of(noise.low, noise.high, turn, column[first:last])
         return Values(noise.kind, values, Bets(interval(SCALES[part]), most))
-
-
-def scouted_level(proof: Proof) -> Interval:
-    """Return about what evidence takes in a run that scouts: precisions are fixed by it."""
-    pairs = proof.top * max(len(proof.groups) - proof.top, 1)
-    whole = all(noise.kind in SCALED for noise in proof.noise)  # else boxes have half of delta
-    return log(interval((1 if whole else 2) * pairs / proof.delta)) + 3.0
 
 
 def largest_bet(kind: str, values: list[float]) -> Interval:

@@ -16,23 +16,15 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
-from itertools import pairwise
 from typing import Any
 
-from bestgroup.proof.answers import (
-    Status,
-    known_worths,
-    settle_best,
-    settle_top,
-    top_by_worths,
-    weighted,
-)
 from bestgroup.proof.boxes import BOX_CLAIM, BoxClaims, Tick
+from bestgroup.proof.contests import CONTESTS
 from bestgroup.proof.format import Proof, Refused, integers, number
-from bestgroup.proof.intervals import Interval, interval, log
-from bestgroup.proof.noise import RANGED, SCALED, SYMMETRIC
+from bestgroup.proof.goals import Status
 from bestgroup.proof.observations import Observations
 from bestgroup.proof.selection_evidence import (
+    BY_BETS,
     NORMAL,
     PRECISIONS,
     SCALES,
@@ -41,25 +33,25 @@ from bestgroup.proof.selection_evidence import (
     Leader,
     Moment,
     View,
-    fineness,
 )
-
-_NEAR = Fraction(1, 10**9)  # of the largest worth: what rounding may do to a comparison of means
 
 
 def check(proof: Proof, rows: Observations, tick: Tick) -> Status:
     """Return what the claims of a proof from selections say, once each of them is checked."""
-    if proof.pareto or not proof.plain or not proof.independent_arms:
+    made = CONTESTS.get(proof.goal.kind)
+    if made is None or not proof.plain or not proof.independent_arms:
         raise Refused("format", "selections are for the best groups and independent arms")
     try:
-        leaders, moments = _leaders(proof), _moments(proof)
-        if proof.method["process"] != process_of(proof):
+        leaders, moments = read_leaders(proof, made.budgets), read_moments(proof)
+        contest = made(proof, rows, leaders)
+        if proof.method["process"] != contest.process():
             raise ValueError("the process is not the one of this noise")
-        fine = fineness(proof)
-        levels = TopLevels(proof, leaders) if proof.goal == "top" else None
+        by = {kind: contest.compared(kind) for kind in (NORMAL, BY_BETS)}
     except (KeyError, TypeError, ValueError, IndexError) as error:
         raise Refused("parameters", f"leaders or moments cannot be read ({error})") from None
-    bounds = BoxClaims(proof, rows, proof.method.get("boxes", {})) if has_boxes(proof) else None
+    bounds = None
+    if contest.has_boxes:
+        bounds = BoxClaims(proof, rows, proof.method.get("boxes", {}))
     boxes: dict[tuple[int, int, int, int], list[Box]] = {}
     views: dict[tuple[int, int], View] = {}
     for c, row in enumerate(proof.claims):
@@ -72,13 +64,9 @@ def check(proof: Proof, rows: Observations, tick: Tick) -> Status:
             moment = moments[claim.moment]
             key = claim.moment, claim.kind
             if key not in views:
-                views = {key: View(proof, rows, leaders[moment.leader], moment, claim.kind, fine)}
-            level = (
-                level_of(proof, moment.leader)
-                if levels is None
-                else levels.of(leaders[moment.leader], moment.rival)
-            )
-            good = views[key].reaches(claim, level)
+                views = {key: View(proof, rows, leaders[moment.leader], moment, by[claim.kind])}
+            room = proof.goal.slack() if claim.slack else Fraction(0)
+            good = views[key].reaches(claim.tilts, room, claim.box, contest.level(moment))
         except (ValueError, ZeroDivisionError, IndexError) as error:
             raise Refused("claims", str(error), c) from None
         if not good:
@@ -86,120 +74,14 @@ def check(proof: Proof, rows: Observations, tick: Tick) -> Status:
         place = moment.leader, moment.rival, claim.slack, claim.moment
         boxes.setdefault(place, []).append(claim.box)
     whole = {key[:3] for key, found in boxes.items() if tiles(proof.sizes[key[1]], found)}
-    if proof.goal == "top":
-        return _conclude_top(proof, leaders, whole, bounds)
-    _check_names(proof, rows, leaders, whole)
-    return conclude(proof, leaders, whole)
+    return contest.conclude(whole, bounds)
 
 
-def has_boxes(proof: Proof) -> bool:
-    """Return whether bounds of single arms have half of delta."""
-    return proof.goal == "top" and any(noise.kind not in SCALED for noise in proof.noise)
-
-
-class TopLevels:
-    """The levels of comparisons for the m best groups, each with a share of delta."""
-
-    def __init__(self, proof: Proof, leaders: list[Leader]) -> None:
-        self.proof, self.part = proof, Fraction(1, 2 if has_boxes(proof) else 1)
-        N, method = len(proof.groups), proof.method
-        self.scouted = method["budget"] == "scouted"
-        self.equal = Fraction(1, proof.top * max(N - proof.top, 1))
-        self.pairs: dict[tuple[int, int], Fraction] = {}
-        self.arms: dict[int, list[list[Fraction]]] = {}
-        if self.scouted:
-            self.equal = Fraction(number(method["shares"]["rest"]))
-            for i, k, share in method["shares"]["pairs"]:
-                i, k = integers([i, k], (N, N))
-                self.pairs[i, k] = Fraction(number(share))
-            for i, rows in method["arms"]:
-                (i,) = integers([i], (N,))
-                self.arms[i] = [[Fraction(number(r)) for r in row] for row in rows]
-            self._check(N)
-
-    def _check(self, N: int) -> None:
-        rest = N * (N - 1) - len(self.pairs)
-        parts = [
-            self.equal,
-            *self.pairs.values(),
-            *(r for a in self.arms.values() for b in a for r in b),
-        ]
-        if min(parts) < 0 or sum(self.pairs.values()) + rest * self.equal > 1:
-            raise ValueError("the shares of comparisons add up to more than delta")
-        if any(i == k for i, k in self.pairs) or len(self.pairs) != len(
-            self.proof.method["shares"]["pairs"]
-        ):
-            raise ValueError("a comparison is of two groups, and has one share")
-        for i, rows in self.arms.items():
-            sizes = [len(row) for row in rows]
-            if sizes != [self.proof.sizes[i]] * self.proof.D or max(map(sum, rows)) > 1:
-                raise ValueError("the shares of arms add up to more than 1")
-
-    def of(self, leader: Leader, rival: int) -> Interval:
-        """Return the log of 1 over the share of a comparison, by the arms of the leader."""
-        i, share = leader.group, self.part * self.proof.delta
-        share *= self.pairs.get((i, rival), self.equal)
-        for d, j in enumerate(leader.arms):
-            if self.scouted and i not in self.arms:
-                raise ValueError("the arms of a leader have no shares")
-            share *= self.arms[i][d][j] if self.scouted else Fraction(1, self.proof.sizes[i])
-        if share <= 0:
-            raise ValueError("a comparison has no share of delta")
-        return log(interval(1 / share))
-
-
-def _conclude_top(
-    proof: Proof,
-    leaders: list[Leader],
-    whole: set[tuple[int, int, int]],
-    bounds: BoxClaims | None,
-) -> Status:
-    """Return the statuses for the m best groups, by comparisons and, where there are, by bounds."""
-    above = {(leaders[m].group, k) for m, k, slack in whole if slack == 0}
-    near = {(leaders[m].group, k) for m, k, _ in whole}
-    low, high = ({}, {}) if bounds is None else (bounds.low, bounds.high)
-    known = known_worths(proof, low, high)
-    least, most = ([weighted(proof, row) for row in ends] for ends in (known.lower, known.upper))
-    close, over = top_by_worths(proof, least, most)
-    return settle_top(
-        proof,
-        lambda i, k: (i, k) in near or close(i, k),
-        lambda i, k: (i, k) in above or over(i, k),
-    )
-
-
-def has_ranges(proof: Proof) -> bool:
-    """Return whether all dims have a range."""
-    return all(noise.kind in RANGED for noise in proof.noise)
-
-
-def process_of(proof: Proof) -> dict[str, Any]:
-    """Return the process that the noise and the budget ask for."""
-    if any(noise.kind in SYMMETRIC for noise in proof.noise):
-        raise ValueError("there is no such process for normal noise of unknown variance")
-    name = "normal"
-    if proof.goal == "top":
-        return {"name": name, "fixed_at": 0}
-    if has_ranges(proof):
-        name = "normal and bets" if proof.method["budget"] == "union" else "bets"
-    elif proof.method["budget"] != "union" and any(n.kind not in SCALED for n in proof.noise):
-        raise ValueError("leaders need one kind of noise")
-    return {"name": name, "fixed_at": 0}
-
-
-def level_of(proof: Proof, leader: int) -> Interval:
-    """Return the log of 1 over the share of delta of a leader."""
-    if proof.method["budget"] == "union":
-        pairs = sum(size**proof.D for size in proof.sizes)
-        return log(interval((2 if has_ranges(proof) else 1) * pairs / proof.delta))
-    return log(interval((leader + 1) * (leader + 2) / proof.delta))
-
-
-def _leaders(proof: Proof) -> list[Leader]:
+def read_leaders(proof: Proof, budgets: tuple[str, ...]) -> list[Leader]:
+    """Return the leaders of a proof, each with an arm for each dim."""
     found, budget = [], proof.method["budget"]
-    known = ("equal", "scouted") if proof.goal == "top" else ("union", "leaders")
-    if budget not in known:
-        raise ValueError(f"the budget must be {known[0]} or {known[1]}")
+    if budget not in budgets:
+        raise ValueError(f"the budget must be {' or '.join(budgets)}")
     starts = _counts(proof, proof.method["before"]) if budget == "scouted" else None
     for given in proof.method["leaders"]:
         i, arms = given[0], given[1]
@@ -222,7 +104,8 @@ def _counts(proof: Proof, given: list[list[Any]]) -> list[list[int]]:
     return [integers(part, (10**15,) * size) for part, size in zip(given, proof.sizes, strict=True)]
 
 
-def _moments(proof: Proof) -> list[Moment]:
+def read_moments(proof: Proof) -> list[Moment]:
+    """Return the moments of a proof, each with counts that name what there is."""
     found = []
     for given in proof.method["moments"]:
         leader, rival, own, other = given
@@ -257,11 +140,16 @@ def read_claim(proof: Proof, moments: Sequence[Moment], row: list[Any]) -> Claim
     if kind not in names or not good or not given:
         raise ValueError("there is no such part of the process, or no tilt")
     size = proof.sizes[moments[moment].rival]
-    ends = integers(row[7:], (size + 1,) * (len(row) - 7)) or [0, size] * D
-    box = tuple((ends[2 * d], ends[2 * d + 1]) for d in range(D))
+    return Claim(moment, slack, kind, given, read_box(row[7:], size, D))
+
+
+def read_box(ranks: list[Any], size: int, dims: int) -> Box:
+    """Return the box that ranks give, two a dim; without them it holds all selections."""
+    ends = integers(ranks, (size + 1,) * len(ranks)) or [0, size] * dims
+    box = tuple((ends[2 * d], ends[2 * d + 1]) for d in range(dims))
     if any(a >= b for a, b in box):
         raise ValueError("a box must not be empty")
-    return Claim(moment, slack, kind, given, box)
+    return box
 
 
 def tiles(size: int, boxes: list[Box]) -> bool:
@@ -273,58 +161,3 @@ def tiles(size: int, boxes: list[Box]) -> bool:
         for other in boxes[:k]
     )
     return apart and volume == size ** len(boxes[0])
-
-
-def _check_names(
-    proof: Proof, rows: Observations, leaders: list[Leader], whole: set[tuple[int, int, int]]
-) -> None:
-    """Refuse a leader that the means of the values before it was named do not name."""
-    if proof.method["budget"] == "union":
-        return
-    weights = [Fraction(w) for w in proof.weights]
-    for turn, (leader, given) in enumerate(zip(leaders, proof.method["leaders"], strict=True)):
-        gone = {k for m, k, _ in whole if m < turn}
-        worth = []
-        for i, size in enumerate(proof.sizes):
-            worth.append([Fraction()] * len(weights))
-            for d, sign in enumerate(proof.signs):
-                sums = [_sum(proof, rows, i, j, d, given[2][i][j]) for j in range(size)]
-                means = [sign * s / n for s, n in zip(sums, given[2][i], strict=True)]
-                worth[i][d] = max(means)
-                if i == leader.group and "costs" not in proof.method:
-                    if means[leader.arms[d]] < worth[i][d] - _NEAR * abs(worth[i][d]):
-                        raise Refused(
-                            "parameters", f"leader {turn} has other arms than the best ones"
-                        )
-        values = [sum(w * x for w, x in zip(weights, row, strict=True)) for row in worth]
-        top = max(value for i, value in enumerate(values) if i not in gone or i == leader.group)
-        if values[leader.group] < top - _NEAR * abs(top):
-            raise Refused("parameters", f"leader {turn} is not the group that led")
-    for a, b in pairwise(proof.method["leaders"]):
-        if any(n > m for x, y in zip(a[2], b[2], strict=True) for n, m in zip(x, y, strict=True)):
-            raise Refused("parameters", "leaders must be named one after the other")
-
-
-def _sum(proof: Proof, rows: Observations, i: int, j: int, d: int, n: int) -> Fraction:
-    arm = proof.groups[i], proof.arms[i][j]
-    if n > len(rows.values.get(arm, [[]])[0]):
-        raise Refused("parameters", "a leader was named by values that are not in the table")
-    return rows.sum_of(arm, d, n)
-
-
-def conclude(proof: Proof, leaders: list[Leader], whole: set[tuple[int, int, int]]) -> Status:
-    """Return the statuses: `whole` has (leader, rival, slack) where all selections are refuted."""
-    behind = sorted({k for _, k, slack in whole if slack == 0})
-    near: dict[int, set[int]] = {}
-    for m, k, _ in whole:
-        near.setdefault(leaders[m].group, set()).add(k)
-    if proof.epsilon[0] == 0.0:
-        # A group that is behind anyone is not the only best one.
-        near = {i: set(behind) for i in near}
-    good = [
-        leader.group
-        for leader in leaders
-        if len(near.get(leader.group, set()) - {leader.group}) == len(proof.groups) - 1
-        and (proof.epsilon[0] > 0.0 or leader.group not in behind)
-    ]
-    return settle_best(proof, behind, good[-1] if good else None)

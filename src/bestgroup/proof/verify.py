@@ -13,11 +13,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from bestgroup.errors import InvalidInput
-from bestgroup.proof import boxes, item_selections, items, pairs, selections
-from bestgroup.proof.answers import Status
+from bestgroup.proof import boxes, directions, item_selections, items, pairs, selections
 from bestgroup.proof.boxes import Tick
 from bestgroup.proof.chain import check_chain
 from bestgroup.proof.format import Proof, Refused, digest_of, parse, read_document, signature_of
+from bestgroup.proof.goals import Status
 from bestgroup.proof.observations import Observations, read_observations, treated
 from bestgroup.proof.words import assumptions_of, statement_of
 
@@ -26,6 +26,7 @@ METHODS: dict[str, Checker] = {
     "boxes": boxes.check,
     "pairs": pairs.check,
     "selections": selections.check,
+    "directions": directions.check,
     "items": items.check,
     "pool": items.check_pool,
     "item selections": item_selections.check,
@@ -58,6 +59,7 @@ class Verification:
             if chosen:
                 more = f" and {len(chosen) - 12} more" if len(chosen) > 12 else ""
                 lines.append(f"{word}: {', '.join(chosen[:12])}{more}")
+        lines += self._map_lines()
         lines.append(f"proven: {self.proof.document['statement']}")
         lines += [f"provided that {words}" for words in self.proof.document["assumptions"]]
         lines.append(
@@ -67,6 +69,18 @@ class Verification:
             else "not shown: that the rows are real, that none was left out, that what is assumed holds"
         )
         return [*lines, f"verified {self.digest}"]
+
+    def _map_lines(self) -> list[str]:
+        """Return at how many weights each group is proven best, for a map."""
+        assert self.proof is not None
+        mapped = self.proof.document["answer"].get("mapped")
+        if mapped is None:
+            return []
+        count, names = mapped["of"], self.proof.groups
+        parts = [f"{names[i]} at {n}" for i, n in mapped["groups"]]
+        more = f" and {len(parts) - 12} more groups" if len(parts) > 12 else ""
+        each = f": {', '.join(parts[:12])}{more}" if parts else ""
+        return [f"mapped: {mapped['some']} of {count} weights of an even grid{each}"]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the same as plain JSON."""
@@ -191,8 +205,10 @@ def _in_range(proof: Proof, arm: tuple[str, str], columns: list[list[float]]) ->
 
 def _answer(proof: Proof, found: Status) -> None:
     stated = proof.answer["in"], proof.answer["out"], proof.answer["not_needed"]
-    if tuple(map(sorted, stated)) != tuple(map(sorted, found)):
+    if tuple(map(sorted, stated)) != tuple(map(sorted, found[:3])):
         raise Refused("answer", "the claims give another answer than the one that is stated")
+    if proof.document["answer"].get("mapped") != found.mapped:
+        raise Refused("answer", "other weights are mapped than the answer states")
     if proof.document.get("assumptions") != assumptions_of(proof):
         raise Refused("answer", "the assumptions in words are not those that the method rests on")
     if proof.document.get("statement") != statement_of(proof):

@@ -27,8 +27,8 @@ SCOUTED = (
     "later ones"
 )
 SHARED_OUT = (
-    "the shares of delta of comparisons and arms, and the counts from which values count, follow from "
-    "the values up to then, and were not chosen by later ones"
+    "the shares of delta of comparisons, and the counts from which values count, follow from the values "
+    "up to then, and were not chosen by later ones"
 )
 NAMED = (
     "the counts at which leaders were named follow from the values up to then, and were not chosen by "
@@ -63,20 +63,7 @@ def _statement(proof: Proof) -> str:
     percent = f"with probability at least {1 - float(proof.delta):.10g}"
     if proof.method["kind"] == "pool":
         percent = "for certain"
-    if proof.pareto:
-        slack = " by more than epsilon" if max(proof.epsilon) > 0 else ""
-        return (
-            f"{percent} no group that is out is Pareto optimal, and no group that is in is beaten by "
-            f"another one{slack} in every dim"
-        )
-    if proof.goal == "top":
-        near = "within epsilon ||w||_1 of" if proof.epsilon[0] > 0 else "not below"
-        return (
-            f"{percent} no group that is out is among the {proof.top} best (unless it ties), and a group "
-            f"that is in is {near} the worth of number {proof.top}"
-        )
-    near = "within epsilon ||w||_1 of the best" if proof.epsilon[0] > 0 else "the best"
-    return f"{percent} no group that is out is the only best one, and a group that is in is {near}"
+    return proof.goal.statement(percent)
 
 
 def assumptions_of(proof: Proof) -> list[str]:
@@ -109,15 +96,26 @@ def _items_words(proof: Proof) -> list[str]:
     if proof.method["kind"] == "pool":
         words = "means are those over the items of the pool, all of which every arm was scored on"
         return [words, *_repeats_words(proof)]
+    clusters = proof.method.get("clusters")
+    what = "items" if clusters is None else "clusters of items"
     words = "means are those over all items of the pool, whether they were scored or not"
     if proof.method["target"] != "pool":
-        words = "items are independent draws, and means are expectations"
-    order = "the order of the items was drawn at random before any value was seen"
+        words = f"{what} are independent draws, and means are expectations"
+        if clusters is not None:
+            words += f" of an item, where no cluster has more than {clusters['largest']} of them"
+    order = f"the order of the {what} was drawn at random before any value was seen"
     if proof.method["ordered_by"] == "digest":
         order = "their order is that of a digest of their names, which no value chose"
     if proof.method.get("budget") == "terms":
         order += "; terms and leaders follow from the values on the items before them"
-    return [words, order, "arms may depend on each other in any way", *_repeats_words(proof)]
+    fixed = [] if clusters is None else ["which items make a cluster was fixed beforehand"]
+    return [
+        words,
+        order,
+        *fixed,
+        "arms may depend on each other in any way",
+        *_repeats_words(proof),
+    ]
 
 
 def _repeats_words(proof: Proof) -> list[str]:

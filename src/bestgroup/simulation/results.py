@@ -11,7 +11,7 @@ import json
 import os
 import sqlite3
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -143,6 +143,25 @@ def runs_of(rows: Sequence[Any], cells: tuple[int, int]) -> Runs:
     )
 
 
+def open_tables(
+    path: Path, tables: set[str], what: str, make: Callable[[sqlite3.Connection], None]
+) -> sqlite3.Connection:
+    """Open an SQLite file that has these tables; `make` makes them in a new one."""
+    db = sqlite3.connect(path, timeout=30.0)
+    try:
+        with db:
+            found = db.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
+            names = {row[0] for row in found}
+            if names and not names >= tables:
+                raise InvalidInput(f"{path} is not {what} of bestgroup; choose another")
+            if not names:
+                make(db)
+    except BaseException:
+        db.close()
+        raise
+    return db
+
+
 class SqliteResults(Results):
     """A table with a row for each run; masks and counts are little-endian bytes."""
 
@@ -151,30 +170,22 @@ class SqliteResults(Results):
         if path.is_dir():
             raise InvalidInput(f"{path} is a folder; SQLite results are a file")
         check_parent(path)
-        self._db = sqlite3.connect(path, timeout=30.0)
+        self._db = open_tables(path, {"specification", "runs"}, "a results file", self._make)
         try:
-            with self._db:
-                self._prepare()
+            self.check(self._db.execute("SELECT digest FROM specification").fetchone()[0])
         except BaseException:
             self._db.close()
             raise
 
-    def _prepare(self) -> None:
-        """Make the tables of a new file, or see whether an old one is of this specification."""
-        found = self._db.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
-        names = {row[0] for row in found}
-        if names and not {"specification", "runs"} <= names:
-            raise InvalidInput(f"{self.path} is not a results file of bestgroup; choose another")
-        if names:
-            self.check(self._db.execute("SELECT digest FROM specification").fetchone()[0])
-            return
-        self._db.execute("CREATE TABLE specification (digest TEXT NOT NULL)")
-        self._db.execute(
+    def _make(self, db: sqlite3.Connection) -> None:
+        """Make the tables of a new file."""
+        db.execute("CREATE TABLE specification (digest TEXT NOT NULL)")
+        db.execute(
             "CREATE TABLE runs (run INTEGER PRIMARY KEY, pulls INTEGER, "
             "rounds INTEGER, finished INTEGER, distance REAL, answer TEXT, counts BLOB, "
             "status TEXT)"
         )
-        self._db.execute("INSERT INTO specification VALUES (?)", (self._digest,))
+        db.execute("INSERT INTO specification VALUES (?)", (self._digest,))
 
     def have(self) -> Ints:
         """Return the indices of the runs that are there, in order."""

@@ -23,7 +23,7 @@ from bestgroup.problem.markup import card, folded, rows_table
 from bestgroup.simulation.progress import Progress
 from bestgroup.simulation.runs import NO_LIMIT, Job, Runs
 from bestgroup.simulation.workers import check_workers, collect_runs
-from bestgroup.theory.dominance import endless, is_correct, wrong_decisions
+from bestgroup.theory.dominance import endless, is_correct, on_a_limit, wrong_decisions
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -199,9 +199,9 @@ def prepare(
     job = Job(instance, setting, chosen, seed_of(seed), limit, name)
     is_pool = setting.items is not None and setting.items.pool  # it decides everything at its end
     if max_pulls is None and not (chosen.always_ends or is_pool):
-        why = endless(instance, goal)
-        if why:
-            raise InvalidInput(f"{why}, so no run would end; give epsilon > 0 or max_pulls")
+        for look, instead in ((endless, "epsilon > 0"), (on_a_limit, "a tolerance")):
+            if why := look(instance, goal):
+                raise InvalidInput(f"{why}, so no run would end; give {instead} or max_pulls")
     return job
 
 

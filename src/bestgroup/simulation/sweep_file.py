@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from bestgroup.errors import InvalidInput, StoreError
-from bestgroup.simulation.results import check_parent, is_sqlite, run_rows, runs_of
+from bestgroup.simulation.results import check_parent, is_sqlite, open_tables, run_rows, runs_of
 from bestgroup.simulation.runs import Job, Runs
 
 _TABLES = {"sweep_runs", "sweep_limits"}
@@ -27,30 +27,16 @@ class SweepFile:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._db = sqlite3.connect(path, timeout=30.0)
-        try:
-            with self._db:
-                self._prepare()
-        except BaseException:
-            self._db.close()
-            raise
+        self._db = open_tables(path, _TABLES, "the results file of a sweep", self._make)
 
-    def _prepare(self) -> None:
-        """Make the tables of a new file, or see whether an old one is that of a sweep."""
-        found = self._db.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
-        names = {row[0] for row in found}
-        if names and not names >= _TABLES:
-            raise InvalidInput(f"{self.path} is not the results file of a sweep; choose another")
-        if names:
-            return
-        self._db.execute(
+    def _make(self, db: sqlite3.Connection) -> None:
+        """Make the tables of a new file."""
+        db.execute(
             "CREATE TABLE sweep_runs (digest TEXT NOT NULL, run INTEGER NOT NULL, pulls INTEGER, "
             "rounds INTEGER, finished INTEGER, distance REAL, answer TEXT, counts BLOB, "
             "status TEXT, PRIMARY KEY (digest, run)) WITHOUT ROWID"
         )
-        self._db.execute(
-            "CREATE TABLE sweep_limits (digest TEXT PRIMARY KEY, numbers TEXT NOT NULL)"
-        )
+        db.execute("CREATE TABLE sweep_limits (digest TEXT PRIMARY KEY, numbers TEXT NOT NULL)")
 
     def missing(self, job: Job, total: int) -> list[int]:
         """Return which of the first `total` runs of a job are not there, in order."""

@@ -20,6 +20,7 @@ from bestgroup.inference.confidence_sequences.boxes import kept_values, take_val
 from bestgroup.inference.pivots import add_deviations, of_values, pivot_of
 from bestgroup.inference.tally import Tally, empty_tally, with_room
 from bestgroup.problem.arrays import Floats, Ints
+from bestgroup.problem.items import SharedItems
 from bestgroup.problem.problem import value_ends
 from bestgroup.studies.spec import StudySpec
 from bestgroup.studies.storage.records import Block
@@ -170,11 +171,17 @@ class Observer:
         assert problem.items is not None
         if problem.items.clusters is not None:
             table = self._by_clusters(values)
-            return table, judge_items(table, shape, self._spec.goal, shared, self._spec.delta)
+            return table, self._judged(table, shared)
         units = np.ones(shared.count or int(tally.counts.max(initial=0)))
         names = tuple(map(problem.items.name, self._spec.item_numbers(0, len(units))))
         table = ItemTable(values, units, *value_ends(problem), 1.0, names)
-        return table, judge_items(table, shape, self._spec.goal, shared, self._spec.delta)
+        return table, self._judged(table, shared)
+
+    def _judged(self, table: ItemTable, shared: SharedItems) -> Verdict:
+        """Return what a table of values by item proves."""
+        spec = self._spec
+        asked = spec.problem.shape, spec.goal, shared, spec.delta, spec.problem.measure
+        return judge_items(table, *asked)
 
     def _by_clusters(self, values: list[list[Floats]]) -> ItemTable:
         """Return the sums over the clusters that an arm has passed as a whole."""
@@ -184,12 +191,12 @@ class Observer:
         names = items.units(self._spec.seed)
         sizes = np.array([len(items.members[name]) for name in names], np.int64)
         ends = np.cumsum(sizes)
-        sums = [[_sums(arm, ends) for arm in group] for group in values]
-        largest = float(sizes.max())
-        return ItemTable(sums, sizes.astype(float), *value_ends(problem), largest, tuple(names))
+        sums = [[sums_of(arm, ends) for arm in group] for group in values]
+        most = float(items.most)
+        return ItemTable(sums, sizes.astype(float), *value_ends(problem), most, tuple(names))
 
 
-def _sums(rows: Floats, ends: Ints) -> Floats:
+def sums_of(rows: Floats, ends: Ints) -> Floats:
     """Return the sums over whole clusters, [clusters passed, D], of values in order."""
     whole = int(np.searchsorted(ends, len(rows), side="right"))
     starts = np.concatenate([[0], ends[: max(0, whole - 1)]])[:whole]

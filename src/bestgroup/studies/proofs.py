@@ -16,13 +16,15 @@ from bestgroup.proof.build import Asked, ask
 from bestgroup.proof.build_boxes import BoxMethod, box_document
 from bestgroup.proof.build_differences import differences_document
 from bestgroup.proof.build_item_selections import study_item_selections
-from bestgroup.proof.build_items import items_document
+from bestgroup.proof.build_items import Clusters, items_document
 from bestgroup.proof.build_limits import limits_document
+from bestgroup.proof.build_map import study_map
 from bestgroup.proof.build_scouted import scouted_document
 from bestgroup.proof.build_selections import study_selections
 from bestgroup.proof.build_top import study_top
 from bestgroup.proof.format import read_key, write_proof
 from bestgroup.proof.observations import INDEX, Observations, add_row, first_link
+from bestgroup.studies.observer import sums_of
 from bestgroup.studies.spec import StudySpec
 from bestgroup.studies.storage.records import Block
 
@@ -71,9 +73,19 @@ def _on_items(spec: StudySpec, asked: Asked) -> dict[str, Any]:
     deepest = max(len(arm) for group in values for arm in group)
     least = min(len(arm) for group in values for arm in group)
     names = [items.name(k) for k in spec.item_numbers(0, deepest)]
+    clusters = None
+    if items.clusters is not None:
+        names = items.units(spec.seed)
+        members = [[items.name(k) for k in items.members[name]] for name in names]
+        sizes = np.array([len(own) for own in members], np.int64)
+        values = [[sums_of(arm, np.cumsum(sizes)) for arm in group] for group in values]
+        # Where all clusters are as large as any can be the run keeps the slack apart.
+        differ = not items.pool and int(sizes.min()) < items.most
+        clusters = Clusters(members, items.most, differ)
     return items_document(
         asked, values, names, "given", items.pool and least == items.count,
         lambda entry: study_item_selections(asked, entry, spec.make_algorithm(), spec.setting()),
+        clusters=clusters,
     )  # fmt: skip
 
 
@@ -121,7 +133,8 @@ def study_document(asked: Asked, algorithm: Algorithm, setting: Setting) -> dict
     if grounds.kind == "limits":
         return limits_document(asked, algorithm, setting)
     if setting.goal.by_directions:
-        return study_top(asked, algorithm, setting)
+        made = study_map if setting.goal.maps else study_top
+        return made(asked, algorithm, setting)
     if grounds.kind == "bounds":
         return box_document(asked, method)
     if grounds.kind == "differences":

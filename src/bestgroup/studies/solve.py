@@ -115,6 +115,10 @@ class Solution:
         """Return the pairs of groups that are proven within epsilon (`Certificate.ties`)."""
         return self.certificate.ties(epsilon)
 
+    def limits_kept(self) -> dict[str, dict[str, str]]:
+        """Return which arms keep the limits, as far as proven (`Certificate.limits_kept`)."""
+        return self.certificate.limits_kept()
+
     def save_proof(self, path: Any, *, key: Any = None) -> str:
         """Write a proof file of the answer; returns its digest. `save` writes the rows it is about."""
         return self.study.save_proof(path, key=key)

@@ -13,7 +13,7 @@ demo: $(VENV)/.demo
 
 # A file at a time, in their order: the last ones are small, so that no process waits long for another.
 test: $(VENV)/.test $(VENV)/.browser
-	@$(BIN)/python -m pytest -q -n $(JOBS) --dist loadfile --no-loadscope-reorder
+	@$(BIN)/python -m pytest -q -n $(JOBS) --dist loadfile --no-loadscope-reorder --max-worker-restart 0
 
 # Heavy statistical runs: error rates, laws, long property tests. docs/verification.md keeps what they print.
 verify: $(VENV)/.test $(VENV)/.browser docs

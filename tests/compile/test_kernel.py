@@ -118,6 +118,21 @@ def test_what_a_kernel_is_compiled_with_counts_in_the_digest():
     assert Primitive(abs, build).digest != Primitive(abs, build_else).digest
 
 
+def test_what_makes_code_of_kernels_counts_in_the_digest(monkeypatch):
+    """Code on disk that another way of compiling made of the same bodies is not run."""
+    from bestgroup.compile import kernel as made
+
+    def body(x):
+        return 2.0 * x
+
+    digests = [made.kernel(body).digest]
+    monkeypatch.setattr(made, "_maker", lambda: "another way")
+    digests.append(made.kernel(body).digest)
+    monkeypatch.undo()
+    digests.append(made.kernel(body).digest)
+    assert digests[0] == digests[2] != digests[1]
+
+
 def test_a_kernel_taken_from_a_module_counts_in_the_digest():
     import types
 

@@ -6,8 +6,9 @@ must agree to the bit, so bodies are explicit loops over arrays with scalar `mat
 without fast-math.
 
 Compiled code is kept on disk under a digest of the kernel and of every kernel and constant that it
-refers to, however deep: numba's own cache looks at one function's file only and would go on using
-old code after a change in a function that is called from another file.
+refers to, however deep, and of what makes code of them: numba's own cache looks at one function's
+file only and would go on using old code after a change in a function that is called from another
+file.
 
 How kernels are compiled is up to a backend: `internals`, or, where `BESTGROUP_NUMBA=plain` asks for
 it or numba's internals are not what they were, `plain`.
@@ -149,7 +150,7 @@ def _digest(root: Kernel[Any, Any], seen: set[str]) -> str:
     """Return the digest of `root`, going through the kernels that it names."""
     import numba
 
-    sha = hashlib.sha256(f"{numba.__version__} {sys.version_info[:2]}".encode())
+    sha = hashlib.sha256(f"{numba.__version__} {sys.version_info[:2]} {_maker()}".encode())
     pending: list[Kernel[Any, Any]] = [root]
     while pending:
         item = pending.pop()
@@ -170,6 +171,14 @@ def _digest(root: Kernel[Any, Any], seen: set[str]) -> str:
             else:
                 sha.update(f"{name}={_constant(value)}".encode())
     return sha.hexdigest()[:20]
+
+
+@functools.cache
+def _maker() -> str:
+    """Return the digest of the modules that make code: the same bodies may become other code."""
+    here = Path(__file__).parent
+    made = b"".join((here / name).read_bytes() for name in ("internals.py", "records.py"))
+    return hashlib.sha256(made).hexdigest()
 
 
 def _globals_of(body: Any) -> Iterator[tuple[str, Any]]:

@@ -188,3 +188,14 @@ def test_error_rate_of_parts_of_a_pool(delta):
         )
         errors += bool(found.rejected)
     assert errors <= 14  # more than 14 of 60 has a probability below .001 at a rate of .1
+
+
+@pytest.mark.parametrize(("epsilon", "says"), [(0.0, False), (0.3, True)])
+def test_a_group_that_is_only_near_the_best_is_not_called_best(epsilon, says):
+    """Of a complete pool one group beats the other in every dim, by less than the larger epsilon."""
+    table = np.zeros((10, 2, 2))
+    table[:6, 0], table[:5, 1] = 1.0, 1.0
+    found = bg.certify(rows_of(table, arms=1), bg.WeightMap(epsilon=epsilon), noise=NOISE)
+    assert found.accepted == (("g0", "g1") if says else ("g0",))
+    assert ("within epsilon" in found.map.words()) == says
+    assert "within epsilon of the best for some weights" in found.guarantee.statement

@@ -137,14 +137,15 @@ class MappedWeights:
 
     def words(self) -> str:
         """Return what is proven of the weights in one sentence."""
+        near = ", within epsilon" if self.proven.epsilon > 0 else ""
         if self.always:
-            return f"{', '.join(self.always)}: best for all weights"
+            return f"{', '.join(self.always)}: best for all weights{near}"
         shares = self.proven.shares
         order = [i for i in np.argsort(-shares, kind="stable").tolist() if shares[i] > 0]
         if not order:
             return "no weight is mapped to a group yet"
         parts = [f"{self.groups[i]} for {100 * shares[i]:.3g} %" for i in order]
-        return f"{100 * self.share:.3g} % of the weights are mapped: {', '.join(parts)}"
+        return f"{100 * self.share:.3g} % of the weights are mapped{near}: {', '.join(parts)}"
 
     def __str__(self) -> str:
         return self.words()

@@ -45,7 +45,7 @@ class WeightMap(Goal):
     maps: ClassVar[bool] = True
     m: ClassVar[int] = 0  # no number of groups is asked for
     question: ClassVar[str] = "Which group is best for which weights?"
-    certain: ClassVar[str] = "those that are best for some weights"
+    certain: ClassVar[str] = "those that are within epsilon of the best for some weights"
     weights: tuple[tuple[float, ...], ...] | None = None
     epsilon: float = 0.0  # pyright: ignore[reportIncompatibleVariableOverride]
     share: float = 0.95

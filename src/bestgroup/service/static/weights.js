@@ -14,7 +14,8 @@ export function showWeights(view) {
   $("weights").hidden = !some;
   if (!some) return;
   const percent = (share) => `${number(100 * share, 3)} %`;
-  say($("weights-said"), map.always.length ? `Proven best for all weights: ${map.always.join(", ")}.` : `${percent(map.share)} of the weights are mapped to a group that is proven best there; grey is open.`);
+  const near = view.goal.epsilon > 0 ? ", up to the slack" : "";
+  say($("weights-said"), map.always.length ? `Proven best for all weights${near}: ${map.always.join(", ")}.` : `${percent(map.share)} of the weights are mapped to a group that is proven best there${near}; grey is open.`);
   const ranked = [...map.regions].sort((a, b) => b.share - a.share);
   const colour = (k) => COLOURS[k % COLOURS.length];
   replace($("weights-map"), map.dims.length === 2 || map.dims.length === 3 ? [draw(map, ranked, colour)] : []);

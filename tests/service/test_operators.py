@@ -179,8 +179,11 @@ def test_creates_deletes_and_imports_leave_a_trail(client):
 
 
 def test_hosts_that_fail_too_often_wait(client):
-    codes = [client.get("/api/v1/studies", headers=bearer("no")).status_code for _ in range(340)]
-    assert codes[:290] == [401] * 290 and codes[-1] == 429
+    codes = []
+    # Ten more are allowed each second, so a busy machine may need more than three hundred.
+    while 429 not in codes and len(codes) < 3_000:
+        codes.append(client.get("/api/v1/studies", headers=bearer("no")).status_code)
+    assert codes[:-1] == [401] * (len(codes) - 1) and codes[-1] == 429 and len(codes) > 290
     assert client.get("/api/v1/studies").status_code == 200  # who has a token is let in
 
 

@@ -137,7 +137,9 @@ WORDS = {
     "slack": ["apart", "within"],
     "kind": ["boxes", "pairs", "items", "pool", "selections", "directions"],
 }
-PROCESSES = ["mixture", "union", "stitched", "fixed", "betting", "jeffreys", "t-mixture", "normal"]
+PROCESSES = [
+    "mixture", "union", "stitched", "fixed", "betting", "jeffreys", "t-mixture", "normal", "symmetric",
+]  # fmt: skip
 
 
 def change_method(draw, document, rows):

@@ -193,6 +193,7 @@ SOURCES = {
     "selections, certify, bounded": lambda: certified("bounded", BEST, "independent"),
     "selections, adaptive, subgaussian": lambda: solved("subgaussian", BEST, "adaptive"),
     "selections, adaptive, bernoulli": lambda: solved("bernoulli", BEST, "adaptive"),
+    "selections, adaptive, gaussian": lambda: solved("gaussian", BEST, "adaptive"),
     "boxes, worst": lambda: certified(
         "subgaussian", PARETO, "arbitrary", measure={"worth": "worst"}
     ),

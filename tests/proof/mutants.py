@@ -131,12 +131,15 @@ def change_order_of_items(draw, document, rows):
 
 
 WORDS = {
-    "budget": ["fixed", "as they came", "scouted", "union", "leaders", "equal", "room"],
+    "budget": [
+        "fixed", "as they came", "scouted", "union", "leaders", "equal", "room", "terms", "table",
+        "pairs",
+    ],
     "target": ["pool", "population"],
     "ordered_by": ["digest", "given"],
     "slack": ["apart", "within"],
     "kind": ["boxes", "pairs", "items", "pool", "selections", "directions"],
-}
+}  # fmt: skip
 PROCESSES = [
     "mixture", "union", "stitched", "fixed", "betting", "jeffreys", "t-mixture", "normal", "symmetric",
 ]  # fmt: skip

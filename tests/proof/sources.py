@@ -225,6 +225,12 @@ SOURCES = {
     "items, clusters of a population": lambda: on_items(
         bg.ParetoGroups(0.3), 60, size=2, items="population"
     ),
+    "item selections, clusters of a pool": lambda: on_items(
+        bg.BestGroup([1.0, 1.0], 0.05), 45, size=3, items="pool"
+    ),
+    "item selections, clusters of a population": lambda: on_items(
+        bg.BestGroup([1.0, 2.0], 0.1), 60, size=2, items="population"
+    ),
     "pool, pareto": lambda: on_items(bg.ParetoGroups(0.02), 60, items="pool"),
     "pool, best": lambda: on_items(bg.BestGroup([1.0, 1.0], 0.01), 60, items="pool"),
 }

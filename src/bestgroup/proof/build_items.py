@@ -70,10 +70,6 @@ def items_document(
         if clusters is not None:  # each item counts alike, whatever it belongs to
             entry["order"] = [item for own in clusters.members for item in own]
         return document(asked, entry, [])
-    if clusters is not None and asked.goal.worth_weights(shape.dims) is not None:
-        raise InvalidInput(
-            "there is no proof file yet for the best group on a part of the clusters of items"
-        )
     deepest = max((len(arm) for group in values for arm in group), default=0)
     if clusters is None:
         entry["order"] = entry["order"][:deepest]

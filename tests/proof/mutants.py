@@ -138,7 +138,7 @@ WORDS = {
     "target": ["pool", "population"],
     "ordered_by": ["digest", "given"],
     "slack": ["apart", "within"],
-    "kind": ["boxes", "pairs", "items", "pool", "selections", "directions"],
+    "kind": ["boxes", "pairs", "items", "pool", "selections", "directions", "item units"],
 }  # fmt: skip
 PROCESSES = [
     "mixture", "union", "stitched", "fixed", "betting", "jeffreys", "t-mixture", "normal", "symmetric",

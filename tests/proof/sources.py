@@ -231,6 +231,13 @@ SOURCES = {
     "item selections, clusters of a population": lambda: on_items(
         bg.BestGroup([1.0, 2.0], 0.1), 60, size=2, items="population"
     ),
+    "item units, worst": lambda: on_items(
+        bg.ParetoGroups(0.1), 60, items="population", worth="worst"
+    ),
+    "item units, limits": lambda: on_items(
+        bg.BestGroup([1.0, 1.0]), 40, order=None, require={"v": (">=", 0.45)}
+    ),
+    "item units, top": lambda: on_items(bg.TopGroups(2, [2.0, 1.0], 0.1), 60, items="population"),
     "pool, pareto": lambda: on_items(bg.ParetoGroups(0.02), 60, items="pool"),
     "pool, best": lambda: on_items(bg.BestGroup([1.0, 1.0], 0.01), 60, items="pool"),
 }

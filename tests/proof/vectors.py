@@ -46,6 +46,7 @@ def tighter(claim, kind):
         "pairs": 6,
         "items": 6,
         "item selections": 2,
+        "item units": len(claim) - 1,
         "selections": 4,
         "directions": 4,
     }[kind]

@@ -225,8 +225,8 @@ def test_what_has_no_rule_is_refused_in_a_sentence(tmp_path):
     )
     with pytest.raises(InvalidInput, match="certify takes a table with clusters"):
         bg.simulate(clustered, bg.ParetoGroups(0.1), "adaptive", runs=1)
-    found = bg.certify(rows_of(table), bg.ParetoGroups(0.1), noise=bg.Bounded(0, 1), worth="worst")
-    with pytest.raises(InvalidInput, match="no proof file yet for limits"):
+    found = bg.certify(rows_of(table), bg.WeightMap(epsilon=0.1), noise=bg.Bounded(0, 1))
+    with pytest.raises(InvalidInput, match="no proof file yet for WeightMap"):
         found.save_proof(tmp_path / "proof.json")
 
 

@@ -139,7 +139,7 @@ def document(asked: Asked, method: dict[str, Any], claims: list[list[Any]]) -> d
 def _version(method: dict[str, Any], goal: str) -> int:
     """Return the first version of the format, from 2 on, that has all that a document needs."""
     symmetric = method["kind"] == "selections" and method["process"]["name"] == "symmetric"
-    late = "clusters" in method or symmetric
+    late = "clusters" in method or symmetric or method["kind"] == "item units"
     return 3 if late else max(VERSION, GOALS[goal].since)
 
 

@@ -138,7 +138,7 @@ WORDS = {
     "target": ["pool", "population"],
     "ordered_by": ["digest", "given"],
     "slack": ["apart", "within"],
-    "kind": ["boxes", "pairs", "items", "pool", "selections", "directions", "item units"],
+    "kind": ["boxes", "pairs", "items", "pool", "selections", "directions", "item units", "item bounds"],
 }  # fmt: skip
 PROCESSES = [
     "mixture", "union", "stitched", "fixed", "betting", "jeffreys", "t-mixture", "normal", "symmetric",

@@ -238,6 +238,7 @@ SOURCES = {
         bg.BestGroup([1.0, 1.0]), 40, order=None, require={"v": (">=", 0.45)}
     ),
     "item units, top": lambda: on_items(bg.TopGroups(2, [2.0, 1.0], 0.1), 60, items="population"),
+    "item bounds, map": lambda: on_items(bg.WeightMap(epsilon=0.3), 60, items="population"),
     "pool, pareto": lambda: on_items(bg.ParetoGroups(0.02), 60, items="pool"),
     "pool, best": lambda: on_items(bg.BestGroup([1.0, 1.0], 0.01), 60, items="pool"),
 }

@@ -21,6 +21,8 @@ ASKED = {
     "limit, best": (BEST, {"require": {"v": ("<=", 0.6)}}),
     "two best": (bg.TopGroups(2, [2.0, 1.0]), {}),
     "two near best": (bg.TopGroups(2, [2.0, 1.0], 0.1), {}),
+    "map": (bg.WeightMap(epsilon=0.15), {}),
+    "part of a map": (bg.WeightMap([[1, 0], [1, 1]], 0.15, 0.8), {}),
 }
 
 
@@ -62,7 +64,8 @@ def test_every_table(asked, part, tmp_path):
     found = bg.certify(table, goal, problem, **given)
     assert found.accepted
     document = proof_of(found, tmp_path)
-    assert document["method"]["kind"] == "item units" and document["version"] == 3
+    kind = "item bounds" if goal.maps else "item units"
+    assert document["method"]["kind"] == kind and document["version"] == 3
     accepted(document, table)
     assert {"ABC"[i] for i in document["answer"]["in"]} == set(found.accepted)
 

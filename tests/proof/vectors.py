@@ -47,6 +47,7 @@ def tighter(claim, kind):
         "items": 6,
         "item selections": 2,
         "item units": len(claim) - 1,
+        "item bounds": 4,
         "selections": 4,
         "directions": 4,
     }[kind]

@@ -22,6 +22,7 @@ from bestgroup.inference.evalues.paired import betting as following_bets
 from bestgroup.problem.arrays import Floats
 from bestgroup.problem.status import Status
 from bestgroup.proof.build import Asked, document
+from bestgroup.proof.build_item_bounds import item_bounds_document
 from bestgroup.proof.build_item_worths import item_worths_document
 from bestgroup.proof.items import PROCESS
 from bestgroup.proof.pairs import OVER, WON
@@ -54,8 +55,12 @@ def items_document(
     """
     items, shape = asked.problem.items, asked.problem.shape
     assert items is not None
-    if asked.goal.maps:
-        raise InvalidInput("on shared items there is no proof file yet for WeightMap")
+    within = clusters is not None and clusters.within
+    if asked.goal.maps and within and not complete:
+        raise InvalidInput(
+            "there is no proof file for maps of weights on clusters of a population: of the means of "
+            "arms nothing but their range is known there"
+        )
     by_units = asked.problem.measure is not None or asked.goal.by_directions
     entry: dict[str, Any] = {
         "kind": "pool" if complete and not by_units else "items",
@@ -77,6 +82,8 @@ def items_document(
         slack = "within" if clusters.within else "apart"
         entry["order"] = [[name, *own] for name, own in pairs]
         entry["clusters"] = {"largest": clusters.largest, "slack": slack}
+    if asked.goal.maps:
+        return item_bounds_document(asked, entry)
     if by_units:
         return item_worths_document(asked, entry, values)
     if asked.goal.worth_weights(shape.dims) is not None:

@@ -16,6 +16,7 @@ from bestgroup.errors import InvalidInput
 from bestgroup.proof import (
     boxes,
     directions,
+    item_bounds,
     item_selections,
     item_worths,
     items,
@@ -39,6 +40,7 @@ METHODS: dict[str, Checker] = {
     "pool": items.check_pool,
     "item selections": item_selections.check,
     "item units": item_worths.check,
+    "item bounds": item_bounds.check,
 }
 
 

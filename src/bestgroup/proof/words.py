@@ -80,7 +80,7 @@ def assumptions_of(proof: Proof) -> list[str]:
     )
     kind = proof.method["kind"]
     measured = [] if proof.plain else [MEASURED]
-    if kind in ("items", "item selections", "item units", "pool"):
+    if kind in ("items", "item selections", "item units", "item bounds", "pool"):
         return [*words, *_items_words(proof), FIXED, *measured, *ROWS]
     # A bound of an average adds up pulls of several arms.
     words += ONE_ARM if kind == "boxes" and "sums" not in proof.method else ALL_ARMS

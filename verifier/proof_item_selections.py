@@ -7,7 +7,7 @@ import math
 from collections import Counter
 from fractions import Fraction as F
 
-from proof_items import certain, differences, grows, pool_of, table_of
+from proof_items import certain, differences, grows, in_clusters, pool_of, table_of
 from verify_proof import need, statuses
 
 
@@ -15,13 +15,18 @@ def settle(proof, bar):
     """Return the statuses that selections give which are out on a part of shared items."""
     method, table, pool, refuted = proof.method, table_of(proof), pool_of(proof), {}
     first, rank, terms = method["first"], method["rank"], method["terms"]
-    half = {"terms": F(1), "table": F(1, 2)}[method["budget"]]
+    budget, placed, count = method["budget"], (lambda *claim: claim), pool
+    half = {"terms": F(1), "table": F(1, 2), "pairs": F(1)}[budget]
+    if "clusters" in method:
+        placed, count = in_clusters(proof, pool), len(proof.sizes_of_units) if pool else 0
     slack, reach = (sum(w * x for w, x in zip(proof.weights, own)) for own in (
         [proof.epsilon[0]] * proof.D, [noise.reach for noise in proof.noise]))
     everyone = sum(size**proof.D for size in proof.sizes) * (2 if slack else 1)
     whole = type(rank) is type(first) is int and 0 < rank <= proof.N > first >= 0
     begins = [term[0] for term in terms]
-    good = whole and proof.goal == "best" and proof.plain and "clusters" not in method
+    good = whole and proof.goal == "best" and proof.plain
+    good = good and (budget != "table" or "clusters" not in method)
+    good = good and (budget != "pairs" or (not terms and proof.version > 2))
     good = good and begins == sorted({max(b, 0) for b in begins})
     need(good and all(term[1] != term[3] for term in terms), "parameters", "not such terms")
     for _, one, own, two, theirs, front in terms:
@@ -29,18 +34,20 @@ def settle(proof, bar):
             good = 0 <= g < proof.N and len(arms) == proof.D and min(arms) >= 0
             need(good and max(arms) < proof.sizes[g], "parameters", "no such arms")
     near = 3 * half / (4 * rank * sum(F(1, h + 1) for h in range(proof.N)))
-    pairs = half / everyone if half < 1 else 0
-    shares = [half / 4 if slack else half, near * (slack > 0), F(1), pairs, pairs * (slack > 0)]
-    if half < 1:
+    pairs, by_terms = half / everyone * (budget != "terms"), budget != "pairs"
+    shares = [by_terms * (half / 4 if slack else half), near * (slack > 0) * by_terms, F(1), pairs,
+              pairs * (slack > 0)]
+    if budget == "table":
         table_makes(proof, table, terms, first, rank)
 
     def apart(one, two, t):
-        """Return by how much a selection is above another one on the first t items."""
+        """Return by how much a selection is above another one on the first t units."""
         need(all(len(table[g, j]) >= t for g, arms in (one, two) for j in arms), "claims", "items")
         pairs = [(d, table[one[0], a], table[two[0], b])
                  for d, (a, b) in enumerate(zip(one[1], two[1]))]
         for d, a, b in pairs:
-            close = all(abs(y[d] - z[d]) <= proof.noise[d].reach for y, z in zip(a[:t], b))
+            close = all(abs(y[d] - z[d]) <= size * proof.noise[d].reach
+                        for y, z, size in zip(a[:t], b, proof.sizes_of_units))
             need(close, "claims", "two arms differ by too much on an item")
         return [sum(proof.weights[d] * (a[u][d] - b[u][d]) for d, a, b in pairs) for u in range(t)]
 
@@ -51,16 +58,15 @@ def settle(proof, bar):
         refuted.setdefault(chosen, set()).add(kind)
         shift, level = slack if kind in (1, 2, 4) else F(), proof.level(shares[kind])
         if kind > 1:
-            values = apart(other, chosen, t)
-            return (certain(pool, values, shift, reach, False) if kind == 2
-                    else differences(pool, values, shift, reach, level, kind == 3))
+            claim = placed(apart(other, chosen, t), shift, reach)
+            return (certain(count, *claim, False) if kind == 2
+                    else differences(count, *claim, level, kind == 3))
         wealth, spans = [1.0] * 25, []
         for (begin, one, own, two, theirs, front), end in zip(terms, [*begins[1:], t]):
             rival = (first, front) if kind else (two, theirs) if one == k else (one, own)
             if begin < min(end, t):
-                spans.append((begin, apart(rival, chosen, min(end, t))))
-        return any(grows(pool, values, shift, reach, level, wealth, begin)
-                   for begin, values in spans)
+                spans.append((begin, placed(apart(rival, chosen, min(end, t)), shift, reach)))
+        return any(grows(count, *claim, level, wealth, begin) for begin, claim in spans)
 
     proof.check_claims(proves, bar)
     alone = {0, 3} if slack else {0, 2, 3}

@@ -66,12 +66,12 @@ def rounding(n, shift, reach):
     return (reach * n * (n + 32) + 8 * n * abs(shift)) / F(2**52)
 
 
-def pool_of(proof):
+def pool_of(proof, bets=ITEMS):
     """Return how many items the pool has, 0 for a population; refuses other bets than the usual."""
     method = proof.method
     pool = {"pool": method["count"], "population": 0}[method["target"]]
     good = type(pool) is int and (pool > 0) == (method["target"] == "pool")
-    need(good and method["process"] == ITEMS, "parameters", "bets that are not fixed beforehand")
+    need(good and method["process"] == bets, "parameters", "bets that are not fixed beforehand")
     need(all(noise.kind in RANGE for noise in proof.noise), "format", "items need a range")
     return pool
 
@@ -95,17 +95,18 @@ def claims(proof):
     return proves
 
 
-def differences(pool, values, shift, reach, level, strict):
+def differences(pool, values, shift, reach, level, strict, rule=ITEMS):
     """Return whether differences refute that their mean is at most -shift, at some item."""
-    return (grows(pool, values, shift, reach, level, [1.0] * 25)
+    return (grows(pool, values, shift, reach, level, [1.0] * 40, 0, rule)
             or certain(pool, values, shift, reach, strict))
 
 
-def grows(pool, values, shift, reach, level, wealth, first=0):
+def grows(pool, values, shift, reach, level, wealth, first=0, rule=ITEMS):
     """Return whether the wealth, which goes on in place, is ever enough from an item on."""
-    plug, cap, main = F(ITEMS["plug"]), F(ITEMS["cap"]), ITEMS["main"]
+    plug, cap, main = F(rule["plug"]), F(rule["cap"]), rule["main"]
     D, square = sum(values[:first], F()), sum((x * x for x in values[:first]), F())
-    bets = [F(32, 2**k) / reach for k in range(main if pool else main + 12)]
+    largest, ratio = F(rule["largest"]) / reach, F(rule["ratio"])
+    bets = [largest / ratio**k for k in range(main if pool else main + 12)]
     weights = [F(1, main)] * main if pool else [F(95, 100) / main] * main + [F(5, 1200)] * 12
     weights = [float((1 - plug) * w) for w in weights] + [float(plug)]
     need(not pool or len(values) <= pool, "claims", "more items than the pool has")

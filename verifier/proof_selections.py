@@ -57,10 +57,11 @@ def largest_bet(noise, column):
     return 0.95 / (mean + sqrt(error))
 
 
-def against(proof, leader, moment, kind, fine, weights, usual):
+def against(proof, leader, moment, kind, fine, weights, usual, bounds=None):
     """Return the evidence of a leader at a moment, by part, tilt, slack and box of selections.
 
-    Dims without weight do not count; `usual` is about what evidence takes, where a run scouted.
+    Dims without weight do not count; `usual` is about what evidence takes, where a run scouted;
+    `bounds` are those within which evidence by symmetry is.
     """
     (_, k, own, other), (i, arms, *rest) = moment, leader
     dims, scouted = [d for d, w in enumerate(weights) if w > 0], proof.method["budget"] == "scouted"
@@ -98,6 +99,9 @@ def against(proof, leader, moment, kind, fine, weights, usual):
             worst = max(-t * v - value for v, value in chain(part, arm, d))
             found += (worst + t * (turn > 0)) * y * float(hefts[d]) / t
         return found
+
+    if kind == 2:
+        term = import_module("proof_symmetric").terms(proof, i, spans, bounds)
 
     def evidence(part, y, slack, box):
         best = cache(lambda served: max((term(part, y, (k, j), served) for j, _ in enumerate(other)
@@ -185,15 +189,18 @@ def settle(proof, bar):
     ranges, union = all(n.kind in RANGE for n in proof.noise), method["budget"] == "union"
     kinds, top = {n.kind for n in proof.noise}, proof.goal == "top"
     good = proof.goal in ("best", "top") and proof.plain and proof.independent
-    good = good and "gaussian" not in kinds
     budgets = ("equal", "scouted") if top else ("union", "leaders")
-    good = good and (union or top or ranges or kinds == {"subgaussian"})
+    symmetric = kinds == {"gaussian"} and method["budget"] == "leaders" and proof.version > 2
+    good = good and ("gaussian" not in kinds or symmetric)
+    good = good and (union or top or ranges or symmetric or kinds == {"subgaussian"})
     need(good and method["budget"] in budgets, "format", "no proof for this problem")
     name = ("normal and bets" if union else "bets") if ranges and not top else "normal"
+    name = "symmetric" if symmetric else name
     bounds = (import_module("proof_worths").Worths(proof, method["boxes"])
-              if top and kinds != {"subgaussian"} else None)
+              if top and kinds != {"subgaussian"} else
+              import_module("proof_symmetric").Tails(proof) if symmetric else None)
     share_of = top_shares(proof, 1 if bounds is None else 2) if top else lambda l, k: (
-        F(1, everyone if union else (l + 1) * (l + 2)))
+        F(3 if symmetric else 4, 4 * (everyone if union else (l + 1) * (l + 2))))
     need(method["process"] == {"name": name, "fixed_at": 0}, "parameters", "another process")
     costs = costs_of(proof)
     mean = math.exp(sum(map(log, costs.values())) / proof.A)
@@ -205,7 +212,7 @@ def settle(proof, bar):
     def proves(e, slack, kind, g, *rest):
         moment, ranks = method["moments"][e], rest[3:]
         l, k, size = moment[0], moment[1], proof.sizes[moment[1]]
-        good = ("normal", "bets")[kind] in name and type(l) is int and l >= 0 and slack < 2
+        good = ("normal", "bets", "symmetric")[kind] in name and type(l) is int and l >= 0 and slack < 2
         need(good and len(ranks) in (0, 2 * proof.D), "claims", "no such claim")
         box = tuple(zip(ranks[::2], ranks[1::2])) or ((0, size),) * proof.D
         need(all(a < b <= size for a, b in box), "claims", "an empty box")
@@ -213,13 +220,13 @@ def settle(proof, bar):
         if (e, kind) not in shared:
             shared.clear()
             shared[e, kind] = against(
-                proof, method["leaders"][l], moment, kind, fine, weights, usual)
+                proof, method["leaders"][l], moment, kind, fine, weights, usual, bounds)
         level = proof.level(share_of(l, k))
         room = proof.epsilon[0] * sum(weights) * slack
         tilts = [(g - 1 + n, y) for n, y in enumerate(rest[:3]) if y != 0]
         good = all(part >= 0 and 0 < y < INF for part, y in tilts)
         need(good and g < 10, "claims", "no such part of the process, or no tilt")
-        parts = [1] if method["budget"] == "scouted" else SEVERAL[kind]
+        parts = [1] if method["budget"] == "scouted" else SEVERAL[min(kind, 1)]
         return log_sum([log(parts[part]) + shared[e, kind](part, y, room, box)
                         for part, y in tilts]) >= level
 

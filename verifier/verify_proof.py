@@ -36,7 +36,8 @@ MISSING = ("", "None", "<NA>", "NA", "N/A", "n/a", "null", "NULL", "-")  # and a
 # In which file each method is, and which numbers of its claims need not be whole.
 FILES = {"boxes": "verify_proof", "pairs": "proof_pairs", "items": "proof_pairs",
          "selections": "proof_selections", "directions": "proof_maps", "pool": "proof_items",
-         "item selections": "proof_item_selections"}
+         "item selections": "proof_item_selections", "item units": "proof_item_units",
+         "item bounds": "proof_item_bounds"}
 REAL = {"boxes": [5], "pairs": [9], "selections": [4, 5, 6], "directions": [3, 4]}
 
 

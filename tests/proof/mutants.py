@@ -131,13 +131,18 @@ def change_order_of_items(draw, document, rows):
 
 
 WORDS = {
-    "budget": ["fixed", "as they came", "scouted", "union", "leaders", "equal", "room"],
+    "budget": [
+        "fixed", "as they came", "scouted", "union", "leaders", "equal", "room", "terms", "table",
+        "pairs",
+    ],
     "target": ["pool", "population"],
     "ordered_by": ["digest", "given"],
     "slack": ["apart", "within"],
-    "kind": ["boxes", "pairs", "items", "pool", "selections", "directions"],
-}
-PROCESSES = ["mixture", "union", "stitched", "fixed", "betting", "jeffreys", "t-mixture", "normal"]
+    "kind": ["boxes", "pairs", "items", "pool", "selections", "directions", "item units", "item bounds"],
+}  # fmt: skip
+PROCESSES = [
+    "mixture", "union", "stitched", "fixed", "betting", "jeffreys", "t-mixture", "normal", "symmetric",
+]  # fmt: skip
 
 
 def change_method(draw, document, rows):

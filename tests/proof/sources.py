@@ -193,6 +193,7 @@ SOURCES = {
     "selections, certify, bounded": lambda: certified("bounded", BEST, "independent"),
     "selections, adaptive, subgaussian": lambda: solved("subgaussian", BEST, "adaptive"),
     "selections, adaptive, bernoulli": lambda: solved("bernoulli", BEST, "adaptive"),
+    "selections, adaptive, gaussian": lambda: solved("gaussian", BEST, "adaptive"),
     "boxes, worst": lambda: certified(
         "subgaussian", PARETO, "arbitrary", measure={"worth": "worst"}
     ),
@@ -224,6 +225,20 @@ SOURCES = {
     "items, clusters of a population": lambda: on_items(
         bg.ParetoGroups(0.3), 60, size=2, items="population"
     ),
+    "item selections, clusters of a pool": lambda: on_items(
+        bg.BestGroup([1.0, 1.0], 0.05), 45, size=3, items="pool"
+    ),
+    "item selections, clusters of a population": lambda: on_items(
+        bg.BestGroup([1.0, 2.0], 0.1), 60, size=2, items="population"
+    ),
+    "item units, worst": lambda: on_items(
+        bg.ParetoGroups(0.1), 60, items="population", worth="worst"
+    ),
+    "item units, limits": lambda: on_items(
+        bg.BestGroup([1.0, 1.0]), 40, order=None, require={"v": (">=", 0.45)}
+    ),
+    "item units, top": lambda: on_items(bg.TopGroups(2, [2.0, 1.0], 0.1), 60, items="population"),
+    "item bounds, map": lambda: on_items(bg.WeightMap(epsilon=0.3), 60, items="population"),
     "pool, pareto": lambda: on_items(bg.ParetoGroups(0.02), 60, items="pool"),
     "pool, best": lambda: on_items(bg.BestGroup([1.0, 1.0], 0.01), 60, items="pool"),
 }

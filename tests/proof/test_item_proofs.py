@@ -3,9 +3,12 @@
 import numpy as np
 import pytest
 from cases import proof_of, write
+from stranger import stranger_says
 from test_accepted import accepted
 
 import bestgroup as bg
+from bestgroup.proof.format import digest_of
+from bestgroup.proof.verify import verify_document
 
 MEANS = {"A": (0.7, 0.7), "B": (0.4, 0.45), "C": (0.75, 0.3)}
 
@@ -157,14 +160,50 @@ def test_runs_on_clusters(target, equal, tmp_path):
         assert document["method"]["clusters"]["slack"] == ("apart" if apart else "within")
 
 
-def test_the_best_group_on_a_part_of_clusters_is_told_to_have_no_file(tmp_path):
-    rows, order = rows_on(120)
-    labels, names = clustered(order, True), sorted(order)
-    items = bg.Items(names=names, target="population", clusters=[labels[name] for name in names])
+@pytest.mark.parametrize("goal", [BEST, NEAR], ids=["best", "near"])
+@pytest.mark.parametrize("equal", [True, False], ids=["one size", "sizes differ"])
+@pytest.mark.parametrize("target", ["pool", "population"])
+def test_the_best_group_on_a_part_of_clusters(target, equal, goal, tmp_path):
+    rows, order = rows_on(300)
+    labels, names = clustered(order, equal), sorted(order)
+    items = bg.Items(names=names, target=target, clusters=[labels[name] for name in names])
+    given = {"order": list(dict.fromkeys(labels.values()))} if target == "pool" else {}
+    if target == "pool":
+        rows = [row for row in rows if row["item"] in order[:210]]
     table = write(rows, tmp_path / "rows.csv")
-    found = bg.certify(table, NEAR, noise=bg.Bounded(0, 1), items=items)
-    with pytest.raises(bg.InvalidInput, match="no proof file yet for the best group on a part"):
-        found.save_proof(tmp_path / "proof.json")
+    found = bg.certify(table, goal, noise=bg.Bounded(0, 1), items=items, **given)
+    assert found.accepted
+    document = proof_of(found, tmp_path)
+    assert document["method"]["budget"] == "pairs" and document["version"] == 3
+    accepted(document, table)
+    changed = {**document, "method": {**document["method"], "budget": "terms"}}
+    changed["digest"] = digest_of(changed)
+    assert not verify_document(changed, table).verified
+    assert stranger_says(changed, table) is not None
+
+
+@pytest.mark.parametrize("goal", [BEST, NEAR], ids=["best", "near"])
+@pytest.mark.parametrize("equal", [True, False], ids=["one size", "sizes differ"])
+@pytest.mark.parametrize("target", ["pool", "population"])
+def test_the_best_group_of_runs_on_clusters(target, equal, goal, tmp_path):
+    rng = np.random.default_rng(3)
+    order = [f"q{t}" for t in range(300)]
+    labels = clustered(order, equal)
+    items = bg.Items(names=order, target=target, clusters=[labels[name] for name in order])
+    problem = bg.Problem(
+        {g: ["x", "y"] for g in MEANS}, {"u": "max", "v": "max"}, bg.Bounded(0, 1), items=items
+    )
+
+    def evaluate(group, arm, item):
+        return [
+            float(np.clip(m - 0.1 * (arm == "y") + rng.normal(0, 0.1), 0, 1)) for m in MEANS[group]
+        ]
+
+    found = bg.solve(problem, goal, evaluate)
+    found.save(tmp_path / "rows.csv")
+    document = proof_of(found, tmp_path)
+    accepted(document, tmp_path / "rows.csv")
+    assert document["method"]["budget"] == "terms"
 
 
 def test_a_declared_difference(tmp_path):

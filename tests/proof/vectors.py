@@ -22,7 +22,7 @@ SLOW = ("selections, certify, bounded", "selections, adaptive, bernoulli")  # on
 LONG = (
     "te, paper", "age, stitched", "ge, mixture", "eecb, mixture", "averages, adaptive",
     "directions, adaptive", "directions and boxes", "boxes, arms that come and go", "items, repeats",
-    "boxes, map", "items, clusters of a pool",
+    "boxes, map", "items, clusters of a pool", "item selections, clusters of a pool",
 )  # fmt: skip
 
 
@@ -46,6 +46,8 @@ def tighter(claim, kind):
         "pairs": 6,
         "items": 6,
         "item selections": 2,
+        "item units": len(claim) - 1,
+        "item bounds": 4,
         "selections": 4,
         "directions": 4,
     }[kind]

@@ -212,7 +212,7 @@ def test_orders_of_groups_arms_and_dims_do_not_matter_for_a_complete_pool():
         assert set(first.accepted) == set(again.accepted)
 
 
-def test_what_has_no_rule_is_refused_in_a_sentence(tmp_path):
+def test_what_has_no_rule_is_refused_in_a_sentence():
     table = table_of(20, 1)
     instance = bg.Instance.from_table(table, GROUPS[:3] + ["C"] * 3, dims=["x", "y"], worth="worst")
     with pytest.raises(InvalidInput, match="go with ParetoGroups and BestGroup"):
@@ -225,9 +225,6 @@ def test_what_has_no_rule_is_refused_in_a_sentence(tmp_path):
     )
     with pytest.raises(InvalidInput, match="certify takes a table with clusters"):
         bg.simulate(clustered, bg.ParetoGroups(0.1), "adaptive", runs=1)
-    found = bg.certify(rows_of(table), bg.ParetoGroups(0.1), noise=bg.Bounded(0, 1), worth="worst")
-    with pytest.raises(InvalidInput, match="no proof file yet for limits"):
-        found.save_proof(tmp_path / "proof.json")
 
 
 def test_clusters_of_a_pool_are_judged_with_limits():

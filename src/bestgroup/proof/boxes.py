@@ -36,6 +36,7 @@ from bestgroup.proof.sequences import PRECISIONS, PROCESSES, SERVES, WIDE, Side,
 
 BOX_CLAIM = 6  # numbers of a claim
 Tick = Callable[[int], None]  # told how many claims were checked
+Shares = dict[tuple[int, int], Fraction]  # of the bounds of each arm
 
 
 def check(proof: Proof, rows: Observations, tick: Tick) -> Status:
@@ -48,11 +49,20 @@ def check(proof: Proof, rows: Observations, tick: Tick) -> Status:
 
 
 class BoxClaims:
-    """Bounds of single arms, and of averages of all arms of a group, that have been checked."""
+    """Bounds of single arms, and of averages of all arms of a group, that have been checked.
 
-    def __init__(self, proof: Proof, rows: Observations, method: dict[str, Any]) -> None:
+    `shares` are those of lower and of upper bounds, where the method does not say them.
+    """
+
+    def __init__(
+        self,
+        proof: Proof,
+        rows: Observations,
+        method: dict[str, Any],
+        shares: tuple[Shares, Shares] | None = None,
+    ) -> None:
         self.proof, self.rows, self.method = proof, rows, method
-        self.shares = _shares(proof, rows, method)
+        self.shares = (_shares(proof, rows, method),) * 2 if shares is None else shares
         check_processes(proof, SERVES, _check_process, method)
         self.low: Bounds = {}
         self.high: Bounds = {}
@@ -71,7 +81,7 @@ class BoxClaims:
 
     def _check(self, i: int, j: int, d: int, side: int, n: int, m: float, k: int) -> None:
         proof = self.proof
-        share = self.shares.get((i, j), Fraction(0))
+        share = self.shares[side].get((i, j), Fraction(0))
         if share <= 0:
             raise Refused("claims", "there is no share of delta for this bound", k)
         level = log(interval(1 / (proof.delta * share)))
@@ -102,9 +112,7 @@ def _claim(proof: Proof, row: list[Any]) -> tuple[int, int, int, int, int, float
     return i, j, d, side, n, number(row[5])
 
 
-def _shares(
-    proof: Proof, rows: Observations, method: dict[str, Any]
-) -> dict[tuple[int, int], Fraction]:
+def _shares(proof: Proof, rows: Observations, method: dict[str, Any]) -> Shares:
     """Return the share of the bounds of every arm; refuses if they exceed 1 together."""
     arms = [(i, j) for i, size in enumerate(proof.sizes) for j in range(size)]
     try:

@@ -104,7 +104,7 @@ def document(asked: Asked, method: dict[str, Any], claims: list[list[Any]]) -> d
     D, chosen = len(problem.decided), np.asarray(asked.status) == Word.IN
     made: dict[str, Any] = {
         "format": FORMAT,
-        "version": 3 if "clusters" in method else max(VERSION, GOALS[goal.kind].since),
+        "version": _version(method, goal.kind),
         "made_by": f"bestgroup {__version__}",
         "problem": {
             "groups": [[g, list(a)] for g, a in zip(problem.groups, problem.arms, strict=True)],
@@ -134,6 +134,13 @@ def document(asked: Asked, method: dict[str, Any], claims: list[list[Any]]) -> d
     made["answer"] = answer if found.mapped is None else {**answer, "mapped": found.mapped}
     made["assumptions"], made["statement"] = assumptions_of(proof), statement_of(proof)
     return made
+
+
+def _version(method: dict[str, Any], goal: str) -> int:
+    """Return the first version of the format, from 2 on, that has all that a document needs."""
+    symmetric = method["kind"] == "selections" and method["process"]["name"] == "symmetric"
+    late = "clusters" in method or symmetric or method["kind"] == "item units"
+    return 3 if late else max(VERSION, GOALS[goal].since)
 
 
 def _checked(asked: Asked, proof: Proof) -> Status:

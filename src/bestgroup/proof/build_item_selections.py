@@ -39,6 +39,8 @@ def study_item_selections(
     while session.advance(1):
         pass
     state, rule = session.state, session.rule
+    if "clusters" in entry:
+        state, rule = state.inner, rule.inner
     if not hasattr(state, "fronts"):
         raise InvalidInput("there is no proof file for this version of the algorithm")
     first, start = int(state.leader[0]), rule.items.start
@@ -86,35 +88,50 @@ def data_item_selections(
     weights = goal.weight_vector(shape.dims)
     first = int((means.max(axis=1) @ weights).argmax())
     front = tuple(means[first].argmax(axis=0).tolist())
-    arms = [arm for group in values for arm in group]
-    n = min(len(arm) for arm in arms)
-    start = np.concatenate([[0], np.cumsum(shape.sizes)]).astype(np.int64)
-    common = np.stack([arm[:n] for arm in arms], axis=1)
-    made = make_terms(Table(common, start, weights, 1.0, 0.0))
-    terms, rank = [], 1
-    for term in made:
-        local = term.fronts - start[:-1, None]
-        chosen = [local[g].tolist() for g in (term.leader, term.second, first)]
-        terms.append([term.begin, term.leader, chosen[0], term.second, chosen[1], chosen[2]])
-    if made:
-        sums = common[: made[0].begin].sum(axis=0)
-        worth = sums[made[0].fronts, np.arange(shape.dims)] @ weights
-        rank = int(np.flatnonzero(np.argsort(-worth, kind="stable") == first)[0]) + 1
-    method = {**entry, "budget": "table", "first": first, "rank": rank, "terms": terms}
+    n = min(len(arm) for group in values for arm in group)
+    # On clusters delta is for comparisons of two selections alone.
+    terms, rank = ([], 1) if "clusters" in entry else _terms(asked, values, first)
+    budget = "pairs" if "clusters" in entry else "table"
+    method = {**entry, "budget": budget, "first": first, "rank": rank, "terms": terms}
     ready = check_method(_proof(asked, method), asked.rows)
     slack, claims = float(goal.epsilons(shape.dims)[0]) > 0.0, []
     for k in range(shape.groups):
         if k == first or asked.status[k] == Status.UNDECIDED:
             continue
-        kinds = [TERMS, PAIR] if asked.status[k] == Status.OUT else [TERMS, PAIR, NEAR, NEAR_PAIR]
+        kinds = [TERMS, PAIR]
+        if slack and asked.status[k] != Status.OUT:
+            kinds += [NEAR, NEAR_PAIR]
+        if budget == "pairs":
+            kinds = [kind for kind in kinds if kind in (PAIR, NEAR_PAIR)]
         for chosen in itertools.product(range(shape.sizes[k]), repeat=shape.dims):
-            for kind in kinds if slack else [TERMS, PAIR]:
+            for kind in kinds:
                 depth = n if kind in (TERMS, NEAR) else _depth(values, (first, front), (k, chosen))
                 other = () if kind in (TERMS, NEAR) else front
                 if depth and holds(ready, kind, k, depth, chosen, other):
                     claims.append([kind, k, depth, *chosen, *other])
                     break
     return document(asked, method, claims)
+
+
+def _terms(asked: Asked, values: Values, first: int) -> tuple[list[list[Any]], int]:
+    """Return the terms that a table makes, and the rank of a group when the first one was made."""
+    shape, goal = asked.problem.shape, asked.goal
+    weights = goal.weight_vector(shape.dims)
+    arms = [arm for group in values for arm in group]
+    n = min(len(arm) for arm in arms)
+    start = np.concatenate([[0], np.cumsum(shape.sizes)]).astype(np.int64)
+    common = np.stack([arm[:n] for arm in arms], axis=1)
+    made = make_terms(Table(common, start, weights, 1.0, 0.0))
+    terms: list[list[Any]] = []
+    for term in made:
+        local = term.fronts - start[:-1, None]
+        chosen = [local[g].tolist() for g in (term.leader, term.second, first)]
+        terms.append([term.begin, term.leader, chosen[0], term.second, chosen[1], chosen[2]])
+    if not made:
+        return terms, 1
+    sums = common[: made[0].begin].sum(axis=0)
+    worth = sums[made[0].fronts, np.arange(shape.dims)] @ weights
+    return terms, int(np.flatnonzero(np.argsort(-worth, kind="stable") == first)[0]) + 1
 
 
 def _depth(values: Values, one: tuple[int, Sequence[int]], two: tuple[int, Sequence[int]]) -> int:

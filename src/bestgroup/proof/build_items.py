@@ -22,6 +22,8 @@ from bestgroup.inference.evalues.paired import betting as following_bets
 from bestgroup.problem.arrays import Floats
 from bestgroup.problem.status import Status
 from bestgroup.proof.build import Asked, document
+from bestgroup.proof.build_item_bounds import item_bounds_document
+from bestgroup.proof.build_item_worths import item_worths_document
 from bestgroup.proof.items import PROCESS
 from bestgroup.proof.pairs import OVER, WON
 
@@ -53,27 +55,25 @@ def items_document(
     """
     items, shape = asked.problem.items, asked.problem.shape
     assert items is not None
-    if asked.problem.measure is not None or asked.goal.by_directions:
+    within = clusters is not None and clusters.within
+    if asked.goal.maps and within and not complete:
         raise InvalidInput(
-            "on shared items there is no proof file yet for limits, for worths other than 'best', for "
-            "TopGroups and for WeightMap"
+            "there is no proof file for maps of weights on clusters of a population: of the means of "
+            "arms nothing but their range is known there"
         )
+    by_units = asked.problem.measure is not None or asked.goal.by_directions
     entry: dict[str, Any] = {
-        "kind": "pool" if complete else "items",
+        "kind": "pool" if complete and not by_units else "items",
         "target": "pool" if items.pool else "population",
         "count": items.count if items.pool else None,
         "order": list(order),
         "ordered_by": ordered_by,
         **({"repeats": repeats} if repeats > 1 else {}),
     }
-    if complete:
+    if complete and not by_units:
         if clusters is not None:  # each item counts alike, whatever it belongs to
             entry["order"] = [item for own in clusters.members for item in own]
         return document(asked, entry, [])
-    if clusters is not None and asked.goal.worth_weights(shape.dims) is not None:
-        raise InvalidInput(
-            "there is no proof file yet for the best group on a part of the clusters of items"
-        )
     deepest = max((len(arm) for group in values for arm in group), default=0)
     if clusters is None:
         entry["order"] = entry["order"][:deepest]
@@ -82,6 +82,10 @@ def items_document(
         slack = "within" if clusters.within else "apart"
         entry["order"] = [[name, *own] for name, own in pairs]
         entry["clusters"] = {"largest": clusters.largest, "slack": slack}
+    if asked.goal.maps:
+        return item_bounds_document(asked, entry)
+    if by_units:
+        return item_worths_document(asked, entry, values)
     if asked.goal.worth_weights(shape.dims) is not None:
         return best({**entry, "kind": "item selections", "process": dict(PROCESS)})
     N, D, A = shape.groups, shape.dims, shape.total

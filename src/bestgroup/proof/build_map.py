@@ -30,8 +30,8 @@ from bestgroup.proof.build_boxes import (
     needed,
 )
 from bestgroup.proof.build_scouted import fed_session
-from bestgroup.proof.build_selections import Compare, Event, Named, Normal, cover
 from bestgroup.proof.build_top import bounds_method, expected_level
+from bestgroup.proof.selection_search import Compare, Event, Named, Normal, cover
 from bestgroup.proof.weight_cells import weight_cells
 
 _LESS = 1.0 - 1e-12  # of a share: so that their sum, in doubles, does not exceed 1

@@ -1,73 +1,24 @@
-"""Proof documents of the best group by evidence on several arms: tilts and boxes of selections."""
+"""Proof documents of the best group by evidence on several arms: who led when, and who was left behind."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from bestgroup.algorithms.protocol import Algorithm, Setting
 from bestgroup.errors import InvalidInput
 from bestgroup.inference.certificate.judge import Verdict
-from bestgroup.inference.evalues import linear, selection_wealth
-from bestgroup.inference.evalues.search import (
-    bound_box,
-    find_blocks,
-    make_pairwise,
-    make_work,
-    relaxed,
-)
-from bestgroup.inference.evalues.wealth import (
-    ALL,
-    ALL_SECOND,
-    ALL_SIXTH,
-    CENTRE,
-    COUNT,
-    FIRST,
-    ORDER,
-    STATISTICS,
-)
-from bestgroup.inference.kinds import BERNOULLI
-from bestgroup.problem.arrays import Floats
 from bestgroup.problem.status import Status
 from bestgroup.proof.build import Asked, document, noise_entry
+from bestgroup.proof.build_boxes import Found, box_claims
 from bestgroup.proof.build_scouted import costs_entry, fed_session
-from bestgroup.proof.noise import RANGED
-from bestgroup.proof.selection_evidence import BY_BETS, NORMAL
-
-_ROOM = 1e-3  # that a tilt aims at beyond its level
-_SAFE = 1e-8  # of a total that is taken for enough
-_BOXES = 400
-
-Ranks = list[tuple[int, int]]
-
-
-class Event(NamedTuple):
-    """A rival that a leader has left behind, with the counts at that moment."""
-
-    leader: int
-    rival: int
-    own: list[int]  # of the leader's arms, by dim
-    other: list[int]
-
-
-class Named(NamedTuple):
-    """A leader: its group, an arm for each dim, and all counts when it was named."""
-
-    group: int
-    arms: list[int]
-    counts: list[list[int]]
-
-
-class Compare(NamedTuple):
-    """By which weights two groups are compared, and how far the one may be behind."""
-
-    weights: Floats  # [D]; a dim without weight does not count
-    slack: float
-    expected: float = 0.0  # about what evidence takes, in a run that scouted
-    alone: bool = False  # whether one part of the process is to be enough
+from bestgroup.proof.noise import RANGED, SYMMETRIC
+from bestgroup.proof.selection_evidence import BY_SYMMETRY, NORMAL
+from bestgroup.proof.selection_search import Bets, Compare, Event, Named, Normal, Search, cover
+from bestgroup.proof.selections import KINDS
+from bestgroup.proof.symmetric_search import TESTS, Symmetric, tails_entry, tails_of
 
 
 def data_selections(asked: Asked, verdict: Verdict) -> dict[str, Any]:
@@ -91,11 +42,6 @@ def data_selections(asked: Asked, verdict: Verdict) -> dict[str, Any]:
 
 def study_selections(asked: Asked, algorithm: Algorithm, setting: Setting) -> dict[str, Any]:
     """Return the proof document of a run of `adaptive`: its run again, to see who led when."""
-    if not setting.noise.has_scale:
-        raise InvalidInput(
-            "there is no proof file yet for the best group by evidence on normal noise of unknown "
-            "scale; certify on the saved rows writes what bounds of single arms prove"
-        )
     session = fed_session(asked, algorithm, setting)
     named: list[Named] = []
     events: list[Event] = []
@@ -122,16 +68,16 @@ def _document(
 ) -> dict[str, Any]:
     D = asked.problem.shape.dims
     kinds = {entry["kind"] for entry in noise_entry(asked.problem.noise, D)["dims"]}
-    ranges = kinds <= RANGED
+    ranges, symmetric = kinds <= RANGED, kinds <= SYMMETRIC
     names = {
-        (False, "union"): "normal",
         (True, "union"): "normal and bets",
         (True, "leaders"): "bets",
     }
+    name = "symmetric" if symmetric else names.get((ranges, budget), "normal")
     method: dict[str, Any] = {
         "kind": "selections",
         "budget": budget,
-        "process": {"name": names.get((ranges, budget), "normal"), "fixed_at": 0},
+        "process": {"name": name, "fixed_at": 0},
         "leaders": [[n.group, n.arms, *([n.counts] if budget == "leaders" else [])] for n in named],
         "moments": [[e.leader, e.rival, e.own, e.other] for e in events],
     }
@@ -139,11 +85,19 @@ def _document(
         method["costs"] = costs
     pairs = sum(float(size) ** D for size in asked.problem.shape.sizes) * (2 if ranges else 1)
     claims: list[list[Any]] = []
+    bounds: Found = {}
+    if symmetric:
+        method["boxes"] = tails_entry(asked)
+        bounds = tails_of(asked, named, events)
+        claims = box_claims(bounds, bounds)
+    delta = asked.delta * (TESTS if symmetric else 1.0)
     for number, event in enumerate(events):
         m = event.leader + 1
-        level = math.log((pairs if budget == "union" else m * (m + 1)) / asked.delta)
+        level = math.log((pairs if budget == "union" else m * (m + 1)) / delta)
         slacks = _slacks(asked, budget, event.rival)
-        claims += claims_for(asked, method, named[event.leader], event, number, level, slacks)
+        claims += claims_for(
+            asked, method, named[event.leader], event, number, level, slacks, bounds=bounds
+        )
     return document(asked, method, claims)
 
 
@@ -165,335 +119,26 @@ def claims_for(
     level: float,
     slacks: list[int],
     expected: float = 0.0,
+    bounds: Found | None = None,
 ) -> list[list[Any]]:
-    """Return claims that hold all selections of a rival; refuses if there are none."""
-    kinds = {"normal": [NORMAL], "bets": [BY_BETS]}.get(
-        method["process"]["name"], [NORMAL, BY_BETS]
-    )
+    """Return claims that hold all selections of a rival; refuses if there are none.
+
+    `bounds` of single arms are for evidence by symmetry.
+    """
     weights = asked.goal.weight_vector(asked.problem.shape.dims)
     whole = float(asked.goal.epsilons(asked.problem.shape.dims)[0] * weights.sum())
     for slack in slacks:
         compare = Compare(weights, whole if slack else 0.0, expected)
-        for kind in kinds:
-            make = Normal if kind == NORMAL else _Bets
-            search = make(asked, method, named, event, compare)
+        for kind in KINDS[method["process"]["name"]]:
+            search: Search
+            if kind == BY_SYMMETRY:
+                search = Symmetric(asked, method, named, event, compare, bounds or {})
+            else:
+                make = Normal if kind == NORMAL else Bets
+                search = make(asked, method, named, event, compare)
             for g in search.parts():
                 found = cover(search, g, level)
                 if found is not None:
                     return [[number, slack, kind, g, *row] for row in found]
     name = asked.problem.groups[event.rival]
     raise InvalidInput(f"no proof file was written: the evidence against {name} is not found again")
-
-
-def cover(search: Search, g: int, level: float) -> list[list[Any]] | None:
-    """Return [y, y, y, ranks] of boxes that hold all selections of the rival; None if one has too little."""
-    size, D = search.size, search.D
-    stack: list[tuple[Ranks, float]] = [([(0, size)] * D, search.tilt)]
-    found: list[list[Any]] = []
-    for _ in range(_BOXES):
-        if not stack:
-            return found
-        box, tilt = stack.pop()
-        tilts, tilt = search.prove(g, box, tilt, level)
-        if tilts is not None:
-            ranks = [end for ends in box for end in ends]
-            found.append([*(y or 0 for y in tilts), *([] if box == [(0, size)] * D else ranks)])
-            continue
-        halves = search.split(box)
-        if halves is None:
-            return None
-        stack += [(half, tilt) for half in halves]
-    return None
-
-
-class Search:
-    """A leader against a rival, in floating point: the verifier has the last word."""
-
-    def __init__(
-        self, asked: Asked, method: dict[str, Any], named: Named, event: Event, by: Compare
-    ) -> None:
-        shape = asked.problem.shape
-        self.asked, self.named, self.event = asked, named, event
-        self.dims = np.flatnonzero(by.weights > 0)  # counted from 0 below
-        self.D, self.size = len(self.dims), shape.sizes[event.rival]
-        self.weights, self.slack, self.expected = by.weights[self.dims], by.slack, by.expected
-        self.alone = by.alone
-        self.independent = asked.problem.noise.dependence == "independent"
-        self.before = named.counts[named.group] if named.counts else [0] * shape.arms
-        self.lead = np.array(named.arms, np.int64)[self.dims]
-        self.own = [
-            self._values(named.group, named.arms[d])[self.before[named.arms[d]] : event.own[d]]
-            for d in self.dims.tolist()
-        ]
-        start = method["before"][event.rival] if method["budget"] == "scouted" else [0] * self.size
-        self.other = [self._values(event.rival, j)[start[j] : n] for j, n in enumerate(event.other)]
-        self.worth = np.array([self.weights * values.mean(axis=0) for values in self.other])
-        self.ranked = np.argsort(-self.worth, axis=0, kind="stable")
-        self.work = make_work(self.D)
-        self.selection = np.zeros(self.D, np.int64)
-        self.tilt = 1.0
-
-    def _values(self, i: int, j: int) -> Floats:
-        columns = self.asked.columns_of(i, j)
-        assert columns is not None
-        return self.asked.problem.mirror(np.array(columns).T)[:, self.dims]
-
-    def parts(self) -> list[int]:
-        """Return the parts of the mixture, the most promising one first."""
-        raise NotImplementedError
-
-    def bounds(
-        self, g: int
-    ) -> tuple[float, Callable[..., tuple[float, float]], Callable[..., float]]:
-        """Return the log of a part's weight, what looks for a tilt, and the bound at one."""
-        raise NotImplementedError
-
-    def prove(
-        self, g: int, box: Ranks, tilt: float, level: float
-    ) -> tuple[list[float] | None, float]:
-        """Return the tilts of parts g - 1, g, g + 1 that prove a box, and the best one of g."""
-        allowed = np.zeros((self.D, self.size), np.bool_)
-        for d, (a, b) in enumerate(box):
-            allowed[d, self.ranked[a:b, d]] = True
-        tilts, total, kept = [0.0, 0.0, 0.0], 0.0, self.selection
-        for part in (g,) if self.alone else (g, g - 1, g + 1):
-            found = self._part(part, allowed, tilt, level)
-            if found is None:
-                continue
-            value, y = found
-            if part == g:
-                tilt, kept = y, self.selection.copy()
-            tilts[part - g + 1] = y
-            total += math.exp(min(value - level, 1.0))
-            if total >= 1.0 + _SAFE:
-                return tilts, tilt
-            if part == g and value < level - 2.0:
-                break
-        self.selection = kept
-        return None, tilt
-
-    def _part(
-        self, part: int, allowed: Any, tilt: float, level: float
-    ) -> tuple[float, float] | None:
-        try:
-            weight, search, at = self.bounds(part)
-        except IndexError:
-            return None
-        value, y = search(allowed, tilt, level - weight + _ROOM)
-        for digits in (4, 6, 9):
-            rounded = float(f"{y:.{digits}g}")
-            if (less := at(allowed, rounded)) >= min(value, level - weight + 2 * _SAFE) - 1e-9:
-                value, y = less, rounded
-                break
-        return (value + weight, y) if math.isfinite(value) else None
-
-    def split(self, box: Ranks) -> list[Ranks] | None:
-        """Return two halves of a box: far arms, then near ones of the dim that costs most; None for one."""
-        dim, far = -1, -1.0
-        for d, (a, b) in enumerate(box):
-            best = self.worth[self.ranked[a, d], d]
-            behind = best - self.worth[self.selection[d], d]
-            if b - a > 1 and behind > far:
-                dim, far = d, float(behind)
-        if dim < 0:
-            return None
-        a, b = box[dim]
-        best = self.worth[self.ranked[a, dim], dim]
-        near = sum(best - self.worth[j, dim] < 0.5 * far for j in self.ranked[a:b, dim])
-        cut = min(max(a + int(near), a + 1), b - 1)
-        return [[*box[:dim], part, *box[dim + 1 :]] for part in ((cut, b), (a, cut))]
-
-
-class Normal(Search):
-    """By half-normal mixtures."""
-
-    def __init__(self, asked: Asked, method: dict[str, Any], *rest: Any) -> None:
-        super().__init__(asked, method, *rest)
-        noise = asked.problem.noise
-        self.prior = [math.log(p) for p in linear.PRIOR]
-        if method["budget"] == "scouted":  # one precision for each arm
-            self.prior = [0.0]
-        scales = noise.scales(asked.problem.shape.dims)[self.dims]
-        sizes = linear.coefficients(self.weights * scales, self.independent)
-        self.pair = pair = make_pairwise(len(self.prior), self.size, self.D, sizes)
-        masks = np.zeros(self.D, np.int64)
-        find_blocks(self.lead, masks)
-        origin = [float(values[:, d].mean()) for d, values in enumerate(self.own)]
-        pair.ahead[0] = self.slack
-        pair.worth[...] = self.worth - self.weights * np.array(origin)
-        for g in range(len(self.prior)):
-            for d, values in enumerate(self.own):
-                n, q = (
-                    float(len(values)),
-                    self._precision(method, self.named.group, self.lead[d], g),
-                )
-                if masks[d]:
-                    pair.lead[g, d] = sizes[masks[d]] * math.sqrt(n + q) / n
-                    pair.lead_cost[g] += 0.5 * math.log(1.0 + n / q)
-            for j, values in enumerate(self.other):
-                n, q = float(len(values)), self._precision(method, self.event.rival, j, g)
-                pair.reach[g, j] = math.sqrt(n + q) / n
-                pair.cost[g, j] = 0.5 * math.log(1.0 + n / q)
-        gap = self.slack - float(pair.worth.max(axis=0).sum())
-        self.tilt = 20.0 / gap if gap > 0.0 else 1.0
-
-    def _precision(self, method: dict[str, Any], i: int, j: int, g: int) -> float:
-        """Return the precision of an arm's mixture."""
-        if method["budget"] == "scouted":
-            return max(1.0, 8.0 * method["before"][i][j] / self.expected)
-        fine = 1.0
-        if "costs" in method:
-            logs = [math.log(cost) for row in method["costs"] for cost in row]
-            fine = math.exp(sum(logs) / len(logs)) / float(method["costs"][i][j])
-        return float(linear.PRECISIONS[g]) * fine
-
-    def parts(self) -> list[int]:
-        """Return the precisions that suit, the best one first."""
-        whole, parts = np.ones((self.D, self.size), np.bool_), range(len(self.prior))
-        values = [
-            self.bounds(g)[1](whole, self.tilt, math.inf)[0] + self.bounds(g)[0] for g in parts
-        ]
-        return sorted(parts, key=lambda g: -values[g])[:3]
-
-    def bounds(
-        self, g: int
-    ) -> tuple[float, Callable[..., tuple[float, float]], Callable[..., float]]:
-        """Return the log of a precision's weight, what looks for a tilt, and the bound at one."""
-        if not 0 <= g < len(self.prior):
-            raise IndexError(g)
-
-        def search(box: Any, y: float, level: float) -> tuple[float, float]:
-            return bound_box(self.pair, g, box, y, level, self.selection, self.work)
-
-        def at(box: Any, y: float) -> float:
-            return float(relaxed(self.pair, g, box, y, self.selection.copy(), self.work)[0])
-
-        return self.prior[g], search, at
-
-
-class _Bets(Search):
-    """By wealth of bets."""
-
-    def __init__(self, asked: Asked, method: dict[str, Any], *rest: Any) -> None:
-        super().__init__(asked, method, *rest)
-        noise = asked.problem.noise
-        rule = noise.sums(asked.problem.shape, asked.delta)
-        self.rule, self.hulls = rule, {}
-        gap = self.slack - float(self.worth.max(axis=0).sum())
-        gap += sum(float(self.weights[d] * v[:, d].mean()) for d, v in enumerate(self.own))
-        self.tilt = 20.0 / gap if gap > 0.0 else 1.0
-        self.masks = np.zeros(self.D, np.int64)
-        find_blocks(self.lead, self.masks)
-
-    def parts(self) -> list[int]:
-        """Return scales that suit, the best one first: values rise to one scale and fall after it."""
-        whole, values = np.ones((self.D, self.size), np.bool_), list[float]()
-        for g in range(len(selection_wealth.SCALES)):
-            weight, search, _ = self.bounds(g)
-            values.append(search(whole, self.tilt, math.inf)[0] + weight)
-            if values[-1] < max(values) - 1.0:
-                break
-        return sorted(range(len(values)), key=lambda g: -values[g])[:3]
-
-    def _hulls(self, g: int) -> selection_wealth.Hulls:
-        if g not in self.hulls:
-            heft = self.weights * self.rule.scale
-            hulls = selection_wealth.make_hulls(self.size, self.D, heft)
-            scale = selection_wealth.SCALES[g]
-            for d in range(self.D):
-                stat, kind = self._stat(self.own[d], d), int(self.rule.kind[d])
-                bets = scale, self._most(d)
-                selection_wealth.set_points(kind, stat, 0, bets, hulls, self.size, d)
-                for j, values in enumerate(self.other):
-                    bets, stat = (scale, math.inf), self._stat(values, d)
-                    selection_wealth.set_points(kind, stat, 1, bets, hulls, j, d)
-            self.hulls[g] = hulls
-        return self.hulls[g]
-
-    def _stat(self, values: Floats, d: int) -> Floats:
-        stat, shares = (
-            np.zeros(STATISTICS),
-            (values[:, d] - self.rule.origin[d]) / self.rule.scale[d],
-        )
-        stat[COUNT] = stat[ALL] = len(shares)
-        if self.rule.kind[d] == BERNOULLI:
-            stat[FIRST] = shares.sum()
-            return stat
-        stat[CENTRE] = shares[0]
-        away = shares - shares[0]
-        for k in range(ORDER):
-            stat[FIRST + k] = (away ** (k + 1)).sum()
-        stat[ALL_SECOND], stat[ALL_SIXTH] = stat[FIRST + 1], stat[FIRST + 5]
-        return stat
-
-    def _most(self, d: int) -> float:
-        """Return the largest bet on an arm of the leader, from the values before it was named."""
-        j = int(self.lead[d])
-        if not self.before[j]:
-            return math.inf
-        stat = self._stat(self._values(self.named.group, j)[: self.before[j]], d)
-        n, mean = stat[COUNT], stat[CENTRE] + stat[FIRST] / stat[COUNT]
-        if self.rule.kind[d] == BERNOULLI:
-            p = (stat[FIRST] + 1.0) / (n + 2.0)
-            return 0.95 / (mean + math.sqrt(p * (1.0 - p) / n))
-        left = max(stat[FIRST + 1] - stat[FIRST] ** 2 / n, 0.0) + 0.01
-        return 0.95 / (mean + math.sqrt(left) / n)
-
-    def bounds(
-        self, g: int
-    ) -> tuple[float, Callable[..., tuple[float, float]], Callable[..., float]]:
-        """Return the log of a scale's weight, what looks for a tilt, and the bound at one."""
-        if not 0 <= g < len(selection_wealth.SCALES):
-            raise IndexError(g)
-
-        def search(box: Any, y: float, level: float) -> tuple[float, float]:
-            best, factor = self._at(g, box, y), 4.0
-            while factor > 1.004 and best < level:
-                # Concave in y: go where it rises, then look closer.
-                near = [(self._at(g, box, other), other) for other in (y / factor, y * factor)]
-                value, other = max(near)
-                if value > best:
-                    best, y = value, other
-                else:
-                    factor = math.sqrt(factor)
-            self._at(g, box, y)
-            return best, y
-
-        return math.log(selection_wealth.PRIOR[g]), search, lambda box, y: self._at(g, box, y)
-
-    def _at(self, g: int, box: Any, y: float) -> float:
-        """Return the bound over a box at a tilt; `selection` is then what attains it."""
-        sets = 1 << self.D
-        best, pick = [-math.inf] * sets, [0] * sets
-        for j in range(self.size):
-            for dims in range(1, sets):
-                if all(box[d, j] for d in range(self.D) if dims >> d & 1):
-                    value = self._term(g, j, dims, 1.0, y)
-                    if value > best[dims]:
-                        best[dims], pick[dims] = value, j
-        total, cut = [0.0] * sets, [0] * sets
-        for dims in range(1, sets):
-            low = dims & -dims
-            parts = [part for part in range(1, dims + 1) if part & low and part & dims == part]
-            cut[dims] = max(parts, key=lambda part: best[part] + total[dims ^ part])
-            total[dims] = best[cut[dims]] + total[dims ^ cut[dims]]
-        left = sets - 1
-        while left:
-            for d in range(self.D):
-                if cut[left] >> d & 1:
-                    self.selection[d] = pick[cut[left]]
-            left ^= cut[left]
-        own = sum(self._term(g, self.size, int(dims), -1.0, y) for dims in self.masks if dims)
-        return y * self.slack - own - total[-1]
-
-    def _term(self, g: int, j: int, dims: int, sign: float, y: float) -> float:
-        """Return what an arm that serves a set of dims subtracts; number `size` is the leader's."""
-        hulls, value = self._hulls(g), 0.0
-        served = [d for d in range(self.D) if dims >> d & 1]
-        whole = float(hulls.heft[served].sum())
-        for d in served:
-            theta = 1.0 if self.independent else float(hulls.heft[d]) / whole
-            points = hulls.points[j, d, : hulls.sizes[j, d]]
-            steep = sign * y * float(hulls.heft[d]) / theta
-            value += theta * float((steep * points[:, 0] - points[:, 1]).max())
-        return value

@@ -26,7 +26,8 @@ from bestgroup.proof.build_boxes import (
     needed,
 )
 from bestgroup.proof.build_scouted import fed_session
-from bestgroup.proof.build_selections import Event, Named, claims_for
+from bestgroup.proof.build_selections import claims_for
+from bestgroup.proof.selection_search import Event, Named
 
 _LESS = 1.0 - 1e-12  # of a share: so that their sum, in doubles, does not exceed 1
 Pair = tuple[int, int, int]  # who is ahead, of whom, and with which slack: 0 or 1

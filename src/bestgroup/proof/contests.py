@@ -17,8 +17,16 @@ from bestgroup.proof.goals import Best, Status, Top
 from bestgroup.proof.intervals import Interval, interval, log
 from bestgroup.proof.noise import RANGED, SCALED, SYMMETRIC
 from bestgroup.proof.observations import Observations
-from bestgroup.proof.selection_evidence import Compared, Leader, Moment, fineness
+from bestgroup.proof.selection_evidence import (
+    BY_SYMMETRY,
+    Compared,
+    Leader,
+    Moment,
+    View,
+    fineness,
+)
 from bestgroup.proof.shares_of_arms import arm_share
+from bestgroup.proof.symmetric_evidence import SymmetricView, tail_claims
 
 _NEAR = Fraction(1, 10**9)  # of the largest worth: what rounding may do to a comparison of means
 
@@ -33,8 +41,27 @@ class Contest:
 
     def __init__(self, proof: Proof, rows: Observations, leaders: list[Leader]) -> None:
         self.proof, self.rows, self.leaders = proof, rows, leaders
-        if any(noise.kind in SYMMETRIC for noise in proof.noise):
+        if any(noise.kind in SYMMETRIC for noise in proof.noise) and not self.symmetric:
             raise ValueError("there is no such process for normal noise of unknown variance")
+
+    @property
+    def symmetric(self) -> bool:
+        """Whether evidence is by symmetry of the noise, within bounds of single arms."""
+        return False
+
+    def boxes(self) -> BoxClaims | None:
+        """Return the bounds of single arms that a proof has besides, none of which is checked yet."""
+        if not self.has_boxes:
+            return None
+        return BoxClaims(self.proof, self.rows, self.proof.method.get("boxes", {}))
+
+    def view(self, moment: Moment, by: Compared, bounds: BoxClaims | None) -> View:
+        """Return the arms of a moment as a process sees them."""
+        leader = self.leaders[moment.leader]
+        if by.kind == BY_SYMMETRY:
+            assert bounds is not None
+            return SymmetricView(self.proof, self.rows, leader, moment, by, bounds)
+        return View(self.proof, self.rows, leader, moment, by)
 
     def process(self) -> dict[str, Any]:
         """Return the process that the noise and the budget ask for."""
@@ -68,8 +95,21 @@ class OneBest(Contest):
         self.union = proof.method["budget"] == "union"
         self.ranges = all(noise.kind in RANGED for noise in proof.noise)
 
+    @property
+    def symmetric(self) -> bool:
+        """Whether evidence is by symmetry of the noise, within bounds of single arms."""
+        proof = self.proof
+        normal = all(noise.kind in SYMMETRIC for noise in proof.noise)
+        return normal and proof.method["budget"] == "leaders" and proof.document["version"] >= 3
+
+    def boxes(self) -> BoxClaims | None:
+        """Return the bounds within which evidence by symmetry is."""
+        return tail_claims(self.proof, self.rows) if self.symmetric else None
+
     def process(self) -> dict[str, Any]:
         """Return the process that the noise and the budget ask for."""
+        if self.symmetric:
+            return {"name": "symmetric", "fixed_at": 0}
         if self.ranges:
             return {"name": "normal and bets" if self.union else "bets", "fixed_at": 0}
         if not self.union and any(noise.kind not in SCALED for noise in self.proof.noise):
@@ -82,7 +122,8 @@ class OneBest(Contest):
         if self.union:
             pairs = sum(size**proof.D for size in proof.sizes)
             return log(interval((2 if self.ranges else 1) * pairs / proof.delta))
-        return log(interval((leader + 1) * (leader + 2) / proof.delta))
+        delta = proof.delta * Fraction(3, 4) if self.symmetric else proof.delta
+        return log(interval((leader + 1) * (leader + 2) / delta))
 
     def conclude(self, whole: Whole, bounds: BoxClaims | None) -> Status:
         """Return the statuses, by who is behind whom."""

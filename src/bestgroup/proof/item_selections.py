@@ -11,7 +11,10 @@ by the first t items s' is refuted
 
 **Shares.** Terms: all of delta, or half of it where the table itself makes the terms; with epsilon = 0 kind 0
 has all of that, else a quarter, and kind 1 has 3 / (4 h H_N), h the rank that `first` had when the first
-term was made. Kinds 3 and 4 have the other half, divided by sum_i K_i^D (twice that with epsilon > 0).
+term was made. Kinds 3 and 4 have the other half, or all of delta where there are no terms, divided by
+sum_i K_i^D (twice that with epsilon > 0).
+
+The units of the order may be clusters of items (docs/theory.md 9.5): then differences are of sums.
 """
 
 from __future__ import annotations
@@ -24,7 +27,7 @@ from typing import Any, NamedTuple
 from bestgroup.proof.boxes import Tick
 from bestgroup.proof.format import Proof, Refused, integers
 from bestgroup.proof.goals import Status
-from bestgroup.proof.item_units import units_of
+from bestgroup.proof.item_units import Units, units_of
 from bestgroup.proof.items import (
     Difference,
     Rule,
@@ -63,11 +66,20 @@ class Asked(NamedTuple):
     terms: list[Term]
     first: int
     rank: int
+    units: Units
+
+    def placed(
+        self, claim: Difference, one: tuple[int, Selection], two: tuple[int, Selection], t: int
+    ) -> Difference:
+        """Return a claim with sum_d w^d (x_s - x_s') on the first t units, as that of units."""
+        values = self.differences(one, two, t)
+        values, shift, reach = self.units.placed(values, claim.shift, claim.reach)
+        return claim._replace(values=values, shift=shift, reach=reach)
 
     def differences(
         self, one: tuple[int, Selection], two: tuple[int, Selection], t: int
     ) -> list[Fraction]:
-        """Return sum_d w^d (x_s - x_s') on the first t items, which all arms must have passed."""
+        """Return sum_d w^d (x_s - x_s') on the first t units, which all arms must have passed."""
         found = [Fraction(0)] * t
         for d, (j, k) in enumerate(zip(one[1], two[1], strict=True)):
             above, below = self.table[one[0], j], self.table[two[0], k]
@@ -77,7 +89,7 @@ class Asked(NamedTuple):
             reach = reach_of(self.proof, d)
             for u in range(t):
                 away = Fraction(above[u][d]) - Fraction(below[u][d])
-                if abs(away) > reach:
+                if abs(away) > reach * len(self.units.members[u]):
                     raise ValueError("two arms differ on an item by more than was declared")
                 found[u] += weight * away
         return found
@@ -105,8 +117,6 @@ def check(proof: Proof, rows: Observations, tick: Tick) -> Status:
 def check_method(proof: Proof, rows: Observations) -> Asked:
     """Return what all claims share; refuses terms that cannot be."""
     units = units_of(proof, rows)
-    if units.clustered:
-        raise Refused("format", "clusters of items are for Pareto groups")
     rule = rule_of(proof, units)
     table = table_of(proof, rows, units)
     try:
@@ -114,16 +124,24 @@ def check_method(proof: Proof, rows: Observations) -> Asked:
             [proof.method["first"], proof.method["rank"] - 1], (len(proof.groups),) * 2
         )
         terms = [_term(proof, row) for row in proof.method["terms"]]
-        asked = Asked(proof, rule, table, terms, first, rank + 1)
+        asked = Asked(proof, rule, table, terms, first, rank + 1, units)
         if any(a.begin >= b.begin for a, b in pairwise(terms)):
             raise ValueError("terms begin one after the other")
-        if proof.method["budget"] not in ("terms", "table"):
-            raise ValueError("the budget must be terms or table")
+        _check_budget(proof, units)
     except (KeyError, TypeError, ValueError, IndexError) as error:
         raise Refused("parameters", f"terms cannot be read ({error})") from None
     if proof.method["budget"] == "table":
         _check_terms(asked)
     return asked
+
+
+def _check_budget(proof: Proof, units: Units) -> None:
+    """Raise ValueError if there is no such way to share delta."""
+    budget, pairs = proof.method["budget"], proof.method["budget"] == "pairs"
+    if budget not in ("terms", "table", "pairs") or (budget == "table" and units.clustered):
+        raise ValueError("the budget must be terms, table or pairs")
+    if pairs and (proof.method["terms"] or proof.document["version"] < 3):
+        raise ValueError("where delta is for pairs there are no terms")
 
 
 def _term(proof: Proof, row: list[Any]) -> Term:
@@ -165,22 +183,25 @@ def holds(asked: Asked, kind: int, k: int, t: int, chosen: Selection, other: Sel
     )
     if kind in (TERMS, NEAR):
         return _by_terms(asked, kind, (k, chosen), t, claim)
-    claim = claim._replace(values=asked.differences((asked.first, other), (k, chosen), t))
+    claim = asked.placed(claim, (asked.first, other), (k, chosen), t)
     return certain(asked.rule, claim) if kind == CERTAIN else proves(asked.rule, claim)
 
 
 def share(asked: Asked, kind: int) -> Fraction:
     """Return the share of delta of a claim; 1 where none is spent."""
     proof, slack = asked.proof, asked.proof.epsilon[0] > 0.0
-    half = Fraction(1, 2) if proof.method["budget"] == "table" else Fraction(1)
+    budget = proof.method["budget"]
+    half = Fraction(1, 2) if budget == "table" else Fraction(1)
     if kind == CERTAIN:
         return Fraction(1)
+    if kind in (TERMS, NEAR) and budget == "pairs":
+        raise ValueError("there is no share for such a claim")
     if kind == TERMS:
         return half / 4 if slack else half
     if kind == NEAR and slack:
         harmonic = sum(Fraction(1, h + 1) for h in range(len(proof.groups)))
         return half * 3 / (4 * asked.rank * harmonic)
-    if half == 1 or (kind == NEAR_PAIR and not slack) or kind == NEAR:
+    if budget == "terms" or (kind == NEAR_PAIR and not slack) or kind == NEAR:
         raise ValueError("there is no share for such a claim")
     pairs = sum(size ** len(proof.dims) for size in proof.sizes)
     return half / (pairs * (2 if slack else 1))
@@ -204,8 +225,7 @@ def _by_terms(
                 begin = spans.pop()[0]
             spans.append((begin, min(end, t), front))
     for at, end, front in spans:
-        values = asked.differences(front, rival, end)
-        if grows(asked.rule, wealth, claim._replace(values=values), at):
+        if grows(asked.rule, wealth, asked.placed(claim, front, rival, end), at):
             return True
     return False
 

@@ -114,7 +114,7 @@ def _difference(
     return Difference(*units.placed(values, shift, reach), need, kind != WON)
 
 
-def rule_of(proof: Proof, units: Units) -> Rule:
+def rule_of(proof: Proof, units: Units, usual: dict[str, float] = PROCESS) -> Rule:
     """Return the bets; refuses what is no proof or not fixed before the first item."""
     try:
         given = proof.method["process"]
@@ -124,7 +124,7 @@ def rule_of(proof: Proof, units: Units) -> Rule:
             raise ValueError("the target, or that bets are fixed before the first item")
         largest, ratio = Fraction(number(given["largest"])), Fraction(number(given["ratio"]))
         cap, plug = Fraction(number(given["cap"])), Fraction(number(given["plug"]))
-        if given != PROCESS:
+        if given != usual:
             raise ValueError("the bets are not those that are fixed beforehand")
         if not (main >= 1 and largest > 0 and ratio > 0 and 0 < cap < 1 and 0 <= plug < 1):
             raise ValueError("bets must be positive, their cap below 1")

@@ -25,7 +25,7 @@ from bestgroup.proof.observations import Observations
 from bestgroup.proof.scouted import costs_of
 from bestgroup.proof.wealth_pairs import Bets, Values, conjugate_of, hull_of, shares_of
 
-NORMAL, BY_BETS = 0, 1
+NORMAL, BY_BETS, BY_SYMMETRY = 0, 1, 2
 PRECISIONS = [2.0**k for k in (3, 6, 9, 12, 15, 18)]
 PRIOR = [interval(p) / 12 for p in (1, 3, 3, 3, 1, 1)]
 SCALES = [4.0 * 2.0 ** (-1.5 * g) for g in range(10)]
@@ -59,7 +59,7 @@ class Claim(NamedTuple):
 
     moment: int
     slack: int  # 0: without slack; 1: with epsilon ||w||_1
-    kind: int  # NORMAL or BY_BETS
+    kind: int  # NORMAL, BY_BETS or BY_SYMMETRY
     tilts: dict[int, float]  # by part of the mixture
     box: Box
 
@@ -68,7 +68,7 @@ class Compared(NamedTuple):
     """By which weights groups are compared, and which process is the evidence."""
 
     weights: Sequence[Fraction]  # of the dims that decide; one without weight does not count
-    kind: int  # NORMAL or BY_BETS
+    kind: int  # NORMAL, BY_BETS or BY_SYMMETRY
     fine: list[list[Interval]]  # by what precisions of arms are multiplied
     expected: Interval | None = None  # about what evidence takes, in a run that scouted
 
@@ -155,7 +155,7 @@ class View:
 
     def bound(self, part: int, y: Interval, room: Fraction, box: Box) -> float:
         """Return a lower bound of the log of the infimum of one part, over a box of selections."""
-        term = self.normal_term if self.kind == NORMAL else self.bets_term
+        term = self.term
         total = y * interval(room)
         for arm, dims in self.lead.items():
             total = total - term(self.leader.group, arm, dims, part, y, -1)
@@ -166,6 +166,11 @@ class View:
                 if dims & ~allowed == 0:
                     best[dims] = max(best[dims], term(k, j, dims, part, y, 1).high)
         return (total - _largest_split(best)).low
+
+    def term(self, i: int, j: int, dims: int, part: int, y: Interval, sign: int) -> Interval:
+        """Return what an arm that serves a set of dims subtracts at a tilt; `sign` 1 is the rival's."""
+        term = self.normal_term if self.kind == NORMAL else self.bets_term
+        return term(i, j, dims, part, y, sign)
 
     def normal_term(self, i: int, j: int, dims: int, part: int, y: Interval, sign: int) -> Interval:
         """Return sup_nu (sign y nu - log of the half-normal mixture), about the leader's means."""

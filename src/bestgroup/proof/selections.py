@@ -18,13 +18,14 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
-from bestgroup.proof.boxes import BOX_CLAIM, BoxClaims, Tick
+from bestgroup.proof.boxes import BOX_CLAIM, Tick
 from bestgroup.proof.contests import CONTESTS
 from bestgroup.proof.format import Proof, Refused, integers, number
 from bestgroup.proof.goals import Status
 from bestgroup.proof.observations import Observations
 from bestgroup.proof.selection_evidence import (
     BY_BETS,
+    BY_SYMMETRY,
     NORMAL,
     PRECISIONS,
     SCALES,
@@ -34,6 +35,13 @@ from bestgroup.proof.selection_evidence import (
     Moment,
     View,
 )
+
+KINDS = {  # of evidence that a process has
+    "normal": (NORMAL,),
+    "bets": (BY_BETS,),
+    "normal and bets": (NORMAL, BY_BETS),
+    "symmetric": (BY_SYMMETRY,),
+}
 
 
 def check(proof: Proof, rows: Observations, tick: Tick) -> Status:
@@ -46,12 +54,10 @@ def check(proof: Proof, rows: Observations, tick: Tick) -> Status:
         contest = made(proof, rows, leaders)
         if proof.method["process"] != contest.process():
             raise ValueError("the process is not the one of this noise")
-        by = {kind: contest.compared(kind) for kind in (NORMAL, BY_BETS)}
+        by = {kind: contest.compared(kind) for kind in KINDS[proof.method["process"]["name"]]}
     except (KeyError, TypeError, ValueError, IndexError) as error:
         raise Refused("parameters", f"leaders or moments cannot be read ({error})") from None
-    bounds = None
-    if contest.has_boxes:
-        bounds = BoxClaims(proof, rows, proof.method.get("boxes", {}))
+    bounds = contest.boxes()
     boxes: dict[tuple[int, int, int, int], list[Box]] = {}
     views: dict[tuple[int, int], View] = {}
     for c, row in enumerate(proof.claims):
@@ -64,7 +70,7 @@ def check(proof: Proof, rows: Observations, tick: Tick) -> Status:
             moment = moments[claim.moment]
             key = claim.moment, claim.kind
             if key not in views:
-                views = {key: View(proof, rows, leaders[moment.leader], moment, by[claim.kind])}
+                views = {key: contest.view(moment, by[claim.kind], bounds)}
             room = proof.goal.slack() if claim.slack else Fraction(0)
             good = views[key].reaches(claim.tilts, room, claim.box, contest.level(moment))
         except (ValueError, ZeroDivisionError, IndexError) as error:
@@ -129,15 +135,13 @@ def read_claim(proof: Proof, moments: Sequence[Moment], row: list[Any]) -> Claim
     D = proof.D
     if len(row) not in (7, 7 + 2 * D):
         raise ValueError("a claim must be [moment, slack, kind, g, y, y, y] and ranks, two a dim")
-    moment, slack, kind, g = integers(row, (len(moments), 2, 2, 10))
-    names = {"normal": (0,), "bets": (1,), "normal and bets": (0, 1)}[
-        proof.method["process"]["name"]
-    ]
+    moment, slack, kind, g = integers(row, (len(moments), 2, 3, 10))
+    kinds = KINDS[proof.method["process"]["name"]]
     parts = len(PRECISIONS if kind == NORMAL else SCALES)
     parts = 1 if proof.method["budget"] == "scouted" else parts
     given = {g - 1 + k: number(y) for k, y in enumerate(row[4:7]) if y != 0}
     good = all(0 <= part < parts and 0.0 < y < math.inf for part, y in given.items())
-    if kind not in names or not good or not given:
+    if kind not in kinds or not good or not given:
         raise ValueError("there is no such part of the process, or no tilt")
     size = proof.sizes[moments[moment].rival]
     return Claim(moment, slack, kind, given, read_box(row[7:], size, D))

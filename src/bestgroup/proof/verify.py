@@ -13,7 +13,16 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from bestgroup.errors import InvalidInput
-from bestgroup.proof import boxes, directions, item_selections, items, pairs, selections
+from bestgroup.proof import (
+    boxes,
+    directions,
+    item_bounds,
+    item_selections,
+    item_worths,
+    items,
+    pairs,
+    selections,
+)
 from bestgroup.proof.boxes import Tick
 from bestgroup.proof.chain import check_chain
 from bestgroup.proof.format import Proof, Refused, digest_of, parse, read_document, signature_of
@@ -30,6 +39,8 @@ METHODS: dict[str, Checker] = {
     "items": items.check,
     "pool": items.check_pool,
     "item selections": item_selections.check,
+    "item units": item_worths.check,
+    "item bounds": item_bounds.check,
 }
 
 

@@ -333,15 +333,15 @@ def shares_of(low: float, high: float, sign: int, column: list[float]) -> list[f
     return [(x - low) / width if sign > 0 else (high - x) / width for x in column]
 
 
-def hull_of(arm: Values) -> list[tuple[float, float]]:
-    """Return corners (m, value) of a chain that lies below log K on [0, 1].
+def hull_of(arm: Values, ends: list[float] | None = None) -> list[tuple[float, float]]:
+    """Return corners (m, value) of a chain that lies below log K from the first to the last end.
 
-    Cells end where the values themselves suggest; on each the two tangents of a convex function below log
-    K meet in one corner.
+    For values in a range that is [0, 1], and cells end where the values themselves suggest; on each the
+    two tangents of a convex function below log K meet in one corner.
     """
-    ends = _cell_ends(arm)
+    ends = _cell_ends(arm) if ends is None else ends
     exact = arm.kind in RANGED - TWO_VALUED and len(arm.values) <= _SHORT
-    data = [arm.products(x) if exact else arm.logs(interval(x)) for x in ends]
+    data = [arm.products(x) if exact else _data(arm, interval(x)) for x in ends]
     corners: list[tuple[float, float]] = []
     for k in range(len(ends) - 1):
         x, y = ends[k], ends[k + 1]

@@ -79,8 +79,9 @@ def assumptions_of(proof: Proof) -> list[str]:
         else "dims of one pull may depend on each other in any way"
     )
     kind = proof.method["kind"]
-    if kind in ("items", "item selections", "pool"):
-        return [*words, *_items_words(proof), FIXED, *ROWS]
+    measured = [] if proof.plain else [MEASURED]
+    if kind in ("items", "item selections", "item units", "item bounds", "pool"):
+        return [*words, *_items_words(proof), FIXED, *measured, *ROWS]
     # A bound of an average adds up pulls of several arms.
     words += ONE_ARM if kind == "boxes" and "sums" not in proof.method else ALL_ARMS
     if proof.method.get("budget") == "scouted":
@@ -88,7 +89,7 @@ def assumptions_of(proof: Proof) -> list[str]:
     if proof.method.get("budget") == "leaders":
         words += [NAMED, PRICED] if "costs" in proof.method else [NAMED]
     fixed = {"as they came": AS_THEY_CAME, "room": ROOM}.get(proof.method.get("budget", ""), FIXED)
-    return [*words, fixed, *([] if proof.plain else [MEASURED]), *ROWS]
+    return [*words, fixed, *measured, *ROWS]
 
 
 def _items_words(proof: Proof) -> list[str]:

@@ -36,7 +36,8 @@ from bestgroup.compile.collecting import few_collections
 from bestgroup.compile.kernel import Kernel, cache_folder
 
 _STORED: Any = CompileResultCacheImpl  # how compiled code becomes bytes, and comes back
-WAIT = 60.0  # seconds for which a process waits for another, maybe of low priority, that compiles it
+# Seconds for which a process waits for another that compiles the same kernel, maybe at low priority.
+WAIT = 60.0
 
 
 class PackageCache:

@@ -118,10 +118,8 @@ def test_a_radius_below_what_is_proven_has_no_file(algorithm, goal, tmp_path):
     refused("subgaussian", GOALS[goal], algorithm, tmp_path, radius_scale=0.9)
 
 
-@pytest.mark.parametrize("arms", ["independent", "arbitrary"])
-@pytest.mark.parametrize("goal", GOALS)
-@pytest.mark.parametrize("kind", NOISE)
-def test_every_table(kind, goal, arms, tmp_path):
+def table_of(kind, folder):
+    """Write a table of 120 rows of every arm, and return its path."""
     rng = np.random.default_rng(6)
     rows = [
         {"group": g, "arm": a, **dict(zip(DIMS, value(rng, kind, g, a), strict=True))}
@@ -129,7 +127,14 @@ def test_every_table(kind, goal, arms, tmp_path):
         for g in GROUPS
         for a in "xy"
     ]
-    table = write(rows, tmp_path / "rows.csv")
+    return write(rows, folder / "rows.csv")
+
+
+@pytest.mark.parametrize("arms", ["independent", "arbitrary"])
+@pytest.mark.parametrize("goal", GOALS)
+@pytest.mark.parametrize("kind", NOISE)
+def test_every_table(kind, goal, arms, tmp_path):
+    table = table_of(kind, tmp_path)
     problem = bg.Problem(GROUPS, DIMS, noise=NOISE[kind](arms=arms))
     found = bg.certify(table, GOALS[goal], problem, delta=0.1)
     assert found.accepted or kind == "bernoulli"
@@ -164,14 +169,7 @@ RUNS = [("subgaussian", "independent"), ("bounded", "independent"), ("gaussian",
 @pytest.mark.parametrize("goal", MAPS)
 @pytest.mark.parametrize("kind", NOISE)
 def test_every_map_of_a_table(kind, goal, arms, tmp_path):
-    rng = np.random.default_rng(6)
-    rows = [
-        {"group": g, "arm": a, **dict(zip(DIMS, value(rng, kind, g, a), strict=True))}
-        for _ in range(120)
-        for g in GROUPS
-        for a in "xy"
-    ]
-    table = write(rows, tmp_path / "rows.csv")
+    table = table_of(kind, tmp_path)
     problem = bg.Problem(GROUPS, DIMS, noise=NOISE[kind](arms=arms))
     found = bg.certify(table, MAPS[goal], problem, delta=0.1)
     document = proof_of(found, tmp_path)

@@ -65,6 +65,7 @@ def test_a_budget_gives_the_anytime_answer_and_storage_goes_on(tmp_path):
     first = solve(storage=url, name="s", budget=30)
     assert not first.proven and first.answer.told == 30 and first.answer.undecided
     assert "not decided after 30 pulls" in str(first)
+    assert f"; best guess: {', '.join(first.guess().groups)}" in str(first)
     again = solve(storage=url, name="s")
     assert again.answer == solve().answer
     with pytest.raises(bg.InvalidInput, match="has another goal"):

@@ -21,6 +21,7 @@ from bestgroup.algorithms.registry import algorithm as make_algorithm
 from bestgroup.analysis.certificate_card import certificate_parts, facts
 from bestgroup.analysis.certify import Certificate
 from bestgroup.analysis.deploy import Deployment, Guess
+from bestgroup.analysis.weight_regions import MappedWeights
 from bestgroup.errors import BestGroupError, EvaluationFailed, InvalidInput, NoSuchStudy
 from bestgroup.problem.arrays import is_integer, positive_int
 from bestgroup.problem.goals import Goal, check_goal
@@ -99,6 +100,11 @@ class Solution:
         """
         return self.study.export(path, chain=chain, key=key)
 
+    @property
+    def map(self) -> MappedWeights:
+        """Which group is proven best for which weights; for the goal `WeightMap`."""
+        return self.certificate.map
+
     def deploy(self) -> list[Deployment]:
         """Return, for each group that is in, which of its arms to take (`Certificate.deploy`)."""
         return self.certificate.deploy()
@@ -136,10 +142,11 @@ class Solution:
             share = self.certificate.share
             saved = "" if share is None else f", {1 - share:.0%} of the table saved"
             return f"{how} after {known.pulls:,} pulls{price}{saved}: {', '.join(known.groups)}"
+        guess = known.guess.groups if known.guess is not None else ()
         return (
             f"not decided after {known.told:,} pulls; in: {', '.join(known.inside) or 'none'}; "
             f"out: {', '.join(known.outside) or 'none'}; undecided: {', '.join(known.undecided)}"
-        )
+        ) + (f"; best guess: {', '.join(guess)}" if guess else "")
 
 
 def solve(

@@ -39,7 +39,8 @@ def settle(proof, bar):
 
     def share(kind, i, j):
         if proof.pareto:
-            many = ranks[j] * (sum(spare) - spare[j]) if kind == 0 else proof.D * spare[i] * ranks[j]
+            others = sum(spare) - spare[j]
+            many = ranks[j] * (others if kind == 0 else proof.D * spare[i])
             return F(1, part * N * many)
         both = F(1, part * max(proof.top * (N - proof.top), 1) * spare[i] * ranks[j])
         return both * (F(1, 4) if kind == 0 else F(3, 4)) if slack[0] else both

@@ -212,7 +212,8 @@ def settle(proof, bar):
     def proves(e, slack, kind, g, *rest):
         moment, ranks = method["moments"][e], rest[3:]
         l, k, size = moment[0], moment[1], proof.sizes[moment[1]]
-        good = ("normal", "bets", "symmetric")[kind] in name and type(l) is int and l >= 0 and slack < 2
+        good = ("normal", "bets", "symmetric")[kind] in name
+        good = good and type(l) is int and l >= 0 and slack < 2
         need(good and len(ranks) in (0, 2 * proof.D), "claims", "no such claim")
         box = tuple(zip(ranks[::2], ranks[1::2])) or ((0, size),) * proof.D
         need(all(a < b <= size for a, b in box), "claims", "an empty box")

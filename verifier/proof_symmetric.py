@@ -73,7 +73,7 @@ def terms(proof, i, spans, bounds):
 
     @cache
     def known(arm):
-        """Return of each dim how many values do not count, the unit that they show, and the part."""
+        """Return of each dim how many values do not count, the unit they show, and the part."""
         a, b = spans[arm]
         columns = [proof.column(arm, d, b) for d in range(proof.D)]
         if arm[0] == i:

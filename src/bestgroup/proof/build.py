@@ -154,8 +154,8 @@ def _checked(asked: Asked, proof: Proof) -> Status:
     less = missing(asked, found)
     if less is not None:
         raise InvalidInput(
-            f"no proof file was written: by less than rounding, the claims do not show that "
-            f"{less} has the status that the answer gives it; more observations will"
+            f"no proof file was written: from its claims, rounded against them, it does not follow that "
+            f"{less} has the status that the answer gives it"
         )
     return found
 

@@ -9,7 +9,6 @@ import socket
 import sqlite3
 import subprocess
 import sys
-import threading
 import time
 from dataclasses import dataclass
 
@@ -26,6 +25,7 @@ from bestgroup.experiments.reproduce import reproduce
 from bestgroup.experiments.vary_k import sweep as vary_k
 from bestgroup.simulation import clusters
 from bestgroup.simulation import workers as spread
+from bestgroup.simulation.results import SqliteResults
 from bestgroup.simulation.runs import Job
 
 INSTANCE = bg.Instance(
@@ -91,28 +91,23 @@ def finished(path):
         return 0
 
 
-class Killer(threading.Thread):
-    """Kills one process as soon as some runs, but not all, are in the file."""
+class Killer:
+    """Kills one process when the first runs are written.
 
-    def __init__(self, path, find):
-        super().__init__()
-        self.path, self.find, self.at, self.stop = path, find, None, threading.Event()
+    It does so in the thread that writes them, which then goes on: a busy machine could finish all
+    runs before another thread had looked.
+    """
 
-    def run(self):
-        while not self.stop.wait(0.01):
-            done = finished(self.path)
-            if done and (pid := self.find()) is not None:
+    def __init__(self, path, find, monkeypatch):
+        self.at, write = None, SqliteResults.append
+
+        def append(file, first, runs):
+            write(file, first, runs)
+            if self.at is None and (pid := find()) is not None:
                 os.kill(pid, signal.SIGKILL)
-                self.at = done
-                return
+                self.at = finished(path)
 
-    def __enter__(self):
-        self.start()
-        return self
-
-    def __exit__(self, *_):
-        self.stop.set()
-        self.join()
+        monkeypatch.setattr(SqliteResults, "append", append)
 
 
 def loky_process():
@@ -132,10 +127,10 @@ def test_more_processes_than_runs(expected):
     assert few.pulls.tolist() == expected.pulls[:2].tolist()
 
 
-def test_a_killed_process_is_replaced(expected, tmp_path):
+def test_a_killed_process_is_replaced(expected, tmp_path, monkeypatch):
     path = tmp_path / "runs.sqlite"
-    with Killer(path, loky_process) as killer:
-        found = simulate(workers=2, results=path)
+    killer = Killer(path, loky_process, monkeypatch)
+    found = simulate(workers=2, results=path)
     assert killer.at is not None and 0 < killer.at < RUNS
     assert_same(found, expected)
 
@@ -144,11 +139,11 @@ def test_a_dask_cluster_gives_the_same(expected, cluster):
     assert_same(simulate(workers=address(cluster)), expected)
 
 
-def test_a_killed_dask_worker_is_replaced(expected, cluster, tmp_path):
+def test_a_killed_dask_worker_is_replaced(expected, cluster, tmp_path, monkeypatch):
     path = tmp_path / "runs.sqlite"
     victim = cluster.workers[0].pid
-    with Killer(path, lambda: victim) as killer:
-        found = simulate(workers=address(cluster), results=path)
+    killer = Killer(path, lambda: victim, monkeypatch)
+    found = simulate(workers=address(cluster), results=path)
     assert killer.at is not None and 0 < killer.at < RUNS
     assert_same(found, expected)
 
@@ -362,7 +357,9 @@ def ray_cluster():
     subprocess.run([*command, "stop", "--force"], check=True)
 
 
-def test_a_ray_cluster_gives_the_same_even_if_a_worker_is_killed(expected, ray_cluster, tmp_path):
+def test_a_ray_cluster_gives_the_same_even_if_a_worker_is_killed(
+    expected, ray_cluster, tmp_path, monkeypatch
+):
     def victim():
         names = (
             (p.info["pid"], p.info["cmdline"]) for p in psutil.process_iter(["cmdline", "pid"])
@@ -371,8 +368,8 @@ def test_a_ray_cluster_gives_the_same_even_if_a_worker_is_killed(expected, ray_c
 
     assert_same(simulate(workers=ray_cluster), expected)
     path = tmp_path / "runs.sqlite"
-    with Killer(path, victim) as killer:
-        found = simulate(workers=ray_cluster, results=path)
+    killer = Killer(path, victim, monkeypatch)
+    found = simulate(workers=ray_cluster, results=path)
     assert killer.at is not None and 0 < killer.at < RUNS
     assert_same(found, expected)
 

@@ -275,11 +275,30 @@ def test_a_guess_contradicts_nothing_that_is_decided(noise: Any, rows: int) -> N
         table = [
             {**row, "x": row["x"] + rng.normal(), "y": row["y"] + rng.normal()} for row in table
         ]
-    for goal in (bg.ParetoGroups(0.3), bg.BestGroup([1, 1], 0.3)):
+    asked = bg.ParetoGroups(0.3), bg.BestGroup([1, 1], 0.3), bg.WeightMap(epsilon=0.3)
+    for goal in (*asked, bg.TopGroups(2, [1, 1], 0.3)):
         found = bg.certify(table, goal, noise=noise)
         if found.undecided:
             guess = set(found.guess().groups)
             assert set(found.accepted) <= guess and not guess & set(found.rejected)
+
+
+def test_a_guess_keeps_what_is_in_and_leaves_out_what_is_out() -> None:
+    worth, inside = np.array([[0.1, 0.3], [0.9, 0.1], [0.2, 0.8]]), np.array([True, False, False])
+    assert bg.BestGroup([1, 1]).guessed(worth, inside).tolist() == [True, False, False]
+    assert bg.TopGroups(2, [1, 1]).guessed(worth, inside).tolist() == [True, True, False]
+    assert bg.WeightMap().guessed(worth, inside).tolist() == [True, True, True]
+    assert bg.WeightMap().guessed(worth, ~inside & False).tolist() == [False, True, True]
+    rng, means = np.random.default_rng(0), {"A": (0.6, 0.6), "B": (0.62, 0.58), "C": (0.1, 0.1)}
+    rows = [
+        {"group": g, "arm": "a", "x": x, "y": y}
+        for g, mean in means.items()
+        for x, y in rng.normal(mean, 0.3, (150, 2))
+    ]
+    found = bg.certify(rows, bg.WeightMap(epsilon=0.15), noise=bg.SubGaussian(0.3))
+    halved = found.verdict._replace(status=np.array([Status.IN, Status.UNDECIDED, Status.OUT]))
+    doubted = replace(found, verdict=halved, basis=None).guess().groups
+    assert "A" in doubted and "C" not in doubted
 
 
 def test_doubts_void_what_rows_prove_also_where_the_algorithm_has_no_proof() -> None:

@@ -103,12 +103,12 @@ def _by_estimates(explainer: Explainer) -> Ints:
     measured = np.isfinite(best).all(axis=1)
     if not measured.any():
         return np.zeros(0, np.int64)
-    known = np.flatnonzero(measured)
-    guessed = goal.guessed(best[known])
+    status = explainer.verdict.status
+    known = np.flatnonzero(measured & (status != Status.OUT))
+    guessed = goal.guessed(best[known], status[known] == Status.IN)
     if guessed is not None:
         return known[guessed]
     beaten = np.any(np.all(best[None, :, :] > best[:, None, :], axis=2), axis=1)
-    status = explainer.verdict.status
     open_ = (status == Status.UNDECIDED) & measured & ~beaten
     return np.flatnonzero((status == Status.IN) | open_)
 

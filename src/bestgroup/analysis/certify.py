@@ -425,8 +425,9 @@ class Certificate:
         spare = f" Not needed: {len(self.not_needed)}." if self.not_needed else ""
         if self.goal.maps:
             spare = f"{spare} Weights: {self.map.words()}."
+        none = "none yet" if self.undecided else "none"
         return (
-            f"{self.pulls:,} observations. {how} {kind}: {', '.join(self.accepted) or 'none yet'}. "
+            f"{self.pulls:,} observations. {how} {kind}: {', '.join(self.accepted) or none}. "
             f"{how} out: {len(self.rejected)}.{spare} "
             f"Undecided: {', '.join(self.undecided) or 'none'}.{self.beyond_words()}"
         )

@@ -13,6 +13,7 @@ import pytest
 import bestgroup as bg
 from bestgroup.inference.certificate.data_checks import Doubt
 from bestgroup.problem.status import Status
+from bestgroup.studies.html_report.page import report_html
 
 MEANS = {
     ("A", "a1"): (0.9, 0.3),
@@ -349,6 +350,7 @@ def test_no_group_is_an_answer_in_words(goal: Any) -> None:
     assert found.proven and str(found).endswith(": no group has an arm that keeps the limits")
     assert ": none. Proven out: 2." in str(found.certificate)
     assert found.guess().text.endswith("no group")
+    assert "No group has an arm that keeps the limits" in report_html(found.study)
 
 
 @pytest.mark.parametrize(

@@ -328,7 +328,7 @@ class Certificate:
         dims = tuple(dim.name for dim in self.problem.decided)
         if known is None:
             known = WeightRegions.blank(goal.grid(len(dims)), len(self.problem.groups))
-        return MappedWeights(self.problem.groups, dims, known)
+        return MappedWeights(self.problem.groups, dims, known, self._trusted)
 
     def forecast(self) -> float | None:
         """Return about how many more pulls the whole answer takes; None if no one can say."""

@@ -79,3 +79,21 @@ def test_an_arm_without_any_value_proves_nothing_and_disturbs_nothing(goal, wort
     ]
     found = bg.certify(rows, GOALS[goal], problem(items, worth=worth))
     assert found.explain("A").group == "A" and "A" not in found.rejected
+
+
+def test_sequential_halving_is_not_said_to_be_undecided_or_sure_by_itself():
+    given = bg.Problem(ARMS, {"x": "max", "y": "min"}, bg.SubGaussian(0.1))
+    halving = {"algorithm": "sequential-halving", "budget": 100}
+    found = bg.solve(given, bg.BestGroup([1, 1]), evaluate, **halving)
+    said = str(found.explanations["A"])
+    assert "by the observations alone, what the algorithm has decided is not proven" in said
+    assert "has not decided yet" not in said and str(found).startswith("answered without proof")
+
+
+def test_advice_on_shared_items_names_algorithms_that_answer_the_goal():
+    for goal, words in ((GOALS["best"], "use 'adaptive'"), (GOALS["Pareto"], "or 'te-plus'")):
+        name = "sequential-halving" if goal is GOALS["best"] else "te"
+        options = {"algorithm": name, "budget": 90}
+        with pytest.raises(bg.InvalidInput) as refused:
+            bg.solve(problem(60), goal, by_item, **options)
+        assert str(refused.value).endswith(words)

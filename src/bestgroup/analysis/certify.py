@@ -233,7 +233,11 @@ class Certificate:
             if self.data is None or self.beyond[i] == Status.UNDECIDED:
                 return found
             alone = self._explainer(self.data, None, self._trusted).group(i)
-        words = f"{alone.text}; by the observations alone, the algorithm has not decided yet"
+        # An algorithm without a proof may have decided, and what is sure is not its doing.
+        own = "the algorithm has not decided yet"
+        if self.verdict.status[i] != Status.UNDECIDED:
+            own = "what the algorithm has decided is not proven by itself"
+        words = f"{alone.text}; by the observations alone, {own}"
         return replace(found, text=words, reasons=alone.reasons)
 
     def deploy(self) -> list[Deployment]:

@@ -13,6 +13,7 @@ import pytest
 import bestgroup as bg
 from bestgroup.inference.certificate.data_checks import Doubt
 from bestgroup.problem.status import Status
+from bestgroup.studies.html_report.page import report_html
 
 MEANS = {
     ("A", "a1"): (0.9, 0.3),
@@ -275,11 +276,30 @@ def test_a_guess_contradicts_nothing_that_is_decided(noise: Any, rows: int) -> N
         table = [
             {**row, "x": row["x"] + rng.normal(), "y": row["y"] + rng.normal()} for row in table
         ]
-    for goal in (bg.ParetoGroups(0.3), bg.BestGroup([1, 1], 0.3)):
+    asked = bg.ParetoGroups(0.3), bg.BestGroup([1, 1], 0.3), bg.WeightMap(epsilon=0.3)
+    for goal in (*asked, bg.TopGroups(2, [1, 1], 0.3)):
         found = bg.certify(table, goal, noise=noise)
         if found.undecided:
             guess = set(found.guess().groups)
             assert set(found.accepted) <= guess and not guess & set(found.rejected)
+
+
+def test_a_guess_keeps_what_is_in_and_leaves_out_what_is_out() -> None:
+    worth, inside = np.array([[0.1, 0.3], [0.9, 0.1], [0.2, 0.8]]), np.array([True, False, False])
+    assert bg.BestGroup([1, 1]).guessed(worth, inside).tolist() == [True, False, False]
+    assert bg.TopGroups(2, [1, 1]).guessed(worth, inside).tolist() == [True, True, False]
+    assert bg.WeightMap().guessed(worth, inside).tolist() == [True, True, True]
+    assert bg.WeightMap().guessed(worth, ~inside & False).tolist() == [False, True, True]
+    rng, means = np.random.default_rng(0), {"A": (0.6, 0.6), "B": (0.62, 0.58), "C": (0.1, 0.1)}
+    rows = [
+        {"group": g, "arm": "a", "x": x, "y": y}
+        for g, mean in means.items()
+        for x, y in rng.normal(mean, 0.3, (150, 2))
+    ]
+    found = bg.certify(rows, bg.WeightMap(epsilon=0.15), noise=bg.SubGaussian(0.3))
+    halved = found.verdict._replace(status=np.array([Status.IN, Status.UNDECIDED, Status.OUT]))
+    doubted = replace(found, verdict=halved, basis=None).guess().groups
+    assert "A" in doubted and "C" not in doubted
 
 
 def test_doubts_void_what_rows_prove_also_where_the_algorithm_has_no_proof() -> None:
@@ -290,3 +310,58 @@ def test_doubts_void_what_rows_prove_also_where_the_algorithm_has_no_proof() -> 
     doubted = study.with_doubts([Doubt("the spread is above the scale", True)])
     assert doubted.together is not None and doubted.together.level == "none"
     assert doubted.ties() == [] and doubted.guarantee == none
+
+
+def limited(arms: dict[str, tuple[float, float, float]], goal: Any, rows: int = 300) -> Any:
+    """Return the certificate of groups A (all arms but the last) and B, where s must be at most 1."""
+    rng, last = np.random.default_rng(1), list(arms)[-1]
+    table = [
+        {"group": "B" if arm == last else "A", "arm": arm, "x": x, "y": y, "s": s}
+        for arm, mean in arms.items()
+        for x, y, s in rng.normal(mean, 0.1, (rows, 3))
+    ]
+    limits = {"require": {"s": ("<=", 1.0, 0.1)}, "watch": ["s"]}
+    return bg.certify(table, goal, noise=bg.SubGaussian([0.1] * 3), **limits)
+
+
+def test_an_arm_that_breaks_a_limit_is_not_called_beaten_or_worse() -> None:
+    """Arm a is the best in every dim and breaks the limit."""
+    arms = {"a": (0.9, 0.9, 1.5), "b": (0.8, 0.7, 0.5), "z": (0.85, 0.5, 0.9), "c": (0.3, 0.2, 0.2)}
+    (own,) = limited(arms, bg.ParetoGroups(0.05)).deploy()
+    assert own.arms["a"] == "out" and "breaks a limit: a" in own.text
+    assert "not beaten by another of its arms that keeps the limits: b, z" in own.text
+    assert "beaten in every dim" not in own.text
+    (own,) = limited(arms, bg.BestGroup([1, 1], 0.05)).deploy()
+    assert own.arm == "b" and "best weighted mean of its arms that keep the limits" in own.text
+    del arms["z"]
+    (own,) = limited(arms, bg.BestGroup([1, 1], 0.05)).deploy()
+    assert own.arm == "b" and "arms that keep the limits" in own.text
+
+
+@pytest.mark.parametrize("goal", [bg.ParetoGroups(0.05), bg.BestGroup([1], 0.05)], ids=str)
+def test_no_group_is_an_answer_in_words(goal: Any) -> None:
+    dims, noise = {"x": "max", "s": "watch"}, bg.SubGaussian([0.1, 0.1])
+    problem = bg.Problem({"A": ["a"], "B": ["b"]}, dims, noise, require={"s": ("<=", 0.5)})
+
+    def evaluate(group: str, arm: str, seed: int) -> list[float]:
+        return np.random.default_rng(seed).normal((0.5, 2.0), 0.1).tolist()
+
+    found = bg.solve(problem, goal, evaluate)
+    assert found.proven and str(found).endswith(": no group has an arm that keeps the limits")
+    assert ": none. Proven out: 2." in str(found.certificate)
+    assert found.guess().text.endswith("no group")
+    assert "No group has an arm that keeps the limits" in report_html(found.study)
+
+
+@pytest.mark.parametrize(
+    ("worth", "words"), [("worst", "its worth is estimated"), ("best", "its best arms are")]
+)
+def test_a_study_says_worth_where_it_is_not_that_of_the_best_arms(worth: str, words: str) -> None:
+    groups, noise = {"A": ["a", "b"], "B": ["c"]}, bg.SubGaussian(0.1)
+    problem = bg.Problem(groups, {"x": "max"}, noise, worth=worth)
+
+    def evaluate(group: str, arm: str) -> float:
+        return {"a": 0.9, "b": 0.5, "c": 0.1}[arm]
+
+    found = bg.solve(problem, bg.BestGroup([1]), evaluate, budget=30)
+    assert words in str(found.explanations["A"])

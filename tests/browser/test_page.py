@@ -461,3 +461,25 @@ def test_characters_that_turn_the_text_around_are_shown(story, open_page):
     story.go(page, name, why=group)  # names are still what they are
     page.locator("#why").wait_for()
     assert page.locator("#why-head").inner_text() == r"alpha\u202eahpla"
+
+
+def test_no_group_that_keeps_the_limits_is_an_answer_in_words(story, open_page):
+    dims = {"gain": "max", "seconds": "watch"}
+    problem = {
+        "groups": {"A": ["a"], "B": ["b"]},
+        "dims": dims,
+        "noise": {"kind": "subgaussian", "scale": [0.1, 0.1]},
+        "require": {"seconds": ["<=", 0.5]},
+    }
+    with story.served.client() as client:
+        body = {"name": "barred", "problem": problem, "goal": {"kind": "pareto", "epsilon": 0.1}}
+        response = client.post("/studies", json={**body, "delta": 0.05})
+        assert response.status_code == 201, response.text
+        query, wish = {"study": "barred"}, {"n": 50, "owner": "w"}
+        while tickets := client.post("/ask", params=query, json=wish).json()["tickets"]:
+            results = [{"ticket": t, "values": [0.5, 2.0]} for t in tickets]
+            assert client.post("/tell", params=query, json={"results": results}).is_success
+    page = open_page()
+    story.enter(page, "barred")
+    page.locator("#headline").wait_for()
+    assert page.locator("#headline").inner_text() == "No group has an arm that keeps the limits"

@@ -227,3 +227,34 @@ def test_boxes_cut_at_every_value_are_what_all_boxes_have_in_common(model):
         assert before[0] <= cut[0] and cut[1] <= before[1]
         moved += cut != before
     assert moved > 10
+
+
+def halved(reached, low, high, steps):
+    """Return the last bracket of a search that evaluates every half."""
+    for _ in range(steps):
+        m = (low + high) / 2.0
+        if not low < m < high:
+            break
+        low, high = (low, m) if reached(m) else (m, high)
+    return low, high
+
+
+def test_a_search_that_is_spared_most_steps_ends_at_the_same_bits():
+    rng = np.random.default_rng(5)
+    for _ in range(300):
+        n = float(rng.integers(2, 10 ** rng.integers(1, 7) + 2))
+        same_bits(n, float(rng.integers(0, n + 1)), rng.uniform(0.7, 40))
+
+
+def same_bits(n, s, level):
+    jeffreys = sequence_bernoulli.log_jeffreys.compiled
+    student = sequence_gaussian.log_student.compiled
+    low, _ = halved(lambda m: jeffreys(s, n, m) < level + 1e-8, 0.0, s / n, 50)
+    assert sequence_bernoulli.lower_bernoulli.compiled(n, s, level) == low
+    most = math.sqrt(n) * (1.0 - 1e-12)
+    reach = sequence_gaussian.gaussian_reach.compiled(n, level)
+    if student(n, most) < level + 1e-9:
+        assert reach == math.inf
+        return
+    _, high = halved(lambda t: student(n, t) >= level + 1e-9, 0.0, most, 60)
+    assert reach == high / math.sqrt(n * (n - high * high))

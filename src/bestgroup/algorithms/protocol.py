@@ -226,8 +226,11 @@ class Algorithm:
             got = type(setting.goal).__name__
             raise InvalidInput(f"algorithm {self.name!r} answers {wanted}; the goal is {got}")
         if setting.items is not None and not self.takes_items:
+            others = "'adaptive' or 'te-plus'"
+            if not isinstance(setting.goal, ParetoGroups):
+                others = "'adaptive'"
             raise InvalidInput(
-                f"algorithm {self.name!r} does not work on shared items; use 'adaptive' or 'te-plus'"
+                f"algorithm {self.name!r} does not work on shared items; use {others}"
             )
         if setting.measure is not None and not self.takes_measure:
             raise InvalidInput(

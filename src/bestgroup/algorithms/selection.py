@@ -31,6 +31,10 @@ def pick(setting: Setting, batch: int | float | None = None) -> tuple[Algorithm,
         return Adaptive(**options), why
     if not isinstance(setting.goal, TePlus.goals):
         why = "adaptive: it needs the fewest pulls for the best group"
+        if setting.goal.by_directions:
+            why = (
+                "adaptive: of the algorithms that come with the package it alone answers this goal"
+            )
         return Adaptive(**options), _with_noise(why, setting)
     if not setting.noise.has_scale:
         return Adaptive(**options), _with_noise("adaptive: the scale is not known", setting)

@@ -233,7 +233,11 @@ class Certificate:
             if self.data is None or self.beyond[i] == Status.UNDECIDED:
                 return found
             alone = self._explainer(self.data, None, self._trusted).group(i)
-        words = f"{alone.text}; by the observations alone, the algorithm has not decided yet"
+        # An algorithm without a proof may have decided, and what is sure is not its doing.
+        own = "the algorithm has not decided yet"
+        if self.verdict.status[i] != Status.UNDECIDED:
+            own = "what the algorithm has decided is not proven by itself"
+        words = f"{alone.text}; by the observations alone, {own}"
         return replace(found, text=words, reasons=alone.reasons)
 
     def deploy(self) -> list[Deployment]:
@@ -328,7 +332,7 @@ class Certificate:
         dims = tuple(dim.name for dim in self.problem.decided)
         if known is None:
             known = WeightRegions.blank(goal.grid(len(dims)), len(self.problem.groups))
-        return MappedWeights(self.problem.groups, dims, known)
+        return MappedWeights(self.problem.groups, dims, known, self._trusted)
 
     def forecast(self) -> float | None:
         """Return about how many more pulls the whole answer takes; None if no one can say."""
@@ -425,8 +429,9 @@ class Certificate:
         spare = f" Not needed: {len(self.not_needed)}." if self.not_needed else ""
         if self.goal.maps:
             spare = f"{spare} Weights: {self.map.words()}."
+        none = "none yet" if self.undecided else "none"
         return (
-            f"{self.pulls:,} observations. {how} {kind}: {', '.join(self.accepted) or 'none yet'}. "
+            f"{self.pulls:,} observations. {how} {kind}: {', '.join(self.accepted) or none}. "
             f"{how} out: {len(self.rejected)}.{spare} "
             f"Undecided: {', '.join(self.undecided) or 'none'}.{self.beyond_words()}"
         )

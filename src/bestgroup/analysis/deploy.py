@@ -18,8 +18,9 @@ from typing import Any
 import numpy as np
 
 from bestgroup.inference.certificate.explain import Explainer
-from bestgroup.inference.worths import COUNTS
+from bestgroup.inference.worths import BARRED, COUNTS
 from bestgroup.problem.arrays import Floats, Ints
+from bestgroup.problem.problem import Problem
 from bestgroup.problem.status import Status
 
 
@@ -74,7 +75,7 @@ def guess_from(explainer: Explainer, found: tuple[float, Ints] | None) -> Guess:
             found = None  # the values alone would decide otherwise than was decided
         chosen = _by_estimates(explainer)
     groups = tuple(names[i] for i in chosen)
-    listed = _some(list(groups))
+    listed = _some(list(groups)) or "no group"
     if found is None:
         return Guess(groups, None, f"best guess, by the estimates: {listed}")
     level = min(1.0, found[0])
@@ -103,12 +104,12 @@ def _by_estimates(explainer: Explainer) -> Ints:
     measured = np.isfinite(best).all(axis=1)
     if not measured.any():
         return np.zeros(0, np.int64)
-    known = np.flatnonzero(measured)
-    guessed = goal.guessed(best[known])
+    status = explainer.verdict.status
+    known = np.flatnonzero(measured & (status != Status.OUT))
+    guessed = goal.guessed(best[known], status[known] == Status.IN)
     if guessed is not None:
         return known[guessed]
     beaten = np.any(np.all(best[None, :, :] > best[:, None, :], axis=2), axis=1)
-    status = explainer.verdict.status
     open_ = (status == Status.UNDECIDED) & measured & ~beaten
     return np.flatnonzero((status == Status.IN) | open_)
 
@@ -180,8 +181,10 @@ def _words(
     if len(names) == 1:
         return f"{group}: {names[0]}, its only arm"
     arm, how = chosen
+    # An arm that breaks a limit may well be better.
+    those = "arms that keep the limits" if problem.limits else "arms"
     if how == "attains every dim":
-        return f"{group}: {arm}; proven to be its best arm in every dim"
+        return f"{group}: {arm}; proven to be the best of its {those} in every dim"
     by = " and ".join(
         f"its {dim} to {name}{'' if proven else ' (by the estimates)'}"
         for dim, (name, proven) in by_dim.items()
@@ -193,11 +196,11 @@ def _words(
         parts.append("no single arm has it all")
     if how == "best weighted mean":
         near = " within epsilon" if explainer.goal.epsilon else ""
-        parts.append(f"{arm} is proven to have the best weighted mean of its arms{near}")
+        parts.append(f"{arm} is proven to have the best weighted mean of its {those}{near}")
     if behind is not None and behind > 0:
         parts.append(f"its best single arm falls short of the group's worth by about {behind:.4g}")
     if explainer.goal.worth_weights(len(explainer.names)) is None:
-        parts += _front(names, status)
+        parts += _front(names, status, problem, explainer.verdict.standing, i)
     known = explainer.verdict.standing
     if problem.limits and known is not None:
         kept = [name for j, name in enumerate(names) if known[i, j] == COUNTS]
@@ -205,15 +208,22 @@ def _words(
     return "; ".join(parts)
 
 
-def _front(names: tuple[str, ...], status: Ints) -> list[str]:
+def _front(
+    names: tuple[str, ...], status: Ints, problem: Problem, standing: Ints | None, i: int
+) -> list[str]:
     """Return which arms are on the front of their group, as far as proven."""
     shown = []
-    for kind, what in (
-        (Status.IN, "not beaten by another of its arms"),
-        (Status.OUT, "beaten in every dim"),
-        (Status.UNDECIDED, "open"),
+    broken = np.zeros(len(names), np.bool_)
+    if problem.limits and standing is not None:
+        broken = standing[i, : len(names)] == BARRED
+    counting = " that keeps the limits" if problem.limits else ""
+    for chosen, what in (
+        ((status == Status.IN) & ~broken, f"not beaten by another of its arms{counting}"),
+        ((status == Status.OUT) & ~broken, "beaten in every dim" if not counting else "out"),
+        ((status == Status.UNDECIDED) & ~broken, "open"),
+        (broken, "breaks a limit"),
     ):
-        arms = [name for name, s in zip(names, status, strict=True) if s == kind]
+        arms = [name for name, is_so in zip(names, chosen, strict=True) if is_so]
         if arms:
             shown.append(f"{what}: {_some(arms)}")
     return shown

@@ -42,6 +42,7 @@ class MappedWeights:
     groups: tuple[str, ...]
     dims: tuple[str, ...]
     proven: WeightRegions
+    trusted: bool = True  # whether the assumptions of the proof hold, as far as values tell
 
     @property
     def share(self) -> float:
@@ -133,7 +134,7 @@ class MappedWeights:
 
     def plot(self) -> Figure:
         """Return the map: a bar for two dims, a triangle for three, bars of shares for more."""
-        return draw_map(self.groups, self.dims, self.proven)
+        return draw_map(self.groups, self.dims, self.proven, self.trusted)
 
     def words(self) -> str:
         """Return what is proven of the weights in one sentence."""

@@ -261,7 +261,9 @@ def answer(name: Name, storage: Storage = DEFAULT, json: Json = False) -> None:
     if found.not_needed:
         parts.insert(2, ("not needed", found.not_needed))
     if found.final:
-        screen.print(output.escape(f"answer: {', '.join(found.groups)}"), style="bold")
+        screen.print(
+            output.escape(f"answer: {', '.join(found.groups) or 'no group'}"), style="bold"
+        )
     for word, groups in parts:
         screen.print(output.escape(f"{word}: {', '.join(groups) or '-'}"))
     price = "" if found.cost is None else f", cost: {found.cost:,.6g}"

@@ -22,11 +22,15 @@ _HATCHES = ("", "//", "..", "xx")
 _OPEN = "#EEEEEE"
 
 
-def draw_map(groups: Sequence[str], dims: Sequence[str], regions: WeightRegions) -> Figure:
+def draw_map(
+    groups: Sequence[str], dims: Sequence[str], regions: WeightRegions, proven: bool = True
+) -> Figure:
     """Return where each group is proven best; a weight goes to the group with the largest margin."""
+    best = "proven best" if proven else "best, without proof"
+    best = f"{best}, within epsilon" if regions.epsilon > 0 else best
     sides, inside = regions.grid.cells.shape[1], np.flatnonzero(regions.sometimes).tolist()
     if len(dims) not in (2, 3) or sides == 1:
-        return _shares(groups, regions)
+        return _shares(groups, regions, best)
     result = figure(7.0, 2.4 if len(dims) == 2 else 6.0)
     axes = result.subplots()
     for n, i in enumerate(inside):
@@ -39,7 +43,7 @@ def draw_map(groups: Sequence[str], dims: Sequence[str], regions: WeightRegions)
     else:
         _triangle(axes, dims, regions.grid.corners[: regions.grid.own])
     axes.set_title(
-        f"the group that is proven best: {100 * regions.share:.3g} % of the weights",
+        f"the group that is {best}: {100 * regions.share:.3g} % of the weights",
         fontsize=11,
         pad=24,
     )
@@ -101,7 +105,7 @@ def _triangle(axes: Any, dims: Sequence[str], vertices: Floats) -> None:
     axes.axis("off")
 
 
-def _shares(groups: Sequence[str], regions: WeightRegions) -> Figure:
+def _shares(groups: Sequence[str], regions: WeightRegions, best: str) -> Figure:
     shares = regions.shares
     ranked: list[int] = np.argsort(-shares, kind="stable").tolist()
     order = [i for i in ranked if regions.sometimes[i]]
@@ -110,5 +114,5 @@ def _shares(groups: Sequence[str], regions: WeightRegions) -> Figure:
     axes.barh([wrapped(groups[i]) for i in order], [100 * shares[i] for i in order], color=BLUE)
     axes.invert_yaxis()
     axes.set_xlim(0, 100)
-    axes.set_xlabel("% of the weights for which it is proven best")
+    axes.set_xlabel(f"% of the weights for which it is {best}")
     return fitted(result)

@@ -321,7 +321,9 @@ def _sentence(
     name = spec.problem.groups[group]
     seen = ""
     if efficiency is not None and pulls:
-        seen = "; its best arms are estimated at " + ", ".join(
+        # With limits or another worth it is not the best arms that are estimated.
+        what = "its best arms are" if spec.problem.measure is None else "its worth is"
+        seen = f"; {what} estimated at " + ", ".join(
             f"{dim} {value:.4g}" for dim, value in efficiency.items()
         )
     if own is None:

@@ -141,7 +141,8 @@ class Solution:
             how = "proven" if self.proven else "answered without proof"
             share = self.certificate.share
             saved = "" if share is None else f", {1 - share:.0%} of the table saved"
-            return f"{how} after {known.pulls:,} pulls{price}{saved}: {', '.join(known.groups)}"
+            named = ", ".join(known.groups) or "no group has an arm that keeps the limits"
+            return f"{how} after {known.pulls:,} pulls{price}{saved}: {named}"
         guess = known.guess.groups if known.guess is not None else ()
         return (
             f"not decided after {known.told:,} pulls; in: {', '.join(known.inside) or 'none'}; "

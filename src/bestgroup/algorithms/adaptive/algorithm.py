@@ -29,6 +29,7 @@ from typing import Any, ClassVar
 from bestgroup.algorithms.protocol import Algorithm, Comparison, Grounds, Kernels, Setting
 from bestgroup.errors import InvalidInput
 from bestgroup.inference.certificate.regions import WeightRegions
+from bestgroup.inference.certificate.worths import check_measured_goal
 from bestgroup.inference.confidence_sequences.boxes import BoxRule
 from bestgroup.problem.arrays import number, positive_int
 from bestgroup.problem.goals import BestGroup, ParetoGroups, TopGroups, WeightMap
@@ -65,6 +66,8 @@ class Adaptive(Algorithm):
     def check(self, setting: Setting) -> None:
         """Raise InvalidInput if this algorithm cannot work on the setting."""
         super().check(setting)
+        if setting.measure is not None:
+            check_measured_goal(setting.goal)
         self._for_setting(setting).check(setting)
 
     def statistics(self, setting: Setting) -> BoxRule:

@@ -48,7 +48,6 @@ from bestgroup.algorithms.shared_items.worth_state import (
     worth_rule,
 )
 from bestgroup.compile.kernel import kernel
-from bestgroup.errors import InvalidInput
 from bestgroup.inference.certificate.directions import check_top
 from bestgroup.inference.evalues.paired import betting, purse_size
 from bestgroup.inference.item_units import units_of
@@ -119,11 +118,6 @@ class ItemsWorths(OnItems):
         measure, shape, goal = setting.measure, setting.shape, setting.goal
         if isinstance(goal, TopGroups):
             check_top(goal, shape.groups)
-            if measure is not None:
-                raise InvalidInput(
-                    "require, and a worth other than 'best', go with ParetoGroups and BestGroup; the "
-                    "goal is TopGroups"
-                )
         dims = shape.dims if measure is None else measure.dims
         units = units_of(shape, goal, measure, dims)
         values = 1 if units.summed else dims

@@ -132,6 +132,7 @@ class UnitJudge:
     def covers(self, i: int, j: int, q: int, kind: int) -> bool:
         """Return whether the worth of i is shown to be above that of j, or not below by the slack."""
         upper = [u for u in self.of_group(i) if self.counts[u]]
+        upper = [u for u in upper if len(self._values[u])]  # nothing is proven of others
         upper.sort(key=lambda u: -float(self._values[u][:, q].mean()))
         free, rank = 0, int(self.units.ranks[i])
         for v in self.of_group(j):

@@ -23,9 +23,11 @@ from __future__ import annotations
 import math
 
 from bestgroup.compile.kernel import kernel
-from bestgroup.inference.confidence_sequences.beta import log_beta, log_upper_beta
+from bestgroup.inference.confidence_sequences.beta import log_beta, log_upper_beta_of
 
 _STEPS = 50
+_ROUGH, _FINE = 6, 12  # steps by halves, and by the false position
+_PAD = 1e-11  # relative
 
 
 @kernel
@@ -35,9 +37,15 @@ def log_jeffreys(s: float, n: float, m: float) -> float:
     >>> log_jeffreys(0.0, 0.0, 0.3)
     0.0
     """
+    return _log_jeffreys(s, n, m, log_beta(s + 0.5, n - s + 0.5), log_beta(0.5, 0.5))
+
+
+@kernel
+def _log_jeffreys(s: float, n: float, m: float, whole: float, first: float) -> float:
+    """Return log K_n(m) for the logs of B(s + 1/2, n - s + 1/2) and B(1/2, 1/2)."""
     a, b = s + 0.5, n - s + 0.5
-    above = log_beta(a, b) + log_upper_beta(a, b, m)
-    prior = log_beta(0.5, 0.5) + log_upper_beta(0.5, 0.5, m)
+    above = whole + log_upper_beta_of(a, b, m, whole)
+    prior = first + log_upper_beta_of(0.5, 0.5, m, first)
     return above - prior - s * math.log(m) - (n - s) * math.log1p(-m)
 
 
@@ -45,12 +53,41 @@ def log_jeffreys(s: float, n: float, m: float) -> float:
 def lower_bernoulli(n: float, s: float, level: float) -> float:
     """Return a lower bound of the probability from s successes in n, at level log(1 / alpha)."""
     low, high = 0.0, s / n
+    whole, first = log_beta(s + 0.5, n - s + 0.5), log_beta(0.5, 0.5)
+    under, over = _around(n, s, level, whole, first)
     for _ in range(_STEPS):
         m = (low + high) / 2.0
         if not low < m < high:
             break
-        if log_jeffreys(s, n, m) >= level + 1e-8:
+        if m <= under or (m < over and _log_jeffreys(s, n, m, whole, first) >= level + 1e-8):
             low = m
         else:
             high = m
     return low
+
+
+@kernel
+def _around(n: float, s: float, level: float, whole: float, first: float) -> tuple[float, float]:
+    """Return m below which all are refuted and m from which none is, to spare the search most steps.
+
+    The ends of a bracket, found by halving and then by the false position method (Illinois), moved
+    apart by far more than what rounding can turn round.
+    """
+    low, high, side = 0.0, s / n, 0
+    below, above = math.inf, -math.inf
+    for k in range(_ROUGH + _FINE):
+        m = (low + high) / 2.0
+        if k >= _ROUGH and below < math.inf and above > -math.inf:
+            m = (low * above - high * below) / (above - below)
+        if not low < m < high:
+            break
+        excess = _log_jeffreys(s, n, m, whole, first) - level - 1e-8
+        if excess >= 0.0:
+            above = above / 2.0 if side > 0 else above
+            low, below, side = m, excess, 1
+        else:
+            below = below / 2.0 if side < 0 else below
+            high, above, side = m, excess, -1
+        if high - low <= _PAD * high:
+            break
+    return low * (1.0 - _PAD), high * (1.0 + _PAD)

@@ -70,11 +70,17 @@ def log_upper_beta(a: float, b: float, x: float) -> float:
     >>> round(math.exp(log_upper_beta(2.0, 3.0, 0.25)), 12)
     0.73828125
     """
+    return log_upper_beta_of(a, b, x, log_beta(a, b))
+
+
+@kernel
+def log_upper_beta_of(a: float, b: float, x: float, whole: float) -> float:
+    """Return log(1 - I_x(a, b)) for `whole` = log B(a, b), which a search over x computes once."""
     if x <= 0.0:
         return 0.0
     if x >= 1.0:
         return -math.inf
-    front = a * math.log(x) + b * math.log1p(-x) - log_beta(a, b)
+    front = a * math.log(x) + b * math.log1p(-x) - whole
     if x > (a + 1.0) / (a + b + 2.0):
         return front - math.log(b) + math.log(_fraction(b, a, 1.0 - x))
     lower = math.exp(front - math.log(a)) * _fraction(a, b, x)
@@ -88,5 +94,11 @@ def student_cdf(t: float, n: float) -> float:
     >>> round(student_cdf(1.0, 1.0), 12)
     0.75
     """
+    return student_cdf_of(t, n, log_beta(0.5, n / 2.0))
+
+
+@kernel
+def student_cdf_of(t: float, n: float, whole: float) -> float:
+    """Return Student's distribution function for `whole` = log B(1 / 2, n / 2)."""
     # P(T > t) is half of I_x(n / 2, 1 / 2) at x = n / (n + t^2), which is 1 - I_{1-x}(1 / 2, n / 2).
-    return 1.0 - 0.5 * math.exp(log_upper_beta(0.5, n / 2.0, t * t / (n + t * t)))
+    return 1.0 - 0.5 * math.exp(log_upper_beta_of(0.5, n / 2.0, t * t / (n + t * t), whole))

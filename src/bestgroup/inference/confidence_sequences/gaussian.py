@@ -30,7 +30,7 @@ from __future__ import annotations
 import math
 
 from bestgroup.compile.kernel import kernel
-from bestgroup.inference.confidence_sequences.beta import student_cdf
+from bestgroup.inference.confidence_sequences.beta import log_beta, student_cdf_of
 from bestgroup.problem.arrays import Floats
 
 # The first value, and sums of deviations from it and of their squares; then, for evidence on pairs, how
@@ -39,6 +39,8 @@ STATISTICS, BEFORE, UNIT = 7, 3, 6
 AT_LEAST = 4  # values that the unit is taken from
 _FINEST, _SCALES = 8.0, 4
 _STEPS = 60
+_ROUGH, _FINE = 6, 12  # steps by halves, and by the false position
+_PAD = 1e-11  # relative
 
 
 @kernel
@@ -58,11 +60,17 @@ def absorb_gaussian(extra: Floats, n: float, x: float) -> None:
 @kernel
 def log_student(n: float, t: float) -> float:
     """Return log of the mixture of E_n over q where S / sqrt(V) = t, 0 <= t < sqrt(n)."""
+    return _log_student(n, t, log_beta(0.5, n / 2.0))
+
+
+@kernel
+def _log_student(n: float, t: float, whole: float) -> float:
+    """Return that log for `whole` = log B(1 / 2, n / 2)."""
     most, parts = -math.inf, 0.0
     q = _FINEST
     for _ in range(_SCALES):
         rest = 1.0 - t * t / (n + q)  # W / V
-        side = student_cdf(t * math.sqrt(n / ((n + q) * rest)), n)
+        side = student_cdf_of(t * math.sqrt(n / ((n + q) * rest)), n, whole)
         value = -math.log1p(n / q) / 2.0 - n / 2.0 * math.log(rest) + math.log(2.0 * side)
         q *= 16.0
         if value > most:
@@ -76,16 +84,46 @@ def log_student(n: float, t: float) -> float:
 @kernel
 def gaussian_reach(n: float, level: float) -> float:
     """Return T / sqrt(n (n - T^2)): the half-width is that times s; infinite for too few values."""
-    if n < 2.0 or log_student(n, math.sqrt(n) * (1.0 - 1e-12)) < level + 1e-9:
+    low, high, whole = 0.0, math.sqrt(n) * (1.0 - 1e-12), log_beta(0.5, n / 2.0)
+    if n < 2.0 or _log_student(n, high, whole) < level + 1e-9:
         return math.inf
-    low, high = 0.0, math.sqrt(n) * (1.0 - 1e-12)
+    under, over = _around(n, level, whole)
     for _ in range(_STEPS):
         t = (low + high) / 2.0
-        if log_student(n, t) >= level + 1e-9:
+        if not low < t < high:
+            break
+        if t >= over or (t > under and _log_student(n, t, whole) >= level + 1e-9):
             high = t
         else:
             low = t
     return high / math.sqrt(n * (n - high * high))
+
+
+@kernel
+def _around(n: float, level: float, whole: float) -> tuple[float, float]:
+    """Return t up to which the level is not reached and t from which it is, to spare most steps.
+
+    The ends of a bracket, found by halving and then by the false position method (Illinois), moved
+    apart by far more than what rounding can turn round.
+    """
+    low, high, side = 0.0, math.sqrt(n) * (1.0 - 1e-12), 0
+    below, above = -math.inf, math.inf
+    for k in range(_ROUGH + _FINE):
+        t = (low + high) / 2.0
+        if k >= _ROUGH and below > -math.inf and above < math.inf:
+            t = (low * above - high * below) / (above - below)
+        if not low < t < high:
+            break
+        excess = _log_student(n, t, whole) - level - 1e-9
+        if excess >= 0.0:
+            below = below / 2.0 if side > 0 else below
+            high, above, side = t, excess, 1
+        else:
+            above = above / 2.0 if side < 0 else above
+            low, below, side = t, excess, -1
+        if high - low <= _PAD * high:
+            break
+    return low * (1.0 - _PAD), high * (1.0 + _PAD)
 
 
 @kernel

@@ -62,9 +62,12 @@ class Goal(ABC):
     def optimal(self, efficiency: Floats) -> Bools:
         """Return which groups are optimal if efficiencies are [N, D]."""
 
-    def guessed(self, efficiency: Floats) -> Bools | None:
-        """Return the answer if efficiencies were [N, D]; None: groups are decided one by one."""
-        return self.optimal(efficiency)
+    def guessed(self, efficiency: Floats, inside: Bools) -> Bools | None:
+        """Return the answer if efficiencies were [N, D], with the groups that are in already.
+
+        None: groups are decided one by one.
+        """
+        return self.optimal(efficiency) | inside
 
     @abstractmethod
     def against(self, low: Floats, high: Floats) -> tuple[Bools, Bools]:

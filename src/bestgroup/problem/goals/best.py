@@ -94,8 +94,10 @@ class BestGroup(Goal):
         # The best group is right even where rounding of the shift says otherwise.
         return self.optimal(efficiency) | (shifted >= most)
 
-    def guessed(self, efficiency: Floats) -> Bools | None:
-        """Return the first of the best groups."""
+    def guessed(self, efficiency: Floats, inside: Bools) -> Bools | None:
+        """Return the group that is in, or the first of the best ones."""
+        if inside.any():
+            return inside
         return np.arange(len(efficiency)) == int(np.argmax(efficiency @ np.array(self.weights)))
 
     def against(self, low: Floats, high: Floats) -> tuple[Bools, Bools]:

@@ -87,7 +87,7 @@ class ParetoGroups(Goal):
         """Return G*_epsilon, the groups that no other one beats by more than epsilon, [N]."""
         return undominated(efficiency, self.epsilons(efficiency.shape[1]))
 
-    def guessed(self, efficiency: Floats) -> Bools | None:
+    def guessed(self, efficiency: Floats, inside: Bools) -> Bools | None:
         """Return None: each group is in or out by itself."""
         return None
 

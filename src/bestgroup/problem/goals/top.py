@@ -87,9 +87,9 @@ class TopGroups(Goal):
         """Return the question for the best arm of a group."""
         return self.first()
 
-    def guessed(self, efficiency: Floats) -> Bools | None:
-        """Return the first m groups by worth."""
-        order = np.argsort(-(efficiency @ np.array(self.weights)), kind="stable")
+    def guessed(self, efficiency: Floats, inside: Bools) -> Bools | None:
+        """Return the groups that are in and the first others by worth, m in all."""
+        order = np.lexsort((-(efficiency @ np.array(self.weights)), ~inside))
         return np.isin(np.arange(len(order)), order[: self.m])
 
     def against(self, low: Floats, high: Floats) -> tuple[Bools, Bools]:

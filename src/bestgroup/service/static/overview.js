@@ -50,6 +50,7 @@ function headline(view) {
   const few = view.answer.slice(0, 6), rest = view.answer.length + view.more_answers - few.length;
   const some = listed(rest ? [...few, `${number(rest)} more`] : few);
   const sole = view.answer.length + view.more_answers === 1, slack = [view.goal.epsilon].flat().some((e) => e > 0);
+  if (view.final && !view.answer.length) return "No group has an arm that keeps the limits";
   if (view.final && view.goal.kind === "best") return slack ? `${some} is the best group, or within the slack of it` : `${some} is the best group`;
   if (view.final && view.goal.kind === "top") return `${some} ${sole ? "is the best group" : `are the ${view.goal.m} best groups`}${slack ? ", or within the slack of it" : ""}`;
   if (view.final && view.goal.kind === "map") return `${view.weights?.always.length ? `${listed(view.weights.always)} is best for all weights` : `${some} ${sole ? "is" : "are each"} best for some weights`}${slack ? ", or within the slack of it" : ""}`;

@@ -81,6 +81,8 @@ def _verdict(facts: Facts) -> Markup:
 def headline(facts: Facts) -> str:
     """Return the answer in one sentence."""
     answer = facts.answer
+    if answer.final and not answer.groups:
+        return "No group has an arm that keeps the limits"
     if answer.final:
         return facts.spec.goal.headline(_listed(answer.groups), len(answer.groups))
     if facts.status.state == "stuck":

@@ -22,7 +22,8 @@ SLOW = ("selections, certify, bounded", "selections, adaptive, bernoulli")  # on
 LONG = (
     "te, paper", "age, stitched", "ge, mixture", "eecb, mixture", "averages, adaptive",
     "directions, adaptive", "directions and boxes", "boxes, arms that come and go", "items, repeats",
-    "boxes, map", "boxes, map of two simplices", "items, clusters of a pool", "item selections, clusters of a pool",
+    "boxes, map", "boxes, map of two simplices", "items, clusters of a pool",
+    "item selections, clusters of a pool",
 )  # fmt: skip
 
 

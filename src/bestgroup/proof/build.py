@@ -160,6 +160,8 @@ def missing(asked: Asked, found: Status) -> str | None:
     """Return a group whose status does not follow, if there is one."""
     sets = {Word.IN: found.inside, Word.OUT: found.outside}
     sets[Word.NOT_NEEDED] = [*found.not_needed, *found.outside]
+    if asked.goal.maps:  # a group to which the tighter bounds of a proof map a weight says more
+        sets[Word.NOT_NEEDED] += found.inside
     for i, status in enumerate(asked.status):
         if status in sets and i not in sets[Word(status)]:
             return asked.problem.groups[i]

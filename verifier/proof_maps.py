@@ -42,8 +42,8 @@ def grid_of(rank):
 
 def inverse(rows):
     """Return the inverse of a matrix of fractions, and the size of its determinant."""
-    work, size, n = [[*row, *(F(k == r) for k in range(len(rows)))] for r, row in enumerate(rows)
-                     ], F(1), len(rows)
+    n, size = len(rows), F(1)
+    work = [[*row, *(F(k == r) for k in range(n))] for r, row in enumerate(rows)]
     for c in range(n):
         pivot = next(r for r in range(c, n) if work[r][c])
         work[c], work[pivot] = work[pivot], work[c]
@@ -158,8 +158,8 @@ def settle_map(proof, bound):
     share = sum(proof.volumes[p // size] for p in some if p < points) / size
     enough = len(some) == whole or (proof.share < 1 and share >= proof.share - NEAR)
     rest = [i for i in groups if i not in inside and i not in out]
-    found = {"of": whole, "some": len(some), "groups": [[i, len(own)] for i, own in enumerate(mapped)
-                                                   if own]}
+    many = [[i, len(own)] for i, own in enumerate(mapped) if own]
+    found = {"of": whole, "some": len(some), "groups": many}
     need(proof.mapped == found, "answer", f"other weights are mapped: {found}")
     return {"in": inside, "out": out, "not_needed": rest if enough else []}
 

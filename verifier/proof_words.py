@@ -86,8 +86,10 @@ def method_words(proof):
 
 def lines(proof, document, found):
     """Return a page on what was verified."""
-    for key in ("in", "out", "not_needed"):
-        yield f"{key}: {', '.join(proof.groups[i] for i in found[key]) or 'none'}"
+    decided = [i for own in found.values() for i in own]
+    found = {**found, "open": [i for i in range(proof.N) if i not in decided]}
+    for key, own in found.items():
+        yield f"{key}: {', '.join(proof.groups[i] for i in own) or 'none'}"
     sure = "for certain" if proof.method["kind"] == "pool" else (
         f"with probability at least 1 - {float(proof.delta)!r}")
     yield f"{sure}, {goal_words(proof)};"

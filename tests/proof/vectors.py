@@ -76,7 +76,9 @@ def vector_of(name, tables):
     for place, value in list(changes_of(document))[: 1 if name in SLOW else None]:
         other = changed(document, place, value)
         said, ours = stranger_says(other, path), verify_document(other, path)
-        if "in words" in (ours.why or ""):  # it holds, but for words that the other one does not read
+        if "in words" in (
+            ours.why or ""
+        ):  # it holds, but for words that the other one does not read
             continue
         assert (said is None) == ours.verified, (name, place, value, said)
         verdict = "accepted" if said is None else said.split(":")[0].split(" ")[0]

@@ -49,10 +49,10 @@ def weight_grid(vertices: tuple[tuple[float, ...], ...]) -> WeightGrid:
     >>> grid.corners[:, 0].tolist(), grid.cells.tolist()
     ([1.0, 0.0, 0.75, 0.5, 0.25], [[0, 2], [2, 3], [3, 4], [4, 1]])
     """
-    simplices, volumes = base_simplices(np.array(vertices))
-    used, numbers = np.unique(simplices, return_inverse=True)
-    given, simplices = np.array(vertices)[used], numbers.reshape(simplices.shape)
-    rank = simplices.shape[1] - 1
+    whole, volumes = base_simplices(np.array(vertices))
+    rank = whole.shape[1] - 1
+    used, numbers = np.unique(whole, return_inverse=True)
+    given, simplices = np.array(vertices)[used], numbers.reshape(-1, rank + 1)
     parts = subdivision(rank, _PARTS.get(rank, 1))
     corners = [tuple(row) for row in np.round(given, 12).tolist()]
     known = {corner: n for n, corner in enumerate(corners)}

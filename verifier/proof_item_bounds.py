@@ -14,10 +14,11 @@ def settle(proof, bar):
     """Return the statuses that bounds on the items that arms have passed give."""
     pool, table, ends = pool_of(proof, LADDER), table_of(proof), ({}, {})
     need(proof.goal == "map" and proof.plain and not proof.gone, "format", "no such proof")
-    placed, count = (lambda *claim: claim), pool
+    placed, count, within = (lambda *claim: claim), pool, False
     if "clusters" in proof.method:
         placed, count = in_clusters(proof, pool), len(proof.sizes_of_units) if pool else 0
-        need(proof.method["clusters"]["slack"] == "apart", "format", "the slack stays apart")
+        within = proof.method["clusters"]["slack"] == "within"
+        need(not within or proof.version > 3, "format", "not in this version")
     level = proof.level(F(1, proof.D * (proof.A + proof.N)))
 
     def proves(i, j, d, side, t, m):
@@ -27,8 +28,15 @@ def settle(proof, bar):
         middle, half = noise.least + noise.width / 2, noise.width / 2
         values = [turn * (row[d] - middle * size)
                   for row, size in zip(table[i, j][:t], proof.sizes_of_units)]
-        claim = placed(values, turn * (middle - F(m)), half)
-        return differences(count, *claim, level, True, LADDER)
+        shift = turn * (middle - F(m))
+        if not within:
+            return differences(count, *placed(values, shift, half), level, True, LADDER)
+        if abs(shift) > half:  # no mean is outside of the range
+            return shift > 0
+        # Sums less m for each item, in a range that has them whatever m is: so bets are fixed.
+        sums = [x + size * shift for x, size in zip(values, proof.sizes_of_units)]
+        reach = noise.width * proof.method["clusters"]["largest"]
+        return differences(0, sums, F(), reach, level, True, LADDER)
 
     proof.check_claims(proves, bar)
     lower, upper = ([[max(own.get((i, j, d), none) for j in range(size)) for d in range(proof.D)]

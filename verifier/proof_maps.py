@@ -13,11 +13,13 @@ from proof_selections import SEVERAL, against, apart, arm_share
 from proof_worths import Worths
 from verify_proof import INF, log_sum, need
 
-PARTS, FINE = (1, 4, 4, 2, 2, 1), (1, 64, 8, 4, 3, 3)
+PARTS, FINE, NEAR = (1, 4, 4, 2, 2), (1, 64, 8, 4, 3, 3), F(1, 10**9)
 
 
 def cells_of(rank, parts):
     """Return the cells of a simplex whose edges have so many parts, each a list of its corners."""
+    if parts == 1:
+        return [[tuple(int(e == n) for e in range(rank + 1)) for n in range(rank + 1)]]
     found = []
     for start in product(range(parts + 1), repeat=rank):
         for turn in permutations(range(rank)):
@@ -30,21 +32,80 @@ def cells_of(rank, parts):
     return found
 
 
+def grid_of(rank):
+    """Return the weights of the grid in a cell, as shares of its corners."""
+    if rank < len(FINE):
+        return [[sum(column) for column in zip(*part)] for part in cells_of(rank, FINE[rank])]
+    marks = [sorted(n * pow(61, k, 509) % 509 for k in range(rank)) for n in range(1, 509)]
+    return [[b - a for a, b in pairwise((0, *own, 509))] for own in marks]
+
+
+def inverse(rows):
+    """Return the inverse of a matrix of fractions, and the size of its determinant."""
+    n, size = len(rows), F(1)
+    work = [[*row, *(F(k == r) for k in range(n))] for r, row in enumerate(rows)]
+    for c in range(n):
+        pivot = next(r for r in range(c, n) if work[r][c])
+        work[c], work[pivot] = work[pivot], work[c]
+        size *= abs(work[c][c])
+        work[c] = [x / work[c][c] for x in work[c]]
+        for r in range(n):
+            if r != c:
+                work[r] = [x - work[r][c] * y for x, y in zip(work[r], work[c])]
+    return [row[n:] for row in work], size
+
+
+def simplices_of(points):
+    """Return simplices, by the numbers of points, that make up their hull, and their volumes."""
+    start, columns, rows = [0], [], []
+    for n, point in enumerate(points):  # the first ones that are not in the plane of those before
+        rest = [x - y for x, y in zip(point, points[0])]
+        for c, row in zip(columns, rows):
+            rest = [x - rest[c] * y for x, y in zip(rest, row)]
+        most = max(range(len(rest)), key=lambda d: abs(rest[d]))
+        if abs(rest[most]) > NEAR:
+            start, columns = [*start, n], [*columns, most]
+            rows.append([x / rest[most] for x in rest])
+    flat, found, borders = [[F(1), *(point[c] for c in columns)] for point in points], {}, {}
+
+    def add(simplex):
+        inverted, found[simplex] = inverse([flat[n] for n in simplex])
+        for e, n in enumerate(simplex):
+            facet = tuple(m for m in simplex if m != n)
+            if borders.pop(facet, None) is None:  # else it is one of two simplices, and inside
+                borders[facet] = [row[e] for row in inverted]
+
+    add(tuple(start))
+    for n in [n for n in range(len(points)) if n not in start]:
+        for facet in [facet for facet, side in borders.items()
+                      if sum(x * y for x, y in zip(side, flat[n])) < -NEAR]:
+            add(tuple(sorted((*facet, n))))
+    return found
+
+
 def read_goal(proof, goal):
     """Read the vertices, and fix corners, cells and the shares of corners that make the grid."""
     rows, proof.share = [[F(w) for w in row] for row in goal["weights"]], F(goal["share"])
-    good = 0 < len(rows) <= len(PARTS) and len(set(map(tuple, rows))) == len(rows)
+    good = 0 < len(rows) <= 64 and len(set(map(tuple, rows))) == len(rows)
     good = good and all(len(row) == proof.D and min(row) >= 0 for row in rows)
     good = good and all(abs(sum(row) - 1) <= F(1, 10**9) for row in rows)
     need(good and 0 < proof.share <= 1, "format", "no such set of weights")
-    rank = len(rows) - 1
-    cells = cells_of(rank, PARTS[rank])
+    simplices = simplices_of(rows)
+    rank = len(next(iter(simplices))) - 1
+    parts = PARTS[rank] if rank < len(PARTS) else 1
+    good = proof.version > 3 or len(rows) == rank + 1 <= 6
+    need(good, "format", "no such set of weights in this version")
+    inside, every = cells_of(rank, parts), range(len(rows))
+    cells = [[tuple(dict(zip(own, corner)).get(n, 0) for n in every) for corner in cell]
+             for own in simplices for cell in inside]
     corners = sorted({corner for cell in cells for corner in cell}, reverse=True)
     proof.cells = [[corners.index(corner) for corner in cell] for cell in cells]
-    proof.vertices = [c for c, shares in enumerate(corners) if max(shares) == PARTS[rank]]
-    proof.corners = [[sum(k * w for k, w in zip(shares, column)) / PARTS[rank]
+    whole = sum(simplices.values()) * len(inside)
+    proof.volumes = [volume / whole for volume in simplices.values() for _ in inside]
+    proof.vertices = [c for c, shares in enumerate(corners) if max(shares) == parts]
+    proof.corners = [[sum(k * w for k, w in zip(shares, column)) / parts
                       for column in zip(*rows)] for shares in corners]
-    proof.grid = [[sum(column) for column in zip(*part)] for part in cells_of(rank, FINE[rank])]
+    proof.grid = grid_of(rank)
     return [1] * proof.D
 
 
@@ -92,12 +153,13 @@ def settle_map(proof, bound):
                                       for cell in proof.cells)]
     inside = [i for i in groups if mapped[i] and (i not in never or i in proof.stated)]
     out = [i for i in never if i not in inside]
-    whole = len(proof.cells) * size + (len(proof.vertices) if proof.share == 1 else 0)
-    some = len(set().union(*mapped))
-    enough = some == whole or (proof.share < 1 and some >= (proof.share - F(1, 10**9)) * whole)
+    points, some = len(proof.cells) * size, set().union(*mapped)
+    whole = points + (len(proof.vertices) if proof.share == 1 else 0)
+    share = sum(proof.volumes[p // size] for p in some if p < points) / size
+    enough = len(some) == whole or (proof.share < 1 and share >= proof.share - NEAR)
     rest = [i for i in groups if i not in inside and i not in out]
-    found = {"of": whole, "some": some, "groups": [[i, len(own)] for i, own in enumerate(mapped)
-                                                   if own]}
+    many = [[i, len(own)] for i, own in enumerate(mapped) if own]
+    found = {"of": whole, "some": len(some), "groups": many}
     need(proof.mapped == found, "answer", f"other weights are mapped: {found}")
     return {"in": inside, "out": out, "not_needed": rest if enough else []}
 

@@ -90,7 +90,7 @@ class Proof:
     """The file and, of each arm (i, j) in its order, values[i, j][d] as y and items[i, j]."""
     def __init__(self, document, table):
         version, problem, goal = document["version"], document["problem"], document["goal"]
-        good = document["format"] == "bestgroup-proof" and version in (1, 2, 3)
+        good = document["format"] == "bestgroup-proof" and version in (1, 2, 3, 4)
         need(good, "format", "no such version")
         need(document["digest"] == digest(document), "digest", "the file was changed")
         self.method, self.claims = document["method"], document["claims"]
@@ -125,7 +125,7 @@ class Proof:
     def read_goal(self, goal):
         self.goal, self.top, self.pareto = goal["kind"], goal.get("m", 1), goal["kind"] == "pareto"
         self.epsilon = [F(e) for e in (goal["epsilon"] if self.pareto else [goal["epsilon"]])]
-        weights = [] if self.pareto else goal["weights"]
+        self.given_weights = weights = [] if self.pareto else goal["weights"]
         if self.goal == "map":  # it has vertices, and no weights of its own
             weights = import_module("proof_maps").read_goal(self, goal)
         self.weights = [F(w) for w in weights]
@@ -352,13 +352,15 @@ def statuses(proof, first, behind):
     return {"in": first, "out": out, "not_needed": [k for k in rest if first and k not in out]}
 
 
-def verify(document, table, bar=lambda done, of: None):
-    """Return None, or what failed in words."""
+def verify(document, table, bar=lambda done, of: None, said=None):
+    """Return None, or what failed in words; `said` takes up what was proven, in words."""
     try:
         proof = Proof(document, table)
         found = import_module(FILES[proof.method["kind"]]).settle(proof, bar)
         same = all(sorted(document["answer"][key]) == found[key] for key in found)
         need(same, "answer", "the claims give another answer")
+        if said is not None:
+            said += import_module("proof_words").lines(proof, document, found)
     except (Wrong, csv.Error) as wrong:
         return str(wrong)
     except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
@@ -377,20 +379,14 @@ def main(arguments):
     try:
         with open(arguments[0], encoding="utf-8") as stream:
             document = json.load(stream)
-        failed = verify(document, arguments[1], show)
+        failed = verify(document, arguments[1], show, said := [])
     except (OSError, ValueError) as error:
         print(f"no such file, or no proof file: {error}")
         return 2
     if failed is not None:
         print(f"FAILED {failed}\nNOT verified")
         return 1
-    for key in ("in", "out", "not_needed"):
-        found = document["answer"][key]
-        print(f"{key}: {', '.join(document['problem']['groups'][i][0] for i in found) or 'none'}")
-    print(f"proven for the goal {document['goal']} with error at most {document['delta']},")
-    print(f"under the noise {document['noise']}; the file says in its own words:")
-    print(*(f"  {words}" for words in (document["statement"], *document["assumptions"])), sep="\n")
-    print(f"verified {document['digest']}")
+    print(*said, f"verified {document['digest']}", sep="\n")
     return 0
 
 if __name__ == "__main__":

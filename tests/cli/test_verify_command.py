@@ -48,3 +48,5 @@ def test_a_proof_is_written_and_verified_and_a_changed_table_is_not(tmp_path):
     code, out, err = run("verify", table, table)
     assert code == 2
     assert err.startswith("error:")
+    code, out, err = run("verify", proof, table.with_name("no.csv"))
+    assert code == 2 and "no such file" in err and not out

@@ -1,5 +1,6 @@
 """The pair process against exact arithmetic, at its ends, and on boundary nulls."""
 
+import itertools
 import math
 from fractions import Fraction
 
@@ -19,6 +20,7 @@ from bestgroup.inference.evalues.paired import (
     is_refuted,
     ladder,
     lower_mean,
+    lower_mean_of_item,
     null_mean,
     purse,
     suggested,
@@ -209,3 +211,62 @@ def test_no_policy_crosses_more_often(policy):
         hits += bool(is_refuted.compiled(rule, values, claim))
     # At a rate of .1, more than 65 of 400 has a probability below 1e-4.
     assert hits <= 65
+
+
+def drawn_clusters(rng, count):
+    """Return sums and sizes of clusters whose larger ones have larger scores, all less 1/2."""
+    sizes = rng.choice([1.0, 2.0, 5.0], count, p=[0.6, 0.3, 0.1])
+    share = rng.binomial(sizes.astype(int), np.where(sizes == 5, 0.8, 0.3))
+    return share - 0.5 * sizes, sizes
+
+
+MEAN_OF_AN_ITEM = (0.6 * 0.3 + 0.6 * 0.3 + 0.5 * 0.8) / (0.6 + 0.6 + 0.5) - 0.5
+
+
+def misses_of_clusters(runs, need, seed=0):
+    """Return in how many runs of 150 clusters a bound of the mean of an item was wrong, each side."""
+    rng, rule, wrong = np.random.default_rng(seed), ladder(0), [0, 0]
+    for _ in range(runs):
+        sums, sizes = drawn_clusters(rng, 150)
+        low = lower_mean_of_item.compiled(rule, sums, sizes, 0.5, 5.0, need)
+        high = -lower_mean_of_item.compiled(rule, -sums, sizes, 0.5, 5.0, need)
+        wrong[0] += low > MEAN_OF_AN_ITEM
+        wrong[1] += high < MEAN_OF_AN_ITEM
+    return wrong
+
+
+def test_bounds_by_clusters_hold_and_are_those_of_the_definition():
+    rng, rule = np.random.default_rng(3), ladder(0)
+    for _ in range(5):
+        sums, sizes = drawn_clusters(rng, 40)
+        found = lower_mean_of_item(rule, sums, sizes, 0.5, 5.0, 20.0)
+
+        def reached(m, sums=sums, sizes=sizes):
+            wealth, most = [1.0] * len(rule.bets), 0.0
+            for total, size in zip(sums, sizes, strict=True):
+                wealth = [
+                    w * (1 + min(b, rule.cap) / 5.0 * (total - m * size))
+                    for w, b in zip(wealth, rule.bets, strict=True)
+                ]
+                most = max(most, float(np.dot(rule.weights, wealth)))
+            return most
+
+        grid = np.linspace(-0.5, 0.5, 201)
+        levels = [reached(m) for m in grid]
+        assert all(a >= b for a, b in itertools.pairwise(levels))  # refuted means are a half-line
+        assert reached(found - 1e-9) >= 20.0 > reached(found + 1e-6) or found == -0.5
+    assert max(misses_of_clusters(300, 10.0)) <= 45  # 30 are allowed on average
+
+
+def test_bounds_by_clusters_close_in():
+    rng, rule = np.random.default_rng(5), ladder(0)
+    sums, sizes = drawn_clusters(rng, 20_000)
+    low = lower_mean_of_item.compiled(rule, sums, sizes, 0.5, 5.0, 20.0)
+    assert MEAN_OF_AN_ITEM - 0.05 < low < MEAN_OF_AN_ITEM
+
+
+@pytest.mark.verify
+def test_bounds_by_clusters_in_many_draws():
+    wrong = misses_of_clusters(10_000, 10.0, seed=1)
+    print(f"bounds of the mean of an item by clusters at level .1: wrong {wrong} of 10,000")
+    assert max(wrong) <= 1_100

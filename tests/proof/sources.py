@@ -21,6 +21,7 @@ GROUPS = {group: list(arms) for group, arms in MEANS.items()}
 PARETO, BEST = bg.ParetoGroups(0.5), bg.BestGroup([1.0, 2.0], 0.2)
 TOP = bg.TopGroups(2, [1.0, 2.0], 0.2)
 MAP = bg.WeightMap(epsilon=0.4)
+PARTED = bg.WeightMap([[1, 0], [1, 1], [0, 1]], 0.4)  # two simplices, one vertex more than ends
 LIMITS = {"require": {"v": (">=", -0.2)}}
 KINDS = ("subgaussian", "bounded", "bernoulli", "gaussian")
 ITEM_MEANS = {"A": (0.75, 0.75), "B": (0.25, 0.3), "C": (0.8, 0.2)}
@@ -211,6 +212,8 @@ SOURCES = {
     "directions": lambda: certified("subgaussian", MAP, "independent"),
     "directions and boxes": lambda: certified("bounded", MAP, "independent"),
     "directions, adaptive": lambda: solved("subgaussian", MAP, "adaptive"),
+    "boxes, map of two simplices": lambda: certified("gaussian", PARTED, "arbitrary"),
+    "directions, two simplices": lambda: certified("subgaussian", PARTED, "independent"),
     "boxes, arms that come and go": come_and_gone,
     "items, part of a pool": lambda: on_items(bg.ParetoGroups(0.1), 40, order=None),
     "items, population": lambda: on_items(bg.ParetoGroups(0.1), 60, items="population"),
@@ -239,6 +242,12 @@ SOURCES = {
     ),
     "item units, top": lambda: on_items(bg.TopGroups(2, [2.0, 1.0], 0.1), 60, items="population"),
     "item bounds, map": lambda: on_items(bg.WeightMap(epsilon=0.3), 60, items="population"),
+    "item bounds, clusters of a population": lambda: on_items(
+        bg.WeightMap(epsilon=0.6), 60, size=2, items="population"
+    ),
+    "item units, a pool with a tolerance": lambda: on_items(
+        bg.ParetoGroups(0.02), 60, items="pool", require={"v": (">=", 0.72, 0.1)}
+    ),
     "pool, pareto": lambda: on_items(bg.ParetoGroups(0.02), 60, items="pool"),
     "pool, best": lambda: on_items(bg.BestGroup([1.0, 1.0], 0.01), 60, items="pool"),
 }

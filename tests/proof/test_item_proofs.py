@@ -1,5 +1,7 @@
 """Proofs on shared items: complete pools, parts of pools, populations, studies."""
 
+import json
+
 import numpy as np
 import pytest
 from cases import proof_of, write
@@ -121,6 +123,72 @@ def test_clusters_of_items(target, equal, tmp_path):
     assert document["method"]["clusters"] == {"largest": largest, "slack": slack}
     assert document["version"] == 3
     assert any("clusters" in words for words in document["assumptions"])
+
+
+@pytest.mark.parametrize("equal", [False, True])
+@pytest.mark.parametrize("declared", [None, 6])
+def test_maps_on_clusters_of_a_population(equal, declared, tmp_path):
+    rows, order = rows_on(240)
+    labels, names = clustered(order, equal), sorted(order)
+    clusters = [labels[name] for name in names]
+    items = bg.Items(names=names, target="population", clusters=clusters, largest=declared)
+    table = write(rows, tmp_path / "rows.csv")
+    goal = bg.WeightMap(epsilon=0.45 if declared is None else 0.6)
+    found = bg.certify(table, goal, noise=bg.Bounded(0, 1), items=items)
+    assert found.accepted
+    document = proof_of(found, tmp_path)
+    accepted(document, table)
+    assert document["version"] == 4 and document["method"]["clusters"]["slack"] == "within"
+    assert {document["problem"]["groups"][i][0] for i in document["answer"]["in"]} == set(
+        found.accepted
+    )
+    # A bound below the range says nothing, and holds; one above it never does.
+    for end, fine in ((-0.5, True), (1.5, False)):
+        other = json.loads(json.dumps(document))
+        lower = next(row for row in other["claims"] if row[3] == 0)
+        lower[5] = end
+        other["answer"]["in"], other["digest"] = [], ""
+        other["digest"] = digest_of(other)
+        ours, theirs = verify_document(other, table), stranger_says(other, table)
+        assert (ours.failed == "answer") == fine == theirs.startswith("answer")
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_complete_pools_whose_arms_lie_between_a_limit_and_its_tolerance(seed, tmp_path):
+    rng = np.random.default_rng(seed)
+    fine, means = int(rng.choice([2, 5, 1000])), rng.random((3, 2, 2))
+    rows = [
+        {"group": f"g{i}", "arm": f"a{j}", "item": f"q{q}", "u": float(u), "v": float(v)}
+        for q in range(12)
+        for i in range(3)
+        for j in range(2)
+        for u, v in [np.round(np.clip(rng.normal(means[i, j], 0.2), 0, 1) * fine) / fine]
+    ]
+    at = float(np.mean([row["v"] for row in rows if (row["group"], row["arm"]) == ("g0", "a0")]))
+    table = write(rows, tmp_path / "rows.csv")
+    for goal in (PARETO, BEST, NEAR):
+        for limit in ((">=", at, 0.0), (">=", at, 0.3), ("<=", at + 0.01, 0.2), (">=", 0.5, 0.1)):
+            found = bg.certify(
+                table, goal, noise=bg.Bounded(0, 1), items="pool", require={"v": limit}
+            )
+            document = proof_of(found, tmp_path)
+            accepted(document, table)
+            inside = {document["problem"]["groups"][i][0] for i in document["answer"]["in"]}
+            assert inside == set(found.accepted)
+
+
+def test_a_complete_pool_with_a_tie_and_a_slack_leaves_the_tied_group_open(tmp_path):
+    means = {"A": 0.6, "B": 0.6, "C": 0.2}
+    rows = [
+        {"group": g, "arm": "x", "item": f"q{q}", "u": m + 0.1 * (q % 2), "v": m - 0.1 * (q % 2)}
+        for q in range(10)
+        for g, m in means.items()
+    ]
+    table = write(rows, tmp_path / "rows.csv")
+    for goal, given in ((bg.TopGroups(1, [1, 1], 0.1), {}), (NEAR, {"worth": "mean"})):
+        found = bg.certify(table, goal, noise=bg.Bounded(0, 1), items="pool", **given)
+        assert found.accepted == ("A",) and found.rejected == ("C",)
+        accepted(proof_of(found, tmp_path), table)
 
 
 def test_a_complete_pool_of_clusters_is_one_of_items(tmp_path):

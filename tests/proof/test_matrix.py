@@ -232,13 +232,70 @@ def test_weights_of_a_map_have_the_sum_1(tmp_path):
     assert stranger_says(document, table).startswith("format")
 
 
-def test_a_set_of_weights_that_is_no_simplex_is_told_so(tmp_path):
-    table = write(skewed(40), tmp_path / "rows.csv")
-    square = bg.WeightMap([[1, 0, 0, 1], [0, 1, 1, 0], [1, 0, 1, 0], [0, 1, 0, 1]])
-    rows = [{**row, "w": row["u"], "x": row["v"]} for row in skewed(40)]
-    found = bg.certify(write(rows, table), square, noise=bg.SubGaussian(1.5))
-    with pytest.raises(bg.InvalidInput, match="between 4 vertices in 2 dimensions"):
-        found.save_proof(tmp_path / "proof.json")
+SHAPES = {
+    "a square in four dims": [[1, 0, 0, 1], [0, 1, 1, 0], [1, 0, 1, 0], [0, 1, 0, 1]],
+    "a pentagon": [[3, 1, 1, 0], [1, 3, 1, 0], [1, 1, 3, 0], [2, 3, 1, 0], [1, 2, 3, 0]],
+    "a vertex inside": [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [1, 1, 1, 0]],
+    "an octahedron": [
+        [2, 2, 0, 0], [2, 0, 2, 0], [2, 0, 0, 2], [0, 2, 2, 0], [0, 2, 0, 2], [0, 0, 2, 2],
+    ],
+}  # fmt: skip
+
+
+def four_dims(count, seed=3):
+    """Return rows of four groups of two arms in four dims."""
+    rng = np.random.default_rng(seed)
+    means = rng.uniform(-0.4, 0.4, size=(4, 2, 4))
+    return [
+        {"group": f"g{i}", "arm": f"m{j}", **dict(zip("abcd", row, strict=True))}
+        for _ in range(count)
+        for i in range(4)
+        for j in range(2)
+        for row in [np.clip(means[i, j] + rng.normal(0, 0.1, 4), -1, 1).tolist()]
+    ]
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("kind", ["subgaussian", "bounded", "gaussian"])
+def test_sets_of_weights_of_other_shapes(shape, kind, tmp_path):
+    table = write(four_dims(120 if kind == "bounded" else 60), tmp_path / "rows.csv")
+    goal = bg.WeightMap(SHAPES[shape], 0.3, 0.9 if shape == "a pentagon" else None)
+    found = bg.certify(table, goal, noise=NOISE[kind]())
+    document = proof_of(found, tmp_path)
+    accepted(document, table)
+    inside = {document["problem"]["groups"][i][0] for i in document["answer"]["in"]}
+    # Bounds of arms by bets are tighter in a proof.
+    assert inside >= set(found.accepted) and inside
+    assert kind == "bounded" or inside == set(found.accepted)
+    assert document["version"] == 4
+    mapped = document["answer"]["mapped"]
+    equal = shape in ("a square in four dims", "an octahedron", "a vertex inside")
+    if kind == "subgaussian" and equal:
+        assert mapped["some"] / mapped["of"] == pytest.approx(found.map.share, abs=0.02)
+    document["version"] = 3
+    document["digest"] = digest_of(document)
+    assert verify_document(document, table).failed == "format"
+    assert stranger_says(document, table).startswith("format")
+
+
+def test_a_set_of_weights_of_a_run(tmp_path):
+    goal = bg.WeightMap([[1, 0], [1, 1], [0, 1]], 0.3)
+    assert written(solved("subgaussian", goal, "adaptive"), tmp_path)["version"] == 4
+
+
+def test_many_dims_have_a_grid_of_their_own(tmp_path):
+    rng = np.random.default_rng(8)
+    dims = [f"d{k}" for k in range(7)]
+    rows = [
+        {"group": g, "arm": "x", **{d: float(rng.normal(m, 0.2)) for d in dims}}
+        for _ in range(60)
+        for g, m in (("A", 1.0), ("B", 0.0))
+    ]
+    table = write(rows, tmp_path / "rows.csv")
+    found = bg.certify(table, bg.WeightMap(epsilon=0.2), noise=bg.SubGaussian(0.2))
+    document = proof_of(found, tmp_path)
+    accepted(document, table)
+    assert document["answer"]["in"] == [0] and document["answer"]["mapped"]["of"] == 508 + 7
 
 
 def skewed(count=150, seed=0):

@@ -95,7 +95,7 @@ def test_files_of_version_1_are_still_verified(tmp_path):
     document, table = copy.deepcopy(by_hand()), write(ROWS, tmp_path / "rows.csv")
     assert document["version"] == 1
     assert verify_document(document, table).verified
-    document["version"] = 4
+    document["version"] = 5
     document["digest"] = digest_of(document)
     assert verify_document(document, table).failed == "format"
     assert stranger_says(document, table).startswith("format")
@@ -137,3 +137,40 @@ def test_the_command_of_the_independent_verifier(tmp_path):
         done = subprocess.run([*command[:2], *missing], capture_output=True, text=True, check=False)
         assert done.returncode == 2, done.stderr
         assert not done.stderr
+
+
+def test_the_independent_verifier_prints_what_it_has_checked_and_no_words_of_the_file(tmp_path):
+    document, table = copy.deepcopy(by_hand()), write(ROWS, tmp_path / "rows.csv")
+    document["statement"], document["assumptions"] = "B is the best for certain", ["none"]
+    document["goal"]["epsilon"] = 0.25  # the claims show that, too
+    document["digest"] = digest_of(document)
+    proof = tmp_path / "proof.json"
+    proof.write_text(json.dumps(document))
+    command = [sys.executable, FOLDER / "verify_proof.py", proof, table]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
+    assert "for certain" not in done.stdout and "none\n-" not in done.stdout
+    assert "in: A\nout: B" in done.stdout and "within epsilon (0.25)" in done.stdout
+    assert "with probability at least 1 - 0.05" in done.stdout
+    assert "- x: larger is better; noise: subgaussian scale 1.0" in done.stdout
+    assert verify_document(document, table).failed == "answer"
+
+
+def test_every_kind_of_proof_has_words_of_the_independent_verifier():
+    from stranger import stranger
+
+    vectors = FOLDER / "vectors"
+    for entry in json.loads((vectors / "index.json").read_text()):
+        if entry["proof"].startswith("selections"):  # slow, and their goals are others' too
+            continue
+        document, said = json.loads((vectors / entry["proof"]).read_text()), []
+        assert stranger.verify(document, vectors / entry["table"], said=said) is None
+        text = "\n".join(said)
+        for name, _ in document["problem"]["groups"]:
+            assert name in "".join(said[:4])
+        assert ("for certain" in text) == (document["method"]["kind"] == "pool")
+        for weight in document["goal"].get("weights", []):
+            shown = weight if isinstance(weight, list) else [weight]
+            assert ", ".join(repr(float(w)) for w in shown) in text
+        for limit in document["problem"].get("limits", []):
+            assert f"{limit[1]} {limit[2]!r}" in text

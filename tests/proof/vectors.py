@@ -22,7 +22,8 @@ SLOW = ("selections, certify, bounded", "selections, adaptive, bernoulli")  # on
 LONG = (
     "te, paper", "age, stitched", "ge, mixture", "eecb, mixture", "averages, adaptive",
     "directions, adaptive", "directions and boxes", "boxes, arms that come and go", "items, repeats",
-    "boxes, map", "items, clusters of a pool", "item selections, clusters of a pool",
+    "boxes, map", "boxes, map of two simplices", "items, clusters of a pool",
+    "item selections, clusters of a pool",
 )  # fmt: skip
 
 
@@ -74,8 +75,12 @@ def vector_of(name, tables):
     changes = []
     for place, value in list(changes_of(document))[: 1 if name in SLOW else None]:
         other = changed(document, place, value)
-        said, ours = stranger_says(other, path), verify_document(other, path).verified
-        assert (said is None) == ours, (name, place, value, said)
+        said, ours = stranger_says(other, path), verify_document(other, path)
+        if "in words" in (
+            ours.why or ""
+        ):  # it holds, but for words that the other one does not read
+            continue
+        assert (said is None) == ours.verified, (name, place, value, said)
         verdict = "accepted" if said is None else said.split(":")[0].split(" ")[0]
         changes.append({"at": place, "to": value, "digest": other["digest"], "verdict": verdict})
     return {"proof": f"{stem}.json", "table": table, "changes": changes}

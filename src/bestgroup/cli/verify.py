@@ -38,6 +38,8 @@ def command(
     secret = None if key is None else read_key(key)
     if link is not None and chain is None:
         raise InvalidInput("a link is looked for in a chain of tells: give --chain, too")
+    if not data.is_file():  # that a table is not there says nothing about the proof
+        raise InvalidInput(f"{data}: cannot be read: there is no such file")
     found = verify_proof(proof, data, key=secret, chain=chain, witness=link or "")
     if json:
         output.print_json(found.to_dict())

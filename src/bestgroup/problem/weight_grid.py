@@ -9,21 +9,26 @@ from __future__ import annotations
 
 import functools
 import itertools
+from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
 
 from bestgroup.problem.arrays import Floats, Ints
+from bestgroup.problem.triangulation import triangulate
 
 _PARTS = {1: 4, 2: 4, 3: 2, 4: 2}  # by dimension: parts of an edge; more corners share delta
 _FINE = {0: 1, 1: 64, 2: 8, 3: 4, 4: 3, 5: 3}  # parts of a cell's edge that grid weights stand for
-_MANY = 512  # grid weights of a cell in more dimensions
+# In more dimensions: spacings of the multiples of powers of a number modulo a prime, which are even.
+PRIME, STEP = 509, 61
 
 
 class WeightGrid(NamedTuple):
     """Corners, cells and grid weights of a set of weights."""
 
-    corners: Floats  # [V, D]  the vertices of the set first
+    corners: (
+        Floats  # [V, D]  the vertices of the set first, but for those that its hull does not need
+    )
     own: int  # how many those are
     cells: Ints  # [C, E]    corners of each cell, E one more than the dimension
     points: Floats  # [P, D]   grid weights
@@ -44,9 +49,10 @@ def weight_grid(vertices: tuple[tuple[float, ...], ...]) -> WeightGrid:
     >>> grid.corners[:, 0].tolist(), grid.cells.tolist()
     ([1.0, 0.0, 0.75, 0.5, 0.25], [[0, 2], [2, 3], [3, 4], [4, 1]])
     """
-    given = np.array(vertices)
-    simplices, volumes = base_simplices(given)
-    rank = simplices.shape[1] - 1
+    whole, volumes = base_simplices(np.array(vertices))
+    rank = whole.shape[1] - 1
+    used, numbers = np.unique(whole, return_inverse=True)
+    given, simplices = np.array(vertices)[used], numbers.reshape(-1, rank + 1)
     parts = subdivision(rank, _PARTS.get(rank, 1))
     corners = [tuple(row) for row in np.round(given, 12).tolist()]
     known = {corner: n for n, corner in enumerate(corners)}
@@ -71,23 +77,10 @@ def weight_grid(vertices: tuple[tuple[float, ...], ...]) -> WeightGrid:
 
 def base_simplices(given: Floats) -> tuple[Ints, Floats]:
     """Return simplices that make up the hull of vertices, [S, E], and their volumes."""
-    if len(given) == 1:
-        return np.zeros((1, 1), np.int64), np.ones(1)
-    _, size, axes = np.linalg.svd(given - given.mean(axis=0))
-    rank = int((size > 1e-9).sum())
-    if len(given) == rank + 1:
-        return np.arange(rank + 1, dtype=np.int64)[None, :], np.ones(1)
-    flat = (given - given.mean(axis=0)) @ axes[:rank].T
-    if rank == 1:
-        order = np.argsort(flat[:, 0], kind="stable")
-        return np.stack([order[:-1], order[1:]], axis=1), np.diff(flat[order, 0])
-    from scipy.spatial import Delaunay  # pyright: ignore
-
-    simplices = np.asarray(Delaunay(flat).simplices, np.int64)
-    sides = flat[simplices[:, 1:]] - flat[simplices[:, :1]]
-    volumes = np.abs(np.linalg.det(sides))
-    kept = volumes > 1e-12 * volumes.max()
-    return simplices[kept], volumes[kept]
+    points: list[list[float]] = given.tolist()
+    found = triangulate([[Fraction(x) for x in point] for point in points])
+    simplices = np.array([simplex for simplex, _ in found], np.int64)
+    return simplices, np.array([float(volume) for _, volume in found])
 
 
 def subdivision(rank: int, parts: int) -> Floats:
@@ -117,8 +110,7 @@ def _spread(rank: int) -> Floats:
     """Return grid weights of a cell as shares of its corners, [P, E]: middles of equal parts."""
     if rank in _FINE:
         return subdivision(rank, _FINE[rank]).sum(axis=1) / (rank + 1)
-    # In many dimensions: spacings of an even sequence (multiples of irrational numbers).
-    steps = np.sqrt(np.array([2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41][:rank], np.float64))
-    marks = np.sort((np.arange(1, _MANY + 1)[:, None] * steps[None, :]) % 1.0, axis=1)
-    ends = np.concatenate([np.zeros((_MANY, 1)), marks, np.ones((_MANY, 1))], axis=1)
-    return ends[:, 1:] - ends[:, :-1]
+    powers = [pow(STEP, k, PRIME) for k in range(rank)]
+    marks = np.array([sorted(n * k % PRIME for k in powers) for n in range(1, PRIME)])
+    ends = np.pad(marks, ((0, 0), (1, 1)), constant_values=((0, 0), (0, PRIME)))
+    return np.diff(ends, axis=1) / PRIME

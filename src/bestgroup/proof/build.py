@@ -17,12 +17,19 @@ from bestgroup.problem.goals import Goal
 from bestgroup.problem.noise import Noise
 from bestgroup.problem.problem import Dim, Problem
 from bestgroup.problem.status import Status as Word
-from bestgroup.proof.format import FORMAT, VERSION, Proof, Refused, Treatment, parse
-from bestgroup.proof.goal_kinds import GOALS
+from bestgroup.proof.format import (
+    FORMAT,
+    VERSION,
+    VERSIONS,
+    Proof,
+    Refused,
+    Treatment,
+    parse,
+)
+from bestgroup.proof.goal_kinds import read_goal
 from bestgroup.proof.goals import Status
 from bestgroup.proof.observations import Observations, read_observations, treated
 from bestgroup.proof.verify import METHODS
-from bestgroup.proof.weight_cells import MOST_VERTICES
 from bestgroup.proof.words import assumptions_of, statement_of
 
 
@@ -54,25 +61,12 @@ def ask(
     gaps: bool = False,
 ) -> Asked:
     """Return the question with the rows of a table, in which values may be missing with `gaps`."""
-    if goal.maps:
-        _check_simplex(goal, len(problem.decided))
     if isinstance(source, Observations):
         rows = source
     else:
         rows = read_observations(source, [dim.name for dim in problem.measured], columns, gaps)
     treated(rows, [treatment_of(dim).of for dim in problem.measured])
     return Asked(problem, goal, delta, rows, columns, status, gaps)
-
-
-def _check_simplex(goal: Any, dims: int) -> None:
-    """Refuse sets of weights whose cells a proof file does not have."""
-    grid = goal.grid(dims)
-    if grid.own != grid.cells.shape[1] or grid.own > MOST_VERTICES:
-        raise InvalidInput(
-            f"there is no proof file yet for a map of weights between {grid.own} vertices in "
-            f"{grid.cells.shape[1] - 1} dimensions: there must be one vertex more than dimensions, and "
-            f"at most {MOST_VERTICES}"
-        )
 
 
 def treatment_of(dim: Dim) -> Treatment:
@@ -104,7 +98,7 @@ def document(asked: Asked, method: dict[str, Any], claims: list[list[Any]]) -> d
     D, chosen = len(problem.decided), np.asarray(asked.status) == Word.IN
     made: dict[str, Any] = {
         "format": FORMAT,
-        "version": _version(method, goal.kind),
+        "version": _version(method, goal.spelled_out(D).to_dict(), D, len(problem.groups)),
         "made_by": f"bestgroup {__version__}",
         "problem": {
             "groups": [[g, list(a)] for g, a in zip(problem.groups, problem.arms, strict=True)],
@@ -136,11 +130,13 @@ def document(asked: Asked, method: dict[str, Any], claims: list[list[Any]]) -> d
     return made
 
 
-def _version(method: dict[str, Any], goal: str) -> int:
+def _version(method: dict[str, Any], goal: dict[str, Any], dims: int, groups: int) -> int:
     """Return the first version of the format, from 2 on, that has all that a document needs."""
     symmetric = method["kind"] == "selections" and method["process"]["name"] == "symmetric"
     late = "clusters" in method or symmetric or method["kind"] == "item units"
-    return 3 if late else max(VERSION, GOALS[goal].since)
+    within = method["kind"] == "item bounds" and method.get("clusters", {}).get("slack") == "within"
+    asked = read_goal(goal, dims, groups, VERSIONS[-1]).first_version()
+    return max(VERSION, asked, 3 if late else VERSION, 4 if within else VERSION)
 
 
 def _checked(asked: Asked, proof: Proof) -> Status:
@@ -164,6 +160,8 @@ def missing(asked: Asked, found: Status) -> str | None:
     """Return a group whose status does not follow, if there is one."""
     sets = {Word.IN: found.inside, Word.OUT: found.outside}
     sets[Word.NOT_NEEDED] = [*found.not_needed, *found.outside]
+    if asked.goal.maps:  # a group to which the tighter bounds of a proof map a weight says more
+        sets[Word.NOT_NEEDED] += found.inside
     for i, status in enumerate(asked.status):
         if status in sets and i not in sets[Word(status)]:
             return asked.problem.groups[i]

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bestgroup.inference.evalues.paired import ladder, lower_mean, rounding
+from bestgroup.inference.evalues.paired import ladder, lower_mean, lower_mean_of_item, rounding
 from bestgroup.problem.status import Status
 from bestgroup.proof.build import Asked, document
 from bestgroup.proof.format import parse
@@ -30,6 +30,7 @@ def _claims(judge: Judge) -> list[list[Any]]:
     proof, places = judge.proof, judge.places
     need = float(1 / (proof.delta * judge.share))
     rule, size = ladder(judge.rule.pool), float(places.mean_size) if places.pool else places.largest
+    sizes = np.array([len(own) for own in places.members], np.float64)
     found: list[list[Any]] = []
     for (i, j), rows in sorted(judge.table.items()):
         n = len(rows)
@@ -39,7 +40,14 @@ def _claims(judge: Judge) -> list[list[Any]]:
             reach = half * places.largest / size * (1.0 + 1e-12)
             room = _ROOM * half
             for side, turn in ((0, 1.0), (1, -1.0)):
-                low = float(lower_mean.compiled(rule, turn * values, reach, need))
+                if places.within:
+                    low = float(
+                        lower_mean_of_item.compiled(
+                            rule, turn * values * size, sizes[:n], half, places.largest, need
+                        )
+                    )
+                else:
+                    low = float(lower_mean.compiled(rule, turn * values, reach, need))
                 if n == rule.pool:  # the mean is known
                     low = float(turn * values.mean() - 2.0 * rounding(n, n, 0.0, reach) / n)
                 low = max(low, -half) - room

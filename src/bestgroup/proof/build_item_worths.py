@@ -38,6 +38,8 @@ class _Search:
         self.contest, self.places = self.judge.contest, self.judge.places
         self.rule = betting(self.judge.rule.pool)
         self.sizes = np.array([len(own) for own in self.places.members], np.float64)
+        deep = {len(arm) for group in values for arm in group}
+        self.complete = deep == {self.judge.rule.pool}
         self.made: list[list[int]] = []
         self.known = standing(proof, self.contest, self._limits())
         self.chosen = [
@@ -61,7 +63,9 @@ class _Search:
     ) -> bool:
         """Return whether differences on places prove a claim on the mean of an item."""
         n, need = len(values), float(1 / (self.proof.delta * share)) * _SURE
-        if n == 0 or values.sum() + shift * self.sizes[:n].sum() < 0:  # the wealth is below 1
+        # The wealth is below 1 then; at the end of a pool sums tie up to their rounding.
+        below = values.sum() + shift * self.sizes[:n].sum() < 0
+        if n == 0 or (below and n != self.rule.pool):
             return False
         if self.places.clustered and self.places.within:
             values = values + shift * self.sizes[:n]
@@ -79,7 +83,9 @@ class _Search:
         numbers = range(len(self.proof.limits))
         for i, group in enumerate(self.values):
             for j, arm in enumerate(group):
-                kept = [n for n in numbers if self._limit(KEEPS, i, j, n)]
+                # A complete pool is answered without tolerances: arms between count as broken.
+                over = self.complete and any(self._limit(BREAKS, i, j, n) for n in numbers)
+                kept = [] if over else [n for n in numbers if self._limit(KEEPS, i, j, n)]
                 if len(kept) == len(numbers):
                     found[0].update((i, j, n) for n in kept)
                     self.made += [[KEEPS, i, j, n, len(arm)] for n in kept]

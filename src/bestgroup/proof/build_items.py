@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bestgroup.errors import InvalidInput
 from bestgroup.inference.evalues.paired import (
     OPEN,
     PROVEN,
@@ -55,12 +54,6 @@ def items_document(
     """
     items, shape = asked.problem.items, asked.problem.shape
     assert items is not None
-    within = clusters is not None and clusters.within
-    if asked.goal.maps and within and not complete:
-        raise InvalidInput(
-            "there is no proof file for maps of weights on clusters of a population: of the means of "
-            "arms nothing but their range is known there"
-        )
     by_units = asked.problem.measure is not None or asked.goal.by_directions
     entry: dict[str, Any] = {
         "kind": "pool" if complete and not by_units else "items",

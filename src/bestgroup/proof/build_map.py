@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -94,7 +95,7 @@ def study_map(asked: Asked, algorithm: Algorithm, setting: Setting) -> dict[str,
         "kind": "directions",
         "budget": "scouted",
         "before": [state.start[i, :n].tolist() for i, n in enumerate(setting.shape.sizes)],
-        "shares": _shares(state.level, session.rule.budget, _numbers(directed)),
+        "shares": _shares(state.level, session.rule.budget, _numbers(asked, directed)),
     }
     return _document(asked, directed, entry, Run(bound, when, seen, state.level, state.price, True))
 
@@ -104,11 +105,12 @@ def _directed(asked: Asked) -> Directed:
     return asked_directions(asked.problem.shape, asked.goal, asked.problem.noise, asked.delta)
 
 
-def _numbers(directed: Directed) -> list[int]:
+def _numbers(asked: Asked, directed: Directed) -> list[int]:
     """Return the numbers that the corners have in a proof file."""
-    grid = directed.grid
-    cells = weight_cells(grid.own)
-    mixed = np.array(cells.corners) @ grid.corners[: grid.own] / cells.parts
+    grid, goal = directed.grid, asked.goal
+    vertices = goal.vertices(grid.corners.shape[1])  # pyright: ignore[reportAttributeAccessIssue]
+    cells = weight_cells(tuple(tuple(map(Fraction, row)) for row in vertices.tolist()))
+    mixed = np.array(cells.corners) @ vertices / cells.parts
     away = np.abs(grid.corners[:, None, :] - mixed[None, :, :]).max(axis=2)
     found: list[int] = away.argmin(axis=1).tolist()
     assert sorted(found) == list(range(len(cells.corners))) and away.min(axis=1).max() < 1e-9
@@ -133,7 +135,7 @@ def _document(asked: Asked, directed: Directed, entry: dict[str, Any], run: Run)
     method = bounds_method(directed, asked, run.history)
     bounds: Found = all_bounds(asked, method) if directed.boxed else {}
     by_arms = _by_arms(asked, directed, bounds)
-    numbers, moments = _numbers(directed), dict[tuple[Any, ...], int]()
+    numbers, moments = _numbers(asked, directed), dict[tuple[Any, ...], int]()
     leaders: list[list[Any]] = []
     claims: list[list[Any]] = []
     used = False

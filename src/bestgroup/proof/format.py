@@ -24,8 +24,8 @@ from bestgroup.proof.goals import ProofGoal
 from bestgroup.proof.noise import DimNoise, number, read_noise
 
 FORMAT, VERSION = "bestgroup-proof", 2
-# 1 has the same meaning, without limits, other worths and goals; 3 has what older readers lack.
-VERSIONS = (1, VERSION, 3)
+# 1 has the same meaning, without limits, other worths and goals; 3 and 4 have what older readers lack.
+VERSIONS = (1, VERSION, 3, 4)
 MOST_CLAIM = 64  # bytes of a claim in the file
 _PROBLEM = {"groups", "dims", "worth", "limits", "gone"}
 _SIGNED = ("digest", "signature")
@@ -210,7 +210,7 @@ def parse(document: dict[str, Any]) -> Proof:
 
 def _parse(document: dict[str, Any]) -> Proof:
     problem, noise = document["problem"], document["noise"]
-    _need(document.get("version") in VERSIONS, "the version must be 1, 2 or 3")
+    _need(document.get("version") in VERSIONS, "the version must be 1, 2, 3 or 4")
     groups = tuple(_text(name) for name, _ in problem["groups"])
     arms = tuple(tuple(map(_text, members)) for _, members in problem["groups"])
     dims = tuple(_text(entry[0]) for entry in problem["dims"])

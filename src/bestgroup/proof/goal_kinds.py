@@ -22,6 +22,8 @@ def read_goal(given: dict[str, Any], dims: int, groups: int, version: int) -> Pr
     goal = made.read(given, groups)
     if not goal.fits(dims):
         raise ValueError("one number for each dim is needed")
+    if version < goal.first_version():
+        raise ValueError(f"version {version} has no such set of weights")
     if min(goal.epsilon) < 0.0 or min(goal.weights, default=1.0) <= 0.0:
         raise ValueError("epsilon and weights: signs")
     return goal

@@ -45,7 +45,7 @@ class ProofGoal:
 
     kind: ClassVar[str] = ""
     entries: ClassVar[frozenset[str]] = frozenset()
-    since: ClassVar[int] = 1  # the first version of the format that has it
+    since: ClassVar[int] = 1  # the first version of the format that has such a goal
     answers_one: ClassVar[bool] = False
     measured: ClassVar[bool] = True  # whether arms may have to keep limits, and groups other worths
     weights: tuple[float, ...]  # of dims; none where they are not weighed
@@ -56,6 +56,10 @@ class ProofGoal:
     def read(cls, given: dict[str, Any], groups: int) -> ProofGoal:
         """Return the goal of an entry; raises ValueError where a number cannot be."""
         return cls(tuple(map(number, given["weights"])), (number(given["epsilon"]),))
+
+    def first_version(self) -> int:
+        """Return the first version of the format that has this goal."""
+        return self.since
 
     def fits(self, dims: int) -> bool:
         """Return whether there is one number for each dim that decides."""

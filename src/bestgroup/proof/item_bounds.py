@@ -2,7 +2,8 @@
 
 A claim is [i, j, d, side, t, m]: by the first t items of the order the mean of arm j of i in dim d is above
 m (side 0) or below it (side 1), by the process of one arm against the middle of its range. All bets are
-fixed, so that refuted means are a half-line, and m may be any number.
+fixed, so that refuted means are a half-line, and m may be any number. On clusters of a population that may
+differ in size it bets on the sums over clusters, less m for each item.
 """
 
 from __future__ import annotations
@@ -26,8 +27,8 @@ class Judge:
 
     def __init__(self, proof: Proof, rows: Observations) -> None:
         self.proof, self.places = proof, units_of(proof, rows)
-        if self.places.within:
-            raise Refused("format", "the slack of a bound is not fixed beforehand: it stays apart")
+        if self.places.within and proof.document["version"] < 4:
+            raise Refused("format", "this version has no such bounds on clusters of a population")
         self.rule = rule_of(proof, self.places, PROCESS)
         self.table = table_of(proof, rows, self.places)
         self.share = Fraction(1, proof.D * (proof.total + len(proof.groups)))
@@ -51,9 +52,18 @@ class Judge:
         """Return whether a bound is proven."""
         turn, (middle, half) = -1 if side else 1, self.middle(d)
         values = [turn * x for x in self.values(i, j, d, t)]
-        values, shift, reach = self.places.placed(values, turn * (middle - Fraction(m)), half)
-        need = 1 / (self.proof.delta * self.share)
-        return proves(self.rule, Difference(values, shift, reach, need, True))
+        shift, need = turn * (middle - Fraction(m)), 1 / (self.proof.delta * self.share)
+        if not self.places.within:
+            return proves(
+                self.rule, Difference(*self.places.placed(values, shift, half), need, True)
+            )
+        # Bets on sums less m for each item, in a range that has them for every m that may be.
+        if abs(shift) > half:
+            return shift > 0
+        sizes = [len(own) for own in self.places.members[:t]]
+        sums = [x + n * shift for x, n in zip(values, sizes, strict=True)]
+        reach = 2 * half * self.places.largest
+        return proves(self.rule, Difference(sums, Fraction(0), reach, need, True))
 
 
 def check(proof: Proof, rows: Observations, tick: Tick) -> Status:

@@ -8,6 +8,7 @@ least -epsilon for every other k.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -15,12 +16,13 @@ from typing import TYPE_CHECKING, Any
 
 from bestgroup.proof.goals import Known, ProofGoal, Status
 from bestgroup.proof.noise import number
-from bestgroup.proof.weight_cells import MOST_VERTICES, Mixture, WeightCells, weight_cells
+from bestgroup.proof.weight_cells import Mixture, WeightCells, weight_cells
 
 if TYPE_CHECKING:
     from bestgroup.proof.format import Proof
 
 Bound = Callable[[int, int, int], Fraction | None]  # of R_i . v - R_k . v, by corner, i and k
+MOST_VERTICES, _SIMPLEX = 64, 6  # at most; that version 3 has
 _LESS = Fraction(1, 10**9)  # of the weights: what is asked for is a double, too
 
 
@@ -47,6 +49,11 @@ class Map(ProofGoal):
             raise ValueError("weights must not be negative and have the sum 1, the share be one")
         return cls((), (number(given["epsilon"]),), 1, rows, share)
 
+    def first_version(self) -> int:
+        """Return 4 for sets that older readers would cut into other cells, else 3."""
+        simplex = len(self.vertices) == len(self.cells.cells[0]) <= _SIMPLEX
+        return self.since if simplex else 4
+
     def fits(self, dims: int) -> bool:
         """Return whether every vertex has a weight for each dim that decides."""
         return all(len(row) == dims for row in self.vertices)
@@ -54,7 +61,7 @@ class Map(ProofGoal):
     @property
     def cells(self) -> WeightCells:
         """The cells of the set."""
-        return weight_cells(len(self.vertices))
+        return weight_cells(self.vertices)
 
     def directions(self) -> list[list[Fraction]]:
         """Return the weights of all corners."""
@@ -87,31 +94,33 @@ class Map(ProofGoal):
 
     def settle_map(self, proof: Proof, bound: Bound) -> Status:
         """Return the statuses, and at how many weights of the grid each group is proven best."""
-        groups, cells = range(len(proof.groups)), self.cells
-        points = len(cells.cells) * len(cells.grid)
+        groups, cells, size = range(len(proof.groups)), self.cells, len(self.cells.grid)
+        points = len(cells.cells) * size
         at: list[set[int]] = [set() for _ in groups]  # numbers of weights of the grid
         for i in groups:
             for c, cell in enumerate(cells.cells):
-                first = c * len(cells.grid)
-                at[i] |= {first + p for p in self._mapped(bound, i, groups, cell)}
+                at[i] |= {c * size + p for p in self._mapped(bound, i, groups, cell)}
             if self.share == 1:  # then the vertices are among them
                 for n, v in enumerate(cells.vertices()):
                     if self._holds(bound, v, i, groups):
                         at[i].add(points + n)
-        points += len(self.vertices) if self.share == 1 else 0
+        whole = points + (len(cells.vertices()) if self.share == 1 else 0)
         never = [i for i in groups if all(self._beaten(bound, i, groups, c) for c in cells.cells)]
         # With a slack a group may be near the best for some weights, and the best for none.
         inside = [i for i in groups if at[i] and (i not in never or i in proof.answer["in"])]
         out = [i for i in never if i not in inside]
-        covered = len(set().union(*at))
+        covered = set[int]().union(*at)
+        # Cells of different simplices have different volumes.
+        many = Counter(p // size for p in covered if p < points)
+        share = sum((cells.volumes[c] * n for c, n in many.items()), Fraction()) / size
         rest = [i for i in groups if i not in inside and i not in out]
-        whole = covered == points or (self.share < 1 and covered >= (self.share - _LESS) * points)
+        enough = len(covered) == whole or (self.share < 1 and share >= self.share - _LESS)
         mapped = {
-            "of": points,
-            "some": covered,
+            "of": whole,
+            "some": len(covered),
             "groups": [[i, len(at[i])] for i in groups if at[i]],
         }
-        return Status(inside, out, rest if whole else [], mapped)
+        return Status(inside, out, rest if enough else [], mapped)
 
     def _holds(self, bound: Bound, v: int, i: int, groups: Sequence[int]) -> bool:
         room = Fraction(self.epsilon[0])

@@ -42,6 +42,7 @@ from bestgroup.inference.evalues.paired import (
     is_refuted,
     ladder,
     lower_mean,
+    lower_mean_of_item,
     on_units,
     rounding,
 )
@@ -211,7 +212,7 @@ class _Judge:
         for i, group in enumerate(table.values):
             for j, arm in enumerate(group):
                 low[i, j], high[i, j] = table.low, table.high
-                for d in range(shape.dims if table.largest == 1.0 or self.items.pool else 0):
+                for d in range(shape.dims):
                     ends = self._ends(arm[:, d], d, need)
                     low[i, j, d] = max(low[i, j, d], ends[0])
                     high[i, j, d] = min(high[i, j, d], ends[1])
@@ -220,11 +221,23 @@ class _Judge:
     def _ends(self, values: Floats, d: int, need: float) -> tuple[float, float]:
         middle = (self.table.low[d] + self.table.high[d]) / 2.0
         reach = float(self.table.high[d] - self.table.low[d]) / 2.0
+        if self.table.largest > 1.0 and not self.items.pool:
+            return self._ends_by_clusters(values, middle, reach, need)
         centred = (values - middle * self.table.sizes[: len(values)]) / self.mean_size
         # Rounding in the centre may take a value out of the range by its last bit.
         reach = reach * self.table.largest / self.mean_size * (1.0 + 1e-12)
         low = lower_mean.compiled(self.fixed, centred, reach, need)
         high = -lower_mean.compiled(self.fixed, -centred, reach, need)
+        return middle + low, middle + high
+
+    def _ends_by_clusters(
+        self, values: Floats, middle: float, half: float, need: float
+    ) -> tuple[float, float]:
+        """Return bounds of the mean of an item by the sums over clusters of a population."""
+        sizes, most = self.table.sizes[: len(values)], self.table.largest
+        centred = values - middle * sizes
+        low = lower_mean_of_item.compiled(self.fixed, centred, sizes, half, most, need)
+        high = -lower_mean_of_item.compiled(self.fixed, -centred, sizes, half, most, need)
         return middle + low, middle + high
 
 

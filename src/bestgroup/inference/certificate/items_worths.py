@@ -225,10 +225,16 @@ def _status_of(worth: Floats, beats: Bools, holds: Bools, goal: Goal, slop: Floa
         if isinstance(goal, TopGroups):
             bound = score[:, None] - score[None, :]
             bound[np.abs(bound) <= 2.0 * float(weights @ slop)] = 0.0
-            return judge_top(bound[None], goal.with_epsilon(0.0))
+            status = judge_top(bound[None], goal.with_epsilon(0.0))
+            if goal.epsilon > 0:  # a group that ties with one that is in is not below it
+                tied = (status == Status.OUT) & ((bound > 0).sum(axis=0) < goal.m)
+                status[tied] = Status.NOT_NEEDED
+            return status
         first = int(score.argmax())
         goal_: Any = goal
-        status = settle_best(np.arange(len(worth)) != first, first, goal_)
+        # By an epsilon above 0 a group that ties is not needed; without one it is not the only best.
+        behind = score < score[first] - 2.0 * float(weights @ slop)
+        status = settle_best(behind, first, goal_)
     status[lost] = Status.OUT
     return status
 

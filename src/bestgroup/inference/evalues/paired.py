@@ -325,6 +325,27 @@ def is_refuted(rule: Betting, values: Floats, claim: Claim) -> bool:
 
 
 @kernel
+def lower_mean_of_item(
+    rule: Betting, sums: Floats, sizes: Floats, half: float, largest: float, need: float
+) -> float:
+    """Return a lower bound of the mean of an item, E[sum] / E[size], by clusters that are drawn.
+
+    Values of items lie in [-half, half], and clusters have at most `largest`. With m for the mean, Z = sum
+    - m size has the mean 0, and |Z| <= 2 half largest for every m that may be; bets are fixed in units of
+    that range. So every factor falls in m, and the refuted means are a half-line (docs/theory.md 9.6).
+    """
+    claim = Claim(0.0, 2.0 * half * largest * (1.0 + 1e-12), need, True)
+    out, within = -half, half
+    for _ in range(45):
+        middle = (out + within) / 2.0
+        if is_refuted(rule, sums - middle * sizes, claim):
+            out = middle
+        else:
+            within = middle
+    return out
+
+
+@kernel
 def lower_mean(rule: Betting, values: Floats, reach: float, need: float) -> float:
     """Return a lower bound of the mean of values in [-r, r]: all means below it are refuted.
 

@@ -19,7 +19,7 @@ _FEW = 16  # groups up to which loops are as fast
 
 def _leading(view: View, groups: Ints) -> Floats:
     """Return the standard deviations of the leaders of groups, [n, D]."""
-    dims: Ints = np.arange(view.best.shape[1])
+    dims = np.arange(view.best.shape[1], dtype=np.int64)
     return view.deviation[groups[:, None], view.leader[groups], dims]
 
 
@@ -104,7 +104,7 @@ def _(
     if view.priced[0]:
         scores.look_at_fall.body(view, duties, split, level, exists, i, j)
         return
-    dims: Ints = np.arange(view.best.shape[1])
+    dims = np.arange(view.best.shape[1], dtype=np.int64)
     m, view.rival[i], view.fall[i] = view.leader[j], j, np.inf
     due = exists[i][:, None] & ~duties.over[j, i]
     if not due.any():

@@ -55,7 +55,9 @@ def main() -> None:
     for goal in (bg.ParetoGroups(0.1), bg.BestGroup([1.0, 1.0], 0.1)):
         if goal.kind not in given.goals:
             continue
-        bg.simulate(uniform(5), goal, "adaptive", 0.05, 1, seed=0, engine="exact")
+        for groups in (5, *given.groups):  # few groups have other code than many
+            small = uniform(groups)
+            bg.simulate(small, goal, "adaptive", 0.05, 1, seed=0, engine="exact", max_pulls=1000)
         for groups in given.groups:
             few = given.contenders
             instance = with_contenders(groups, few) if few else uniform(groups)

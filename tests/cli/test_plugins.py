@@ -88,6 +88,12 @@ def test_a_module_that_cannot_be_imported_is_named(folder: Path) -> None:
         assert done.returncode == 2 and done.stderr.startswith(f"error: --import {name}")
 
 
+def test_a_file_in_place_of_a_module_is_refused_with_what_to_give(folder: Path) -> None:
+    for name in ("once_here.py", "./once_here.py"):
+        done = run(folder, "--import", name, *SIMULATE)
+        assert done.returncode == 2 and "give --import once_here" in done.stderr
+
+
 def test_an_installed_package_brings_an_algorithm(folder: Path) -> None:
     meta = folder / "once-1.0.dist-info"
     meta.mkdir()

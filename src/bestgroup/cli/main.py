@@ -85,6 +85,12 @@ def _root(
 
 def _import(name: str) -> None:
     """Import a module of the current folder or of the path."""
+    if name.endswith(".py") or "/" in name or os.sep in name:
+        module = os.path.basename(name).removesuffix(".py")
+        raise InvalidInput(
+            f"--import takes the name of a module, not a file; got {name}: go to its folder and give "
+            f"--import {module}"
+        )
     if os.getcwd() not in sys.path:
         sys.path.insert(0, os.getcwd())
     try:

@@ -5,7 +5,20 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
+from bestgroup.algorithms.adaptive.pareto.blocks import (
+    COUNT,
+    GROUP,
+    LEAST_ERROR,
+    LEAST_MEAN,
+    LEVEL,
+    MEAN,
+    count_blocks,
+    end_of_block,
+    group_at,
+    put_leader,
+)
 from bestgroup.algorithms.adaptive.pareto.ledger import (
+    BLOCK,
     BY_OVER,
     BY_WON,
     GAIN,
@@ -29,6 +42,7 @@ from bestgroup.algorithms.adaptive.pareto.view import (
     Duties,
     Room,
     Split,
+    keeps_lists,
     spread_at,
 )
 from bestgroup.compile.borrowing import borrowing
@@ -200,15 +214,18 @@ def note_leaders(ledger: Ledger, split: Split, spread: Spread, leader: Ints, g: 
     """Keep what tests read of g side by side with the other groups: leaders, and the easiest arms."""
     for d in range(leader.shape[1]):
         m = leader[g, d]
-        ledger.lead_mean[d, g] = ledger.mean[g, m, d]
-        ledger.lead_count[d, g] = ledger.counts[g, m]
-        ledger.lead_level[d, g] = split.arm[g, m, d]
+        mean, count, level = ledger.mean[g, m, d], ledger.counts[g, m], split.arm[g, m, d]
         lowest, error = math.inf, math.inf
         for k in range(ledger.counts.shape[1]):
             if ledger.counts[g, k] > 0.0:
                 lowest = min(lowest, ledger.mean[g, k, d])
                 error = min(error, spread_at(spread.variance, g, k, d) / ledger.counts[g, k])
-        ledger.least_mean[d, g], ledger.least_error[d, g] = lowest, error
+        if keeps_lists(ledger.order):
+            put_leader(ledger, d, g, (mean, count, level), (lowest, error))
+        else:
+            ledger.lead_mean[d, g], ledger.lead_count[d, g] = mean, count
+            ledger.lead_level[d, g] = level
+            ledger.least_mean[d, g], ledger.least_error[d, g] = lowest, error
 
 
 @borrowing
@@ -231,7 +248,7 @@ def try_group(
     (N, K), D = news.touched.shape, leader.shape[1]
     for d in range(D):
         count = 0
-        if news.turned[g, d] and ledger.lead_count[d, g] > 0.0:
+        if news.turned[g, d] and ledger.counts[g, leader[g, d]] > 0.0:
             count = list_above(ledger, duties, split, levels, spread, leader, room, g, d)
         for k in range(K):
             if news.touched[g, k] and ledger.counts[g, k] > 0.0:
@@ -275,13 +292,20 @@ def list_above(
     n_a, v_a, share = counts[g, m], spread_at(spread.variance, g, m, d), split.arm[g, m, d]
     kind, level = kind_at(levels.box.kind, d), levels.level + share
     best, error, own, hold = mean[g, m, d], v_a / n_a, group[g], status[g] == UNDECIDED
-    top, near, count = best + shift, 0, 0
-    for o in range(N):
-        wide, floor = top - least_mean[o], least_strength(kind, level + min(own, group[o]))
-        passed[near] = o
-        # No arm of o is further below, or has less of an error.
-        far = wide * wide < _NEARLY * floor * (error + least_error[o])
-        near += wide > 0.0 and not far
+    top, near, count, order, bounds = best + shift, 0, 0, ledger.order, ledger.bounds[d]
+    for b in range(count_blocks(order)):
+        if keeps_lists(order):
+            floor = least_strength(kind, level + min(own, bounds[GROUP, b]))
+            wide, least = top - bounds[LEAST_MEAN, b], bounds[LEAST_ERROR, b]
+            if not wide > 0.0 or wide * wide < _NEARLY * floor * (error + least):
+                continue
+        for at in range(b * BLOCK, end_of_block(order, b, N)):
+            o = group_at(order, d, at)
+            wide, floor = top - least_mean[at], least_strength(kind, level + min(own, group[o]))
+            passed[near] = o
+            # No arm of o is further below, or has less of an error.
+            far = wide * wide < _NEARLY * floor * (error + least_error[at])
+            near += wide > 0.0 and not far
     for at in range(near):
         o = passed[at]
         if o == g or status[o] == REJECTED or not (hold or status[o] == UNDECIDED):
@@ -319,21 +343,35 @@ def list_below(
     n_b, v_b = ledger.counts[g, k], spread_at(variance, g, k, d)
     mean, kind, bend = ledger.mean[g, k, d], kind_at(levels.box.kind, d), spread.bend[d]
     base, beat, own, near = mean - levels.epsilon[d], may_beat(duties, g), group[g], 0
-    for o in range(N):
-        wide, v_a = means[o] - base, spread_at(variance, o, leader[o, d], d)
-        floor = least_strength(kind, levels.level + shares[o] + min(own, group[o]))
-        passed[near] = o
-        near += wide > 0.0 and reaches(wide, bend, counts[o], n_b, v_a, v_b, floor)
-    for at in range(near):
-        o = passed[at]
+    order, bounds = ledger.order, ledger.bounds[d]
+    for b in range(count_blocks(order)):
+        if keeps_lists(order):
+            least = levels.level + bounds[LEVEL, b] + min(own, bounds[GROUP, b])
+            wide, floor, most = (
+                bounds[MEAN, b] - base,
+                least_strength(kind, least),
+                bounds[COUNT, b],
+            )
+            # No leader has less of a variance than none.
+            if not (wide > 0.0 and reaches(wide, bend, most, n_b, 0.0, v_b, floor)):
+                continue
+        for at in range(b * BLOCK, end_of_block(order, b, N)):
+            o = group_at(order, d, at)
+            wide, v_a = means[at] - base, spread_at(variance, o, leader[o, d], d)
+            floor = least_strength(kind, levels.level + shares[at] + min(own, group[o]))
+            passed[near] = at
+            near += wide > 0.0 and reaches(wide, bend, counts[at], n_b, v_a, v_b, floor)
+    for entry in range(near):
+        at = passed[entry]
+        o = group_at(order, d, at)
         if o == g or not (beat or status[o] == UNDECIDED):
             continue
-        floor = least_strength(kind, levels.level + shares[o] + min(own, group[o]))
+        floor = least_strength(kind, levels.level + shares[at] + min(own, group[o]))
         target, v_a = due_from(ledger, o, d, g, k), spread_at(variance, o, leader[o, d], d)
-        wide = means[o] - (mean if target < 0.0 else base)
-        target = max(floor, abs(target) + shares[o]) if target != 0.0 else floor
+        wide = means[at] - (mean if target < 0.0 else base)
+        target = max(floor, abs(target) + shares[at]) if target != 0.0 else floor
         found[count] = (o * N + g) * K + k
-        count += wide > 0.0 and reaches(wide, bend, counts[o], n_b, v_a, v_b, target)
+        count += wide > 0.0 and reaches(wide, bend, counts[at], n_b, v_a, v_b, target)
     return count
 
 

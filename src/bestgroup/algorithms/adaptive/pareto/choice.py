@@ -23,11 +23,19 @@ from bestgroup.algorithms.adaptive.pareto.scores import (
     seems_ahead,
     set_pick,
 )
-from bestgroup.algorithms.adaptive.pareto.view import REJECTED, UNDECIDED, Duties, Split, View
+from bestgroup.algorithms.adaptive.pareto.tree import graft_need, least_need, plant_needs
+from bestgroup.algorithms.adaptive.pareto.view import (
+    REJECTED,
+    UNDECIDED,
+    Duties,
+    Split,
+    View,
+    keeps_lists,
+)
 from bestgroup.compile.borrowing import borrowing
 from bestgroup.problem.arrays import Bools, Floats, Ints
 
-_APART = 1e-9  # relative: bounds further apart stay so in every difference
+APART = 1e-9  # relative: bounds further apart stay so in every difference
 
 
 @borrowing
@@ -205,7 +213,7 @@ def is_above(view: View, j: int, i: int) -> bool:
     """Return whether all U of j are above those of i, by more than rounding: then its hopes are."""
     for d in range(view.upper.shape[1]):
         most, least = view.upper[j, d], view.upper[i, d]
-        if not most - least > _APART * (1.0 + abs(most) + abs(least)):
+        if not most - least > APART * (1.0 + abs(most) + abs(least)):
             return False
     return True
 
@@ -282,16 +290,33 @@ def follow_scores(
         i = view.opening[at]
         if duties.status[i] != UNDECIDED or i == j:
             continue
-        score, least = score_of(view, duties, split, level, epsilon, exists, i, j), view.row[i]
-        soil(view, i)
-        if view.row_at[i] == j:
-            view.row[i] = score
-            if not score < view.next_row[i]:
-                find_row(view, duties, split, level, epsilon, exists, i)
-        elif score < least or (score == least and j < view.row_at[i]):
-            view.row[i], view.next_row[i], view.row_at[i] = score, least, j
-        else:
-            view.next_row[i] = min(view.next_row[i], score)
+        score = score_of(view, duties, split, level, epsilon, exists, i, j)
+        follow_score(view, duties, split, level, epsilon, exists, i, j, score)
+
+
+@borrowing
+def follow_score(
+    view: View,
+    duties: Duties,
+    split: Split,
+    level: float,
+    epsilon: Floats,
+    exists: Bools,
+    i: int,
+    j: int,
+    score: float,
+) -> None:
+    """Take up the score of accepting i against j."""
+    least = view.row[i]
+    soil(view, i)
+    if view.row_at[i] == j:
+        view.row[i] = score
+        if not score < view.next_row[i]:
+            find_row(view, duties, split, level, epsilon, exists, i)
+    elif score < least or (score == least and j < view.row_at[i]):
+        view.row[i], view.next_row[i], view.row_at[i] = score, least, j
+    else:
+        view.next_row[i] = min(view.next_row[i], score)
 
 
 @borrowing
@@ -374,12 +399,19 @@ def choose(
         i = view.dirts[at] if some else view.live[at]
         view.dirty[i] = False
         set_need(view, duties, split, level, exists, int(i))
+        if keeps_lists(view.first) and some:
+            graft_need(view, int(i))
     view.dirt[0] = 0
     least, pick = np.inf, -1
-    for at in range(view.lives[0]):
-        i = view.live[at]
-        if view.need[i] < least:
-            least, pick = view.need[i], i
+    if keeps_lists(view.first):
+        if not some:
+            plant_needs(view)
+        least, pick = least_need(view)
+    else:
+        for at in range(view.lives[0]):
+            i = view.live[at]
+            if view.need[i] < least:
+                least, pick = view.need[i], i
     view.pick[0] = -1
     view.least[0] = least
     if pick < 0:

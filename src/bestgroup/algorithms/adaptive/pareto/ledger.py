@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bestgroup.algorithms.adaptive.pareto.view import TABLED, View
+from bestgroup.algorithms.adaptive.pareto.view import TABLED, View, lists_pay
 from bestgroup.compile.borrowing import borrowing
 from bestgroup.inference.confidence_sequences.boxes import BoxRule, cut_box
 from bestgroup.inference.evalues.wealth import (
@@ -25,6 +25,7 @@ from bestgroup.inference.tally import Tally
 from bestgroup.problem.arrays import Bools, Floats, Ints, Shorts, Singles, sparse_zeros
 
 BY_OVER, BY_WON = 0, 1  # the two tests of a duel, in `wait`
+BLOCK, BOUNDS = 32, 6  # groups in a block, and what is bounded of them
 GAIN = 2.0 * math.log(2.0) + 1e-6  # no evidence exceeds the strength of its duel by more
 
 
@@ -46,6 +47,11 @@ class Ledger(NamedTuple):
     lead_level: Floats  # [D, N]      minus the logs of the leaders' shares
     least_mean: Floats  # [D, N]      least mean since of an arm with pulls since
     least_error: Floats  # [D, N]     least variance over pulls since of an arm
+    # With many groups only, else empty: who stands where in the last five, dim by dim, and bounds of
+    # all who are in a block; see `blocks`.
+    order: Ints  # [D, N]
+    place: Ints  # [D, N]
+    bounds: Floats  # [D, 6, B]
     # The least strength at which a test of i above arm k of j in dim d is due, without the share of
     # the arm of i: 0 before the first one, negative if `over` alone is left, infinite if nothing is.
     due: Singles  # [N, D, N, K]      [i, d, j, k]
@@ -83,6 +89,7 @@ def make_ledger(exists: Bools, cost: Floats, levels: Levels) -> Ledger:
     bets = not levels.boxes and bool((levels.box.kind != SUBGAUSSIAN).any())
     arms = (N, K, dims) if bets else (0, 0, 0)
     duels = (N, N, K, dims)
+    listed = N if lists_pay(N) else 0
     back = (dims, N, K, N) if N <= TABLED else (0, 0, 0, 0)
     return Ledger(
         price=np.sqrt(cost),
@@ -100,6 +107,9 @@ def make_ledger(exists: Bools, cost: Floats, levels: Levels) -> Ledger:
         lead_level=np.zeros((dims, N)),
         least_mean=np.full((dims, N), np.inf),
         least_error=np.full((dims, N), np.inf),
+        order=np.repeat(np.arange(listed)[None], dims, axis=0),
+        place=np.repeat(np.arange(listed)[None], dims, axis=0),
+        bounds=np.zeros((dims, BOUNDS, (listed + BLOCK - 1) // BLOCK)),
         due=sparse_zeros((N, dims, N, K), np.float32),
         due_back=sparse_zeros(back, np.float32),
         low=np.full((N, K, dims), -np.inf),

@@ -7,6 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from bestgroup.algorithms.adaptive.pareto import plain as plain  # stands for bodies of kernels
+from bestgroup.algorithms.adaptive.pareto.blocks import order_groups
 from bestgroup.algorithms.adaptive.pareto.certificates import (
     News,
     Spread,
@@ -17,6 +19,7 @@ from bestgroup.algorithms.adaptive.pareto.certificates import (
     try_group,
 )
 from bestgroup.algorithms.adaptive.pareto.choice import choose, follow_pulls, renew_choices
+from bestgroup.algorithms.adaptive.pareto.followers import follow_listed, relist
 from bestgroup.algorithms.adaptive.pareto.ledger import (
     Ledger,
     Levels,
@@ -47,6 +50,7 @@ from bestgroup.algorithms.adaptive.pareto.view import (
     View,
     copy_groups,
     is_priced,
+    keeps_lists,
     make_kept,
     make_room,
     make_view,
@@ -214,9 +218,12 @@ def pretend_pull(state: State, rule: AdaptiveRule, moved: Bools, i: int, j: int)
     view.bonus[i, j] = math.sqrt(math.log(state.clock[0]) / view.counts[i, j])
     for d in range(len(rule.scale)):
         look_at_dim(view, rule.exists, i, d)
-    for g in range(len(moved)):
-        moved[g] = g == i
-    follow_pulls(view, duties, state.split, level, epsilon, rule.exists, moved, i)
+    if keeps_lists(view.first):
+        follow_listed(view, duties, state.split, level, epsilon, rule.exists, moved, i)
+    else:
+        for g in range(len(moved)):
+            moved[g] = g == i
+        follow_pulls(view, duties, state.split, level, epsilon, rule.exists, moved, i)
     choose(view, duties, state.split, level, epsilon, rule.exists)
     note_poorest(view)
 
@@ -277,11 +284,13 @@ def advance(state: State, tally: Tally, rule: AdaptiveRule, room: Room, hint: In
     looks = 1
     while looks > 0:  # a second look, at everyone, once scouting is over; `look` is compiled once
         looks -= 1
-        look(state, rule, everyone, -1 if decided else hint[1])
+        look(state, rule, everyone, decided, hint[1])
         if state.phase[0] == SCOUTING and state.seen.least[0] >= _SCOUTED:
             state.phase[0] = PROVING
             share_out(state.split, state.seen, room, rule.exists)
             begin_ledger(state.ledger, tally, state.seen, rule.levels.box)
+            if keeps_lists(state.ledger.order):
+                order_groups(state.ledger, state.seen, state.split.group)
             looks, everyone = 1, True
     note_poorest(state.seen)  # here, not where it is asked for: a plan changes nothing
 
@@ -308,7 +317,19 @@ def take_up(state: State, tally: Tally, rule: AdaptiveRule, hint: Ints) -> float
             # Most arms have none: what follows is left to a function.
             if tally.counts[i, j] != view.counts[i, j]:
                 take_arm(state, tally, rule, i, j)
+    if keeps_lists(view.first) and hint[1] < 0:
+        hint[1] = find_mover(state.moved)
     return view.all[0]
+
+
+@borrowing
+def find_mover(moved: Bools) -> int:
+    """Return the only group that has moved, or -1."""
+    movers, mover = 0, -1
+    for i in range(len(moved)):
+        if moved[i]:
+            movers, mover = movers + 1, i
+    return mover if movers == 1 else -1
 
 
 @borrowing
@@ -392,17 +413,23 @@ def prove(state: State, rule: AdaptiveRule, room: Room, first: int, last: int) -
 
 
 @borrowing
-def look(state: State, rule: AdaptiveRule, everyone: bool, mover: int) -> None:
+def look(state: State, rule: AdaptiveRule, everyone: bool, decided: bool, mover: int) -> None:
     """Rescore the pairs of every group with new pulls, or of everyone, and choose what to pull.
 
-    The mover is the only group with new pulls if nothing was decided, else -1.
+    The mover is the only group with new pulls, or -1.
     """
     duties, split, view = state.duties, state.split, state.seen
     level, epsilon = rule.levels.level, rule.levels.epsilon
     if everyone:
         renew_choices(view, duties, split, level, epsilon, rule.exists)
+    elif keeps_lists(view.first) and not decided:
+        follow_listed(view, duties, split, level, epsilon, rule.exists, state.moved, mover)
     else:
-        follow_pulls(view, duties, split, level, epsilon, rule.exists, state.moved, mover)
+        follow_pulls(
+            view, duties, split, level, epsilon, rule.exists, state.moved, -1 if decided else mover
+        )
+    if keeps_lists(view.first) and (everyone or decided):
+        relist(view)
     choose(view, duties, split, level, epsilon, rule.exists)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bestgroup.algorithms.adaptive.pareto.blocks import order_groups, put_leader
 from bestgroup.algorithms.adaptive.pareto.certificates import (
     Spread,
     lack,
@@ -11,6 +12,7 @@ from bestgroup.algorithms.adaptive.pareto.certificates import (
     try_boxes,
     try_fronts,
 )
+from bestgroup.algorithms.adaptive.pareto.followers import follow_listed, relist
 from bestgroup.algorithms.adaptive.pareto.ledger import (
     Ledger,
     Levels,
@@ -35,11 +37,14 @@ from bestgroup.algorithms.adaptive.pareto.steps import (
     fill_batch,
     has_units,
 )
+from bestgroup.algorithms.adaptive.pareto.tree import graft_need, least_need, plant_needs
 from bestgroup.algorithms.adaptive.pareto.view import (
     Duties,
     Split,
     View,
     is_priced,
+    keeps_lists,
+    lists_pay,
     make_kept,
     spread_at,
 )
@@ -139,6 +144,60 @@ def no_sums(ledger: Ledger, tally: Tally, kind: int, i: int, j: int, d: int) -> 
     """Do nothing: no bets are made."""
 
 
+@borrowing
+def keeps_no_lists(first: Ints) -> bool:
+    """Return False: there are few groups."""
+    return False
+
+
+@borrowing
+def always_lists(first: Ints) -> bool:
+    """Return True: there are many groups."""
+    return True
+
+
+@borrowing
+def follow_nobody(
+    view: View,
+    duties: Duties,
+    split: Split,
+    level: float,
+    epsilon: Floats,
+    exists: Bools,
+    moved: Bools,
+    mover: int,
+) -> None:
+    """Do nothing: there are few groups."""
+
+
+@borrowing
+def relist_nothing(view: View) -> None:
+    """Do nothing: there are few groups."""
+
+
+@borrowing
+def graft_nothing(view: View, i: int) -> None:
+    """Do nothing: there are few groups."""
+
+
+@borrowing
+def need_nothing(view: View) -> tuple[float, int]:
+    """Return nothing of use: there are few groups."""
+    return 0.0, -1
+
+
+@borrowing
+def put_nothing(
+    ledger: Ledger, d: int, g: int, leader: tuple[float, float, float], ease: tuple[float, float]
+) -> None:
+    """Do nothing: there are few groups."""
+
+
+@borrowing
+def order_nothing(ledger: Ledger, view: View, group: Floats) -> None:
+    """Do nothing: there are few groups."""
+
+
 @kernel
 def keep_nothing(view: View) -> int:
     """Return nothing of use: no plan looks ahead."""
@@ -159,6 +218,17 @@ _KNOWN_SCALES = (
     (pool_variances, no_pool),
     (enter_sums, no_sums),
 )
+_FEW_GROUPS = (
+    (keeps_lists, keeps_no_lists),
+    (follow_listed, follow_nobody),
+    (relist, relist_nothing),
+    (plant_needs, relist_nothing),
+    (graft_need, graft_nothing),
+    (least_need, need_nothing),
+    (put_leader, put_nothing),
+    (order_groups, order_nothing),
+)
+_MANY_GROUPS = ((keeps_lists, always_lists),)
 _SINGLE_PULLS = ((fill_batch, fill_none), (make_kept, keep_nothing))
 _PAIRS = ((by_boxes, by_pairs), (narrow_box, no_box), (try_boxes, try_no_boxes))
 _SAME_PRICE = (
@@ -174,6 +244,7 @@ def kernels_for(rule: AdaptiveRule) -> Kernels:
     levels, instead = rule.levels, ()
     if has_units(rule):
         instead += _KNOWN_SCALES
+    instead += _MANY_GROUPS if lists_pay(len(rule.exists)) else _FEW_GROUPS
     if rule.size <= 1:
         instead += _SINGLE_PULLS
     if not levels.boxes:

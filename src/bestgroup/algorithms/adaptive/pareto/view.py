@@ -15,6 +15,7 @@ from bestgroup.problem.arrays import Bools, Floats, Ints
 
 UNDECIDED, ACCEPTED, REJECTED = 0, 1, 2
 TABLED = 1500  # groups up to which tables of pairs are kept that could be done without
+LISTED = 128  # groups from which on lists are kept instead of passing over all of them
 
 
 class Split(NamedTuple):
@@ -93,6 +94,11 @@ class View(NamedTuple):
     pick: Ints  # [6]            the duel (a, m, b, k, d) with the least score; a = -1 without one;
     #                            and the arm to pull when m is due
     least: Floats  # [1]         its score
+    # With many groups only, else empty: lists of followers, and the needs as a tree.
+    first: Ints  # [3, N]        see `followers`
+    after: Ints  # [3, N]
+    before: Ints  # [3, N]
+    tree: Floats  # [2 P]        see `tree`; P the power of two from N on
 
 
 class Duties(NamedTuple):
@@ -103,6 +109,17 @@ class Duties(NamedTuple):
     won: Bools  # [N, N, K, D]   [i, j, k, d]: arm k of j does not beat i by epsilon
     over: Bools  # [N, N, K, D]  [j, i, k, d]: j beats arm k of i
     settled: Bools  # [N, N]     [i, j]: `won` for all arms of j in some dim
+
+
+def lists_pay(groups: int) -> bool:
+    """Return whether there are so many groups that lists of followers pay."""
+    return groups >= LISTED
+
+
+@borrowing
+def keeps_lists(first: Ints) -> bool:
+    """Return whether lists of followers are kept; see `variants`."""
+    return first.shape[1] > 0
 
 
 @borrowing
@@ -129,6 +146,7 @@ def make_view(cost: Floats, bend: Floats, arms: int, units: bool) -> View:
     N, K, D = *cost.shape, len(bend)
     priced = bool((cost != cost[0, 0]).any())
     fronts = (2, N, N, D) if priced else (0, 0, 0, 0)
+    listed = N if lists_pay(N) else 0
     return View(
         price=np.sqrt(cost),
         priced=np.full(1, priced),
@@ -182,6 +200,10 @@ def make_view(cost: Floats, bend: Floats, arms: int, units: bool) -> View:
         dirt=np.full(1, -1, np.int64),
         pick=np.full(6, -1, np.int64),
         least=np.zeros(1),
+        first=np.full((3, listed), -1, np.int64),
+        after=np.full((3, listed), -1, np.int64),
+        before=np.full((3, listed), -1, np.int64),
+        tree=np.full(2 << (listed - 1).bit_length() if listed else 0, np.inf),
     )
 
 
@@ -253,6 +275,10 @@ class Kept(NamedTuple):
     dirty: Bools
     dirts: Ints
     dirt: Ints
+    first: Ints
+    after: Ints
+    before: Ints
+    tree: Floats
 
 
 @kernel
@@ -299,6 +325,10 @@ def make_kept(view: View) -> Kept:
         view.dirty.copy(),
         view.dirts.copy(),
         view.dirt.copy(),
+        view.first.copy(),
+        view.after.copy(),
+        view.before.copy(),
+        view.tree.copy(),
     )
 
 
@@ -307,6 +337,11 @@ def copy_numbers(source: NDArray[Any], target: NDArray[Any]) -> None:
     """Copy an array into another one of its shape."""
     for place in np.ndindex(source.shape):
         target[place] = source[place]
+
+
+@copy_numbers.plainly
+def _(source: NDArray[Any], target: NDArray[Any]) -> None:
+    target[...] = source
 
 
 @borrowing
@@ -352,3 +387,8 @@ def copy_groups(source: View | Kept, target: View | Kept) -> None:
     copy_numbers(source.dirty, target.dirty)
     copy_numbers(source.dirts, target.dirts)
     copy_numbers(source.dirt, target.dirt)
+    if keeps_lists(source.first):
+        copy_numbers(source.first, target.first)
+        copy_numbers(source.after, target.after)
+        copy_numbers(source.before, target.before)
+        copy_numbers(source.tree, target.tree)

@@ -12,8 +12,7 @@ a signed margin of efficiencies, and between events a test is far from firing fo
 3. `guards` asks, for each item, whether it can fire in a window, given the walks at its ends. If
    not, the window is passed over for that item. A window whose items are all cleared is over;
    otherwise it is halved, and windows of at most 16 rounds are *sprinted*: gone through round by
-   round, with every value that a live item reads. An item that is alone is followed by the two
-   walks that it compares.
+   round, with every value that a live item reads.
 4. In a sprint each live item has the first round at which it may fire, found from the means
    themselves; the earliest, in the order of the algorithm's tests within a round, is judged by the
    algorithm's margins, and fires or is looked for further on. `families` says, for each kind of
@@ -273,18 +272,9 @@ def _keep_result(m: Memory, out: JumpRuns, k: int) -> None:
 def _go_through(m: Memory, rule: Any, state: Any) -> None:
     """Go through the outer window, which was screened, or up to the end of the run."""
     while m.level >= 0 and m.ended == 0:
-        live = windows.first_live(m)
-        if live >= 0:
-            # Alone: nearly all windows of a run are passed this way, two walks at a time.
-            if at.item(m, live).after < 0:
-                code = guards.follow(m, live)
-                if code == guards.FOUND:
-                    _sprint(m, rule, state)
-                if code != guards.NOT_ALONE:
-                    continue
-            # Certificates may draw points, and whoever is cleared leaves the list, so what is left
-            # is what keeps the window open.
-            _clear_live(m)
+        # Certificates may draw points, and whoever is cleared leaves the list, so what is left is
+        # what keeps the window open.
+        _clear_live(m)
         if windows.first_live(m) < 0:
             families.leave_window(m)
             windows.end_window(m)

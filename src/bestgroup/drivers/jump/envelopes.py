@@ -18,7 +18,7 @@ import numpy as np
 from bestgroup.compile.records import Numbers, bare
 from bestgroup.drivers.jump import memory as at
 from bestgroup.drivers.jump.certificates import ROUNDING, add_risk
-from bestgroup.drivers.jump.families import NOBODY, STALE, is_stale
+from bestgroup.drivers.jump.families import STALE, is_stale
 from bestgroup.drivers.jump.memory import PRESENT, SPRINT, Memory
 from bestgroup.drivers.jump.walks import advance, bounds, ends, reveal, reveal_stretch
 from bestgroup.drivers.jump.windows import add_item, top_end
@@ -193,24 +193,19 @@ def means_of(m: Memory, i: int, j: int, d: int) -> Numbers:
 
 
 @bare
-def front(m: Memory, i: int, d: int, skip: int) -> int:
-    """Return the rival, not `skip`, with the largest mean at its first known point; -1 if none.
-
-    A guess at who attains the efficiency.
-    """
+def front(m: Memory, i: int, d: int) -> int:
+    """Return the rival with the largest mean at its first known point: likely the best arm."""
     env = at.envelope(m, i, d)
     # The usual case, without a look at points.
     if env.rivals == 1:
-        only = at.member(m, i, 0, d).rival
-        return only if only != skip else -1
+        return at.member(m, i, 0, d).rival
     best, most = -1, -math.inf
     for k in range(env.rivals):
         rival = at.member(m, i, k, d).rival
-        if rival != skip:
-            point = at.point(m, at.unit_of(m, i, rival, d))
-            mean = at.sums(point)[at.column_of(m, d)] / max(point.time, 1.0)
-            if mean > most:
-                best, most = rival, mean
+        point = at.point(m, at.unit_of(m, i, rival, d))
+        mean = at.sums(point)[at.column_of(m, d)] / max(point.time, 1.0)
+        if mean > most:
+            best, most = rival, mean
     return best
 
 
@@ -222,7 +217,7 @@ def lower_ends(m: Memory, i: int, d: int) -> tuple[float, float]:
         return m.now * value, top_end(m) * value
     # Any arm bounds the efficiency from below. The one that seems to be the best bounds it best; a
     # wrong guess costs halvings, never a wrong certificate.
-    u = at.unit_of(m, i, front(m, i, d, NOBODY), d)
+    u = at.unit_of(m, i, front(m, i, d), d)
     return ends(m, u, at.column_of(m, d), m.now, top_end(m))
 
 
@@ -261,38 +256,21 @@ def stays_below(
         reach = reach_of(m, first - one, last - two, spread, end - now)
         if reach < math.inf:
             return reach
-    if env.rivals > 1:
-        return others_stay_below(m, i, d, env.lead, skip, first, last, moves)
-    return math.inf
-
-
-@bare
-def others_stay_below(
-    m: Memory, i: int, d: int, lead: int, skip: int, first: float, last: float, moves: bool
-) -> float:
-    """Return infinity if the rivals besides two arms surely stay below a line, else a shorter length.
-
-    The line is at `first` and `last` at the ends of the window, and its difference to the round
-    times a constant is a walk if it `moves`.
-    """
-    env, now, end = at.envelope(m, i, d), m.now, top_end(m)
-    spread = at.dim(m, d).spread * (2.0 if moves else 1.0)
     # A level that the line surely stays above: rivals that stay below it need no comparison with
     # the other walk, and mostly no draw.
-    alone = last / end
-    if end - now > 1:
-        alone = min(alone, first / now)
+    level = last / end
+    if env.rivals > 1 and end - now > 1:
+        level = min(level, first / now)
         if moves:
-            alone -= at.dim(m, d).band * math.sqrt(end - now) / (now + 1)
-            # That the line stays above `alone` is a band of its own, and is counted.
+            level -= at.dim(m, d).band * math.sqrt(end - now) / (now + 1)
+            # That the line stays above the level is a band of its own, and is counted.
             m.passed += 1
     for k in range(env.rivals):
         rival = at.member(m, i, k, d).rival
-        if rival != lead and rival != skip:
+        if rival != env.lead and rival != skip:
             high = at.member(m, i, rival, d).high
-            if high >= alone and not keeps_below(m, i, rival, d, alone):
-                u = at.unit_of(m, i, rival, d)
-                one, two = ends(m, u, at.column_of(m, d), now, end)
+            if high >= level and not keeps_below(m, i, rival, d, level):
+                one, two = ends(m, at.unit_of(m, i, rival, d), at.column_of(m, d), now, end)
                 reach = reach_of(m, first - one, last - two, spread, end - now)
                 if reach < math.inf:
                     return reach

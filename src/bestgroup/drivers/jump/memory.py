@@ -71,19 +71,6 @@ class Memory:
     round: int
     pending: int
     ended: int
-    # The comparison of two walks: the guard that it is about, the units above and below (-1 for a
-    # constant), the arm above; the constants, the deviation of a step, the squared band of a step,
-    # the sums at `now`.
-    guard: int
-    upper: int
-    lower: int
-    champion: int
-    value_up: float
-    value_low: float
-    step: float
-    spread: float
-    sum_up: float
-    sum_low: float
     # The radius: of TE kind and three numbers; of TE+ only the factor. EECB: epsilon ||w||_1.
     radius_kind: int
     radius_events: float
@@ -204,7 +191,7 @@ class Item:
 
 @record
 class Window:
-    """A window: its end, the items that are cleared up to there, radii, and two walks."""
+    """A window: its end, the items that are cleared up to there, and radii."""
 
     end: int
     first: int  # of its items
@@ -214,11 +201,6 @@ class Window:
     near: float
     stale: float
     until: float
-    # The rung of a comparison of two walks: both sums at the end, the threshold, its last round.
-    up: float
-    low: float
-    theta: float
-    served: float
 
 
 @record

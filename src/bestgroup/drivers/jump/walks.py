@@ -203,28 +203,6 @@ def bracket(m: Memory, u: int, first: int, last: int) -> None:
 
 
 @bare
-def settle(m: Memory, u: int, above: bool, levels: tuple[int, int], total: float) -> None:
-    """Make the sum of a unit at NOW its first point, and add those at the ends of some windows.
-
-    These are drawn already, as the rungs of the windows, `above` or below. They come before all later
-    points that are known.
-    """
-    now, head = m.now, at.point(m, u)
-    advance(m, u, now)
-    head.time, at.sums(head)[0] = now, total
-    # A point that was drawn on a rung counts as revealed when it enters a list: only there bands
-    # are built on it.
-    m.revealed += 1
-    for level in range(levels[0], levels[1]):
-        m.revealed += 1
-        new = _take_row(m)
-        q = at.point(m, new)
-        window = at.window(m, level)
-        q.time, q.next, head.next = window.end, head.next, new
-        at.sums(q)[0] = window.up if above else window.low
-
-
-@bare
 def log_value(m: Memory, u: int, c: int, when: int, value: float) -> None:
     """Log the sum of a column of a unit at a count, if there is room; the last column comes last."""
     if m.logged < m.log_room:

@@ -152,7 +152,7 @@ def worth_apart(m: Memory, i: int, j: int, level: float) -> tuple[float, float]:
                 total += weight * chord
                 arms *= many
             else:
-                chord, _, spread, rise = _chords(m, j, front(m, j, d, NOBODY), d)
+                chord, _, spread, rise = _chords(m, j, front(m, j, d), d)
                 total -= weight * chord
             size += weight * abs(chord)
             rises += factor * rise

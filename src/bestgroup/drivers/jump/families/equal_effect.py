@@ -6,7 +6,7 @@
   blocks it.
 
 A test of worths is a test of sums over dims, so its certificate is that for sums of bridges
-(`certificates`), not a comparison of two walks, and an item that is alone is not followed.
+(`certificates`), not a comparison of two walks.
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ from bestgroup.drivers.jump import memory as at
 from bestgroup.drivers.jump.certificates import ROUNDING
 from bestgroup.drivers.jump.engine import reconsider
 from bestgroup.drivers.jump.families import ACCEPT, NOBODY, REJECT, STALE, Family, clocks
-from bestgroup.drivers.jump.guards import NOT_ALONE
 from bestgroup.drivers.jump.memory import PRESENT, UNUSED, Memory
 from bestgroup.drivers.jump.windows import NEVER
 from bestgroup.inference.radii import radius_at
@@ -291,12 +290,6 @@ def _reads(m: Memory, item: int, d: int) -> bool:
     return not families.is_dead(m, item)
 
 
-@bare
-def _follow(m: Memory, item: int) -> int:
-    """Return NOT_ALONE: sums are not followed pair by pair."""
-    return NOT_ALONE
-
-
 # Judgements, by the margins of the algorithm at one round.
 
 
@@ -407,7 +400,6 @@ FAMILY = Family(
         guards.next_end: _next_end,
         guards.clears: _clears,
         guards.candidate: _candidate,
-        guards.follow: _follow,
     },
     load=_load,
     pace=lambda rule: 1,

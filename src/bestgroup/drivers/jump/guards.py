@@ -1,25 +1,75 @@
 """Guards: pairwise comparisons that keep a test from firing, over windows and round by round.
 
 A *guard* says that R_i^d is less than a threshold above R_j^d, or above the mean of an arm. While
-all guards of an item hold, it cannot fire; a family says what they are, with thresholds from its
-own margins. Over a window they are certified by envelopes, then by the bridges of two walks.
+all guards of an item hold, it cannot fire. The threshold is the margin of the algorithm's test at
+equal efficiencies, negated, so nothing but the margin is asked of a family. By kinds:
+
+* REJECT of i by j, in one dim that blocks: R_j^d is less than that above R_i^d;
+* RESOLVE of dim d of i, blocked by j: neither of R_i^d and R_j^d is that far above the other;
+* STALE arm j of i in dim d: R_i^d is less than that above the arm's mean;
+* ACCEPT of i, blocked by j on its OWN side (i does not stand against j): in every dim R_i^d is less
+  than that above R_j^d; on the OTHER side the same with i and j exchanged;
+* a sign of a pair in a dim: the group on its side is less than that above the other one.
+
+Over a window guards are certified by envelopes, then by the bridges of two walks.
+
+Weak point: two tests that may fire within few rounds of each other share their windows, which are
+halved for both.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from bestgroup.compile.records import array, bare
+from bestgroup.compile.records import bare
 from bestgroup.drivers.jump import envelopes, families
 from bestgroup.drivers.jump import memory as at
 from bestgroup.drivers.jump.certificates import ROUNDING
-from bestgroup.drivers.jump.families import NOBODY
-from bestgroup.drivers.jump.memory import Memory, Window
-from bestgroup.drivers.jump.walks import ends
-from bestgroup.drivers.jump.windows import NEVER
-from bestgroup.inference.radii import Radius, radius_below
+from bestgroup.drivers.jump.memory import (
+    ACCEPT,
+    LIVE,
+    NOBODY,
+    OTHER,
+    REJECT,
+    RESOLVE,
+    SPARE,
+    STALE,
+    UNUSED,
+    Memory,
+)
+from bestgroup.drivers.jump.windows import NEVER, is_blocked, schedule
 
 _COARSE = 0.25  # a threshold may lag by half of what the walks move in a window
+
+
+@bare
+def pair_of(kind: int, i: int, j: int, side: int, k: int) -> tuple[int, int]:
+    """Return who would be above, and below, in the k-th comparison of a test of group i against j."""
+    if kind == STALE:
+        return i, i
+    if kind == RESOLVE:
+        side = k
+    return (j, i) if side == OTHER else (i, j)
+
+
+@bare
+def guard_count(m: Memory, kind: int) -> int:
+    """Return the number of guards of an item of a kind."""
+    # Against a blocker a group fails in every dim, so that each dim is a guard.
+    if kind == ACCEPT:
+        return m.D
+    return 2 if kind == RESOLVE else 1
+
+
+@bare
+def _guard(m: Memory, item: int, k: int, row: int) -> tuple[int, int, int, int, float]:
+    """Return (i, j, d, arm, threshold): R_i^d is less than that above R_j^d, or above an arm of j."""
+    test = at.item(m, item)
+    kind = test.kind
+    upper, lower = pair_of(kind, test.group, test.other, test.side, k)
+    d = k if kind == ACCEPT else test.dim
+    arm = test.other if kind == STALE else NOBODY
+    return upper, lower, d, arm, -families.margin(m, kind, d, 0.0, 0.0, row)
 
 
 @bare
@@ -31,39 +81,55 @@ def _may_fail(m: Memory, i: int, j: int, d: int, arm: int, threshold: float) -> 
 
 
 @bare
+def may_reject(m: Memory, i: int, j: int, row: int) -> bool:
+    """Return whether j rejects i somewhere in the envelopes, with the radii of a window."""
+    for d in range(m.D):
+        high, low = at.envelope(m, j, d).high, at.envelope(m, i, d).low
+        if families.margin(m, REJECT, d, high, low, row) < 0.0:
+            return False
+    return True
+
+
+@bare
+def has_blocker(m: Memory, item: int) -> bool:
+    """Return whether the group that keeps an item from firing, if it is about one, is in G."""
+    test = at.item(m, item)
+    # Other tests compare with one fixed group or arm, which `is_dead` looks at; these are tests
+    # against all of G, and any member that fails them will do.
+    if not is_blocked(test.kind):
+        return True
+    return test.other != NOBODY and at.group(m, test.other).active != 0
+
+
+@bare
 def clears(m: Memory, item: int) -> bool:
     """Return whether an item surely cannot fire in the window on top.
 
     The envelopes of the outer window are tried first, which costs no draw. A window much longer
     than what the last attempt made likely is not tried.
     """
-    test, window, now = at.item(m, item), top_window(m), m.now
-    end = window.end
+    test, length = at.item(m, item), at.window(m, m.level).end - m.now
     # What the last failure made likely; a wrong guess only costs a halving.
-    if end - now > 2 * test.reach:
+    if length > 2 * test.reach:
         return False
-    if not families.has_blocker(m, item) and not families.find_blocker(m, item, window.beta):
+    # The blocker that was kept has left G: the next best by the envelopes, without a draw.
+    if not has_blocker(m, item) and not families.find_blocker(m, item):
         return False
-    # The other dims of the pair may exclude it though this guard does not.
-    if families.is_barred(m, item, window.beta):
+    # A rejection needs all dims at once, but has its guard in one dim only: the envelopes of the
+    # others are free to look at.
+    if test.kind == REJECT and not may_reject(m, test.group, test.other, m.level):
         return True
-    for k in range(families.guard_count(m, item)):
-        i, j, d, arm, threshold = families.guard(m, item, k, window)
+    for k in range(guard_count(m, test.kind)):
+        i, j, d, arm, threshold = _guard(m, item, k, m.level)
         if not _may_fail(m, i, j, d, arm, threshold):
             continue
-        # Lower side: an efficiency, of which any arm is a lower bound, or one arm.
-        if arm == NOBODY:
-            moves, base = at.envelope(m, j, d).open != 0, envelopes.lower_ends(m, j, d)
-        else:
-            moves = True
-            base = ends(m, at.unit_of(m, j, arm, d), at.column_of(m, d), now, end)
-        reach = envelopes.stays_below(m, i, d, arm, base, moves, threshold)
+        reach = envelopes.stays_below(m, i, j, d, arm, threshold)
         # One guard that cannot be certified is enough to keep the item live.
         if reach < NEVER:
             test.reach = int(reach)
             return False
     # Cleared with ease, perhaps: the next window tried may be longer.
-    test.reach = 4 * (end - now)
+    test.reach = 4 * length
     return True
 
 
@@ -73,86 +139,79 @@ def candidate(m: Memory, item: int, start: int) -> int:
 
     Without a blocker every round is a candidate.
     """
-    window = top_window(m)
     if start > m.stop:
         return NEVER
     # Its test has nobody to fail against, so the margins must judge every round.
-    if not families.has_blocker(m, item):
+    if not has_blocker(m, item):
         return start
     # While all guards hold the item cannot fire, so the first failure of any of them is the first
     # candidate; if the margins say no there, the next one is looked for.
-    found = m.stop - m.start
-    for k in range(families.guard_count(m, item)):
-        i, j, d, arm, threshold = families.guard(m, item, k, window)
+    found = m.stop + 1
+    for k in range(guard_count(m, at.item(m, item).kind)):
+        i, j, d, arm, threshold = _guard(m, item, k, m.level)
         if not _may_fail(m, i, j, d, arm, threshold):
             continue
         upper = envelopes.fill_row(m, i, d)
         lower = envelopes.fill_row(m, j, d) if arm == NOBODY else envelopes.means_of(m, j, arm, d)
         # Rows and thresholds are rounded in another order than the margins, so candidates may be
         # too early, never too late.
-        level = threshold - ROUNDING * (abs(threshold) + abs(upper[0]) + abs(lower[0]))
-        for r in range(start - m.start - 1, found):
-            if upper[r] - lower[r] >= level:
+        level = threshold - ROUNDING * (abs(threshold) + abs(upper[1]) + abs(lower[1]))
+        for r in range(start, found):
+            if upper[r - m.now] - lower[r - m.now] >= level:
                 found = r
                 break
-    return m.start + 1 + found if found < m.stop - m.start else NEVER
-
-
-# Radii of windows: numbers below all radii of their rounds, for scale 1.
+    return found if found <= m.stop else NEVER
 
 
 @bare
-def set_radii(m: Memory, window: Window, now: int, end: int) -> None:
-    """Write numbers below all radii of rounds now + 1, ..., end: those of TE, AGE and GE."""
-    kind, events, delta = m.radius_kind, m.radius_events, m.radius_delta
-    radius = Radius(kind, events, delta, m.radius_factor, array(at.boundary(m, 0), 0))
-    # A radius that decreases is least at the last round.
-    beta = radius_below(radius, end)
-    window.beta, window.near, window.stale, window.until = beta, beta, 2.0 * beta, end
+def margin_at(m: Memory, item: int, when: int) -> float:
+    """Return the margin of an item with one guard at a round, by the radii in SPARE."""
+    i, j, d, arm, _ = _guard(m, item, 0, SPARE)
+    high = envelopes.note_efficiency(m, i, d, when)
+    if arm == NOBODY:
+        low = envelopes.note_efficiency(m, j, d, when)
+    else:
+        low = envelopes.means_of(m, j, arm, d)[when - m.now]
+    return families.margin(m, at.item(m, item).kind, d, high, low, SPARE)
 
 
 @bare
-def next_end(m: Memory, rule: Any, state: Any, limit: int) -> int:
-    """Return the end of the next outer window, within the limit of pulls; sets its radii."""
-    now = m.now
-    # Means move little once they rest on many pulls, so the length grows with the round: a run of r
-    # rounds has about pace times log(r) outer windows. After one without items it is as long as can
-    # be.
-    end = now + max(1, now // m.pace if m.used > 0 else now)
-    # All arms that are left are pulled once a round.
-    if m.width > 0:
-        end = min(end, (limit - m.retired) // m.width)
-    if end > now:
-        set_radii(m, at.window(m, 0), now, end)
-    return end
+def reconsider(m: Memory, state: Any, i: int, d: int, start: int) -> None:
+    """Look again, from a round on, at the items that read R_i^d, or any of i if d is NOBODY."""
+    group = at.group(m, i)
+    for chain in range(3):
+        item = (group.own_items, group.other_items, m.blocked)[chain]
+        while item >= 0:
+            test = at.item(m, item)
+            reads = d == NOBODY or test.dim == d or test.kind == REJECT or test.kind == ACCEPT
+            waits = test.list == LIVE and test.when < start
+            if reads and (chain < 2 or test.other == i) and test.list != UNUSED and not waits:
+                if not families.is_dead(m, state, item):
+                    schedule(m, item, candidate(m, item, start))
+            item = test.next_own if chain == 0 else test.next_other
 
 
 @bare
-def top_window(m: Memory) -> Window:
-    """Return the window on top, its radii set if they were not."""
-    window = at.window(m, m.level)
-    if window.beta == 0.0:
-        set_radii(m, window, m.now, window.end)
-    return window
+def eliminate_arm(m: Memory, state: Any, i: int, j: int, d: int, when: int) -> None:
+    """Take an arm out of A_{i,d}; if it was a rival, what reads R_i^d is looked at again."""
+    envelopes.note_counts(m, i, when)
+    at.member(m, i, j, d).active = 0
+    if envelopes.drop_rival(m, i, j, d):
+        at.envelope(m, i, d).row = -1
+        reconsider(m, state, i, d, when + 1)
 
 
 @bare
 def enter_window(m: Memory, rule: Any, state: Any) -> None:
-    """Prepare the window on top, the first half of the one below.
-
-    It uses the radii of that one, unless they are too low for it.
-    """
-    window, below = at.window(m, m.level), at.window(m, m.level - 1)
-    window.beta, window.near = below.beta, below.near
-    window.stale, window.until = below.stale, below.until
-    if _is_coarse((below.until - window.end) * 2.0 * below.beta, window.end - m.now):
-        window.beta = 0.0
-
-
-@bare
-def _is_coarse(lag: float, variance: float) -> bool:
-    """Return whether a threshold that is low by about lag / 2, as a sum, is too low for a window.
-
-    The walks move by the root of the variance in it.
-    """
-    return lag * lag > _COARSE * variance
+    """Set the radii of the window on top, or take those of the one below unless they are too low."""
+    window = at.window(m, m.level)
+    if m.level > 0:
+        below = at.window(m, m.level - 1)
+        window.beta, window.near = below.beta, below.near
+        window.stale, window.until = below.stale, below.until
+        # A threshold that is low by about lag / 2, as a sum, is too low if the walks move by less
+        # than that in the window.
+        lag = (below.until - window.end) * 2.0 * below.beta
+        if lag * lag <= _COARSE * (window.end - m.now):
+            return
+    families.set_radii(m, rule, m.level, m.now, window.end)

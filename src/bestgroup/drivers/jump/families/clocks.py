@@ -23,24 +23,17 @@ from bestgroup.compile.records import Numbers, bare
 from bestgroup.drivers.jump import envelopes, families, guards
 from bestgroup.drivers.jump import memory as at
 from bestgroup.drivers.jump.certificates import ROUNDING
-from bestgroup.drivers.jump.envelopes import front, keeps_below
-from bestgroup.drivers.jump.families import NOBODY, clock_after
-from bestgroup.drivers.jump.memory import PRESENT, Memory
-from bestgroup.drivers.jump.walks import advance, bounds, bracket, insert, reveal, reveal_stretch
+from bestgroup.drivers.jump.envelopes import front, keeps_below, row_of
+from bestgroup.drivers.jump.families import clock_after
+from bestgroup.drivers.jump.memory import NOBODY, PRESENT, STALE, Memory
+from bestgroup.drivers.jump.walks import bracket, reveal_stretch
 from bestgroup.drivers.jump.windows import top_end
 from bestgroup.inference.radii import radius_below
 
 
 @bare
-def row_of(m: Memory, when: int) -> int:
-    """Return the row of the clock at a round of the sprint."""
-    return PRESENT + when - m.start
-
-
-@bare
-def count_at(m: Memory, i: int, j: int, row: int) -> int:
-    """Return how often an arm has been pulled at a clock, with the sets of now."""
-    count = at.arm(m, i, j).own
+def _count_at(m: Memory, i: int, j: int, row: int) -> int:
+    count = at.arm(m, i, j).count
     for d in range(m.D):
         # An arm is pulled in rounds whose focus is one of its dims until its count is that of the
         # clock: the fastest of its clocks rules.
@@ -57,7 +50,7 @@ def set_clock(m: Memory, rule: Rule, state: Any, row: int, before: int, when: in
     """
     state.round[0] = before
     for d in range(m.D):
-        now = at.clock(m, PRESENT + before - m.now, d).count
+        now = at.clock(m, row_of(m, before), d).count
         state.clock[d] = now
         if row > 0 and when > before + 1:
             share = (when - before) / (at.window(m, row - 1).end - before)
@@ -87,7 +80,7 @@ def copy_clock(m: Memory, source: int, target: int) -> None:
 def _chords(m: Memory, i: int, j: int, d: int) -> tuple[float, float, float, float]:
     """Return the least and the largest chord, the spread and the rise of an arm in the window on top."""
     u, c = at.unit_of(m, i, j, d), at.column_of(m, d)
-    first, last = count_at(m, i, j, PRESENT), count_at(m, i, j, m.level)
+    first, last = _count_at(m, i, j, PRESENT), _count_at(m, i, j, m.level)
     bracket(m, u, first, last)
     p = at.point(m, u)
     # Between known points the mean lies between those at the ends but for its bridge, which counts
@@ -134,28 +127,35 @@ def _upper_chords(m: Memory, i: int, d: int, skip: int) -> tuple[float, float, f
 
 
 @bare
-def worth_apart(m: Memory, i: int, j: int, level: float) -> tuple[float, float]:
-    """Return the room of R_i . w - R_j . w below a level in the window, and the band it needs.
+def apart_over(m: Memory, item: int, level: float) -> tuple[float, float]:
+    """Return the room of what an item compares below a level in the window, and the band it needs.
 
-    The walks of a group depend on each other if dims do; otherwise their variances add up.
+    That is R_i . w - R_j . w, or R_i^d - the mean of an arm.
     """
-    # Standard deviations add up where walks may depend on each other, variances where they do not.
-    joint = m.columns > 1
+    test, joint = at.item(m, item), m.columns > 1
+    one, two = guards.pair_of(test.kind, test.group, test.other, test.side, 0)
+    arm = test.other if test.kind == STALE else NOBODY
     total, size, squares, rises, arms = 0.0, 0.0, 0.0, 0.0, 1
-    for side in range(2):
+    for below in range(2):
         plain = 0.0
         for d in range(m.D):
-            weight = at.dim(m, d).weight
+            weight = weight_of(m, item, d)
+            if weight == 0.0:
+                continue
             factor = weight * at.dim(m, d).band
-            if side == 0:
-                chord, spread, rise, many = _upper_chords(m, i, d, NOBODY)
-                total += weight * chord
+            if below == 0:
+                chord, spread, rise, many = _upper_chords(m, one, d, arm)
                 arms *= many
             else:
-                chord, _, spread, rise = _chords(m, j, front(m, j, d), d)
-                total -= weight * chord
+                lower = arm if arm != NOBODY else front(m, two, d)
+                chord, _, spread, rise = _chords(m, two, lower, d)
+            if chord == -np.inf:  # the arm is alone, and the last arm is never eliminated
+                return np.inf, 0.0
+            total += weight * (-chord if below else chord)
             size += weight * abs(chord)
             rises += factor * rise
+            # Standard deviations add up where walks may depend on each other, variances where they
+            # do not.
             plain += factor * spread
             squares += 0.0 if joint else (factor * spread) ** 2
         squares += plain * plain if joint else 0.0
@@ -166,91 +166,26 @@ def worth_apart(m: Memory, i: int, j: int, level: float) -> tuple[float, float]:
 
 
 @bare
-def arm_apart(m: Memory, i: int, j: int, d: int, level: float) -> tuple[float, float]:
-    """Return the room of R_i^d - mean of arm j below a level in the window, and the band it needs."""
-    chord, spread, rise, arms = _upper_chords(m, i, d, j)
-    if chord == -np.inf:  # the arm is alone, and the last arm is never eliminated
-        return np.inf, 0.0
-    low, _, wide, rising = _chords(m, i, j, d)
-    band = math.sqrt(spread * spread + wide * wide) + m.lift * (rise + rising)
-    m.passed += arms
-    room = level - (chord - low) - ROUNDING * (abs(level) + abs(chord) + abs(low))
-    return room, at.dim(m, d).band * band
+def weight_of(m: Memory, item: int, d: int) -> float:
+    """Return how much a dim counts in what an item compares."""
+    test = at.item(m, item)
+    if test.kind == STALE:
+        return 1.0 if test.dim == d else 0.0
+    return at.dim(m, d).weight
 
 
-# Arms in a sprint.
+# Arms in a sprint, and hooks of the loops.
 
 
 @bare
-def _sprint_arm(m: Memory, i: int, j: int, d: int) -> int:
-    """Make an arm known at every count of the sprint, and return its unit."""
-    u = at.unit_of(m, i, j, d)
-    unit = at.unit(m, u)
-    if unit.stamp == m.stretch:
-        return u
-    first, last = count_at(m, i, j, PRESENT), count_at(m, i, j, row_of(m, m.stop))
-    bracket(m, u, first, last)
-    head = at.point(m, u)
+def _means_of(m: Memory, i: int, j: int, d: int) -> Numbers:
+    u, c, means = at.unit_of(m, i, j, d), at.column_of(m, d), at.scratch(m)
     # Counts, not rounds: in a sprint an arm may be pulled in some of the rounds only.
-    unit.base = first
-    for c in range(m.columns):
-        at.walk(m, u, c).base_mean = at.sums(head)[c] / max(1, first)
-    if last == first:
-        unit.stamp = m.stretch
-    elif at.point(m, head.next).time == last:
-        reveal_stretch(m, u, first, last)
-    else:  # points between are known already: the clock of the arm was faster before
-        unit.stamp = m.stretch
-        for count in range(first + 1, last):
-            reveal(m, u, count)
-        p = head
-        for k in range(last - first):
-            p = at.point(m, p.next)
-            for c in range(m.columns):
-                at.means(m, u, c)[k] = at.sums(p)[c] / p.time
-    return u
-
-
-@bare
-def _means_by_clock(m: Memory, i: int, j: int, d: int) -> Numbers:
-    u, c, means = _sprint_arm(m, i, j, d), at.column_of(m, d), at.scratch(m)
-    for k in range(m.stop - m.start):
-        pulled = count_at(m, i, j, PRESENT + 1 + k) - at.unit(m, u).base
-        means[k] = at.walk(m, u, c).base_mean if pulled == 0 else at.means(m, u, c)[pulled - 1]
+    last = _count_at(m, i, j, row_of(m, m.stop))
+    reveal_stretch(m, u, _count_at(m, i, j, PRESENT), last)
+    for k in range(m.stop - m.now + 1):
+        means[k] = at.means(m, u, c)[_count_at(m, i, j, PRESENT + k) - at.unit(m, u).base]
     return means
-
-
-@bare
-def keep_points(m: Memory, i: int, j: int) -> None:
-    """Put all sprinted points of an arm into its list: its clock will slow down."""
-    last = count_at(m, i, j, row_of(m, m.stop))
-    for d in range(m.D):
-        u = at.unit_of(m, i, j, d)
-        unit = at.unit(m, u)
-        if unit.stamp == m.stretch and (d == 0 or m.columns == 1):
-            # They were drawn for the counts of this sprint. With a slower clock these counts come
-            # later, and the points must not be drawn again.
-            for k in range(last - unit.base):
-                insert(m, u, unit.base + k + 1, k)
-
-
-@bare
-def _bounds_by_clock(m: Memory, i: int, j: int, d: int, now: int, end: int) -> tuple[float, float]:
-    """Return bounds of the mean of an arm from a round on to the end of the outer window.
-
-    They hold for all counts between, so they outlive whatever is eliminated in it.
-    """
-    u, column, band = at.unit_of(m, i, j, d), at.column_of(m, d), at.dim(m, d).band
-    first, last = count_at(m, i, j, PRESENT + now - m.now), count_at(m, i, j, 0)
-    reveal(m, u, last)
-    advance(m, u, count_at(m, i, j, PRESENT))
-    return bounds(m, u, column, band, max(1, first), last)
-
-
-@bare
-def _first_count(m: Memory, i: int, j: int) -> int:
-    # Its count may stay what it is now.
-    return max(1, count_at(m, i, j, PRESENT))
 
 
 @bare
@@ -268,27 +203,13 @@ def _leave_window(m: Memory) -> None:
 @bare
 def _begin_sprint(m: Memory, rule: Rule, state: Any) -> None:
     """Set the clocks of the rounds of a sprint."""
-    for when in range(m.start, m.stop):
+    for when in range(m.now, m.stop):
         set_clock(m, rule, state, row_of(m, when + 1), when, when + 1)
 
 
-@bare
-def _forget_sprint(m: Memory) -> None:
-    """Keep the points of a sprint, and forget the efficiencies."""
-    for i in range(m.N):
-        if at.group(m, i).active:
-            for j in range(m.K):
-                keep_points(m, i, j)
-            for d in range(m.D):
-                at.envelope(m, i, d).row = -1
-
-
 CLOCKS: dict[Any, Any] = {
-    envelopes.count_at: count_at,
-    envelopes.first_count: _first_count,
-    envelopes.bounds_of: _bounds_by_clock,
-    envelopes.means_of: _means_by_clock,
-    envelopes.forget_sprint: _forget_sprint,
+    envelopes.count_at: _count_at,
+    envelopes.means_of: _means_of,
     families.begin_sprint: _begin_sprint,
     families.leave_window: _leave_window,
     guards.enter_window: _enter_window,

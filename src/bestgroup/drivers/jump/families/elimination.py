@@ -1,17 +1,6 @@
-"""TE, AGE and GE by jumps: their tests as guarded items, and what follows when one fires.
-
-The guards of an item, each from the margin of the test:
-
-* REJECT of i by j, blocked in dim d: R_j^d is less than 2 beta above R_i^d;
-* RESOLVE of dim d of i, blocked by j: neither of R_i^d and R_j^d is 4 beta + epsilon above the other;
-* STALE arm j of i in dim d: R_i^d is less than 2 beta above the arm's mean;
-* ACCEPT of i, blocked by j on side 0 (i does not stand against j): in every dim R_i^d is less than 2
-  beta - epsilon above R_j^d; on side 1 the same with i and j exchanged.
-"""
+"""TE, AGE and GE by jumps: their margins, judgements at one round, and what follows when one fires."""
 
 from __future__ import annotations
-
-from typing import Any
 
 from bestgroup.algorithms import triple_elimination as te
 from bestgroup.algorithms.protocol import Rule
@@ -19,19 +8,27 @@ from bestgroup.compile.kernel import kernel
 from bestgroup.compile.records import bare
 from bestgroup.drivers.jump import families
 from bestgroup.drivers.jump import memory as at
-from bestgroup.drivers.jump.engine import reconsider
-from bestgroup.drivers.jump.envelopes import drop_rival, note_efficiency
-from bestgroup.drivers.jump.families import ACCEPT, NOBODY, REJECT, RESOLVE, STALE, Family, blockers
-from bestgroup.drivers.jump.families.blockers import COVERS, HIGH, LOW, NOTED, stands
-from bestgroup.drivers.jump.guards import candidate
-from bestgroup.drivers.jump.memory import UNUSED, Memory, Window
-from bestgroup.drivers.jump.windows import move, schedule, wake_blocked
-from bestgroup.inference.radii import radius_at
+from bestgroup.drivers.jump.envelopes import note_counts, note_efficiency
+from bestgroup.drivers.jump.families import Family, blockers
+from bestgroup.drivers.jump.families.blockers import COVERS, LEAST, NOTED, margin_against
+from bestgroup.drivers.jump.guards import candidate, eliminate_arm, margin_at, reconsider
+from bestgroup.drivers.jump.memory import (
+    ACCEPT,
+    NOBODY,
+    REJECT,
+    RESOLVE,
+    SPARE,
+    STALE,
+    UNUSED,
+    Memory,
+)
+from bestgroup.drivers.jump.windows import move, schedule
+from bestgroup.inference.radii import radius_at, radius_below
 
 
 @kernel
 def _is_stuck(m: Memory, rule: Rule, state: te.State) -> bool:
-    # No arm is pulled any more, so nothing moves but the radius; whether that can still decide is
+    # If no arm is pulled any more, nothing moves but the radius; whether that can still decide is
     # the algorithm's own question, on its own state.
     for i in range(m.N):
         state.groups[i] = at.group(m, i).active != 0
@@ -41,60 +38,25 @@ def _is_stuck(m: Memory, rule: Rule, state: te.State) -> bool:
     return te.is_stuck(state, rule)
 
 
-# Guards.
+@bare
+def _set_radii(m: Memory, rule: Rule, row: int, now: int, end: int) -> None:
+    # A radius that decreases is least at the last round.
+    at.window(m, row).beta, at.window(m, row).until = radius_below(rule.radius, end), end
 
 
 @bare
-def _find_blocker(m: Memory, item: int, beta: float) -> bool:
-    test = at.item(m, item)
-    # The blocker that was kept has left G: the next best by the envelopes, without a draw.
-    d = m.D if test.kind == ACCEPT else test.dim
-    test.other, side, _ = blockers.blocker_of(m, test.group, d, beta)
-    if test.kind == ACCEPT:
-        test.dim = side
-    return test.other != NOBODY
-
-
-@bare
-def _is_barred(m: Memory, item: int, beta: float) -> bool:
-    test = at.item(m, item)
-    # A rejection needs all dims at once, but has its guard in one dim only: the envelopes of the
-    # others are free to look at.
-    return test.kind == REJECT and not blockers.may_reject(m, test.group, test.other, beta)
-
-
-@bare
-def _guard_count(m: Memory, item: int) -> int:
-    kind = at.item(m, item).kind
-    # Against a blocker a group fails in every dim, so that each dim is a guard.
-    if kind == ACCEPT:
-        return m.D
-    return 2 if kind == RESOLVE else 1
-
-
-@bare
-def _guard(m: Memory, item: int, k: int, radii: Window) -> tuple[int, int, int, int, float]:
-    """Return (i, j, d, arm, threshold) of a guard: its margin at equal efficiencies, negated."""
-    test, beta = at.item(m, item), radii.beta
-    kind, i, j, d = test.kind, test.group, test.other, test.dim
-    if kind == ACCEPT:
-        side, d = d, k
-        dim = at.dim(m, d)
-        threshold = -te.excess_margin_in(0.0, 0.0, beta, dim.scale, dim.epsilon)
-        return (i, j, d, NOBODY, threshold) if side == 0 else (j, i, d, NOBODY, threshold)
-    dim = at.dim(m, d)
+def _margin(m: Memory, kind: int, d: int, upper: float, lower: float, row: int) -> float:
+    dim, beta = at.dim(m, d), at.window(m, row).beta
+    if kind == REJECT:
+        return te.reject_margin_in(lower, upper, beta, dim.scale)
     if kind == STALE:
-        return i, i, d, j, -te.stale_margin(0.0, 0.0, beta, dim.scale)
-    if kind == RESOLVE:
-        wanted = te.apart_wanted(beta, dim.scale, dim.epsilon)
-        threshold = -te.apart_margin(0.0, 0.0, 0.0, 0.0, wanted)
-        return (j, i, d, NOBODY, threshold) if k == 0 else (i, j, d, NOBODY, threshold)
-    return j, i, d, NOBODY, -te.reject_margin_in(0.0, 0.0, beta, dim.scale)
-
-
-@bare
-def _is_stale(high: float, low: float, threshold: float) -> bool:
-    return te.stale_margin(high, low, 0.5 * threshold, 1.0) >= 0.0
+        return te.stale_margin(upper, lower, beta, dim.scale)
+    if kind == ACCEPT:
+        return te.excess_margin_in(upper, lower, beta, dim.scale, dim.epsilon)
+    # Of the two differences of which the margin takes the larger one, the other is made 0, which is
+    # less than what is wanted.
+    wanted = te.apart_wanted(beta, dim.scale, dim.epsilon)
+    return te.apart_margin(lower, lower, lower, upper, wanted)
 
 
 # Judgements, by the margins of the algorithm at one round.
@@ -104,102 +66,75 @@ def _is_stale(high: float, low: float, threshold: float) -> bool:
 def _judge(m: Memory, rule: Rule, state: te.State, item: int, when: int) -> None:
     # Guards went by a number below the radius; this is the radius itself, with the algorithm's own
     # expression, so that both engines round alike.
-    if _fires(m, item, when, radius_at(rule.radius, when)):
+    at.window(m, SPARE).beta = radius_at(rule.radius, when)
+    if _fires(m, item, when):
         m.round = when
-        _fire(m, item, when)
+        _fire(m, state, item, when)
     else:
         schedule(m, item, candidate(m, item, when + 1))
 
 
 @bare
-def _fires(m: Memory, item: int, when: int, beta: float) -> bool:
+def _fires(m: Memory, item: int, when: int) -> bool:
     """Return whether an item fires at a round; if not, what blocks it there is its blocker now."""
     test = at.item(m, item)
-    if test.kind == REJECT:
-        return _rejects(m, item, when, beta)
-    if test.kind == RESOLVE:
-        return _resolves(m, item, when, beta)
     if test.kind == STALE:
-        i, d, k = test.group, test.dim, when - m.start - 1
-        mean = at.means(m, at.unit_of(m, i, test.other, d), at.column_of(m, d))[k]
-        return te.stale_margin(at.row(m, i, d)[k], mean, beta, at.dim(m, d).scale) >= 0.0
-    return _accepts(m, item, when, beta)
+        return margin_at(m, item, when) >= 0.0
+    if test.kind == REJECT:
+        # The dim that blocked last comes first: it most likely does again.
+        for _ in range(m.D):
+            if margin_at(m, item, when) < 0.0:
+                return False
+            test.dim = (test.dim + 1) % m.D
+        return True
+    return _passes(m, item, when)
 
 
 @bare
-def _rejects(m: Memory, item: int, when: int, beta: float) -> bool:
+def _passes(m: Memory, item: int, when: int) -> bool:
+    """Return whether a resolution or an acceptance passes against all of G."""
     test = at.item(m, item)
-    # The dim that blocked last comes first: it most likely does again.
-    for step in range(m.D):
-        d = (test.dim + step) % m.D
-        own = note_efficiency(m, test.group, d, when)
-        other = note_efficiency(m, test.other, d, when)
-        if te.reject_margin_in(own, other, beta, at.dim(m, d).scale) < 0.0:
-            test.dim = d
-            return False
-    return True
-
-
-@bare
-def _resolves(m: Memory, item: int, when: int, beta: float) -> bool:
-    test = at.item(m, item)
-    i, d = test.group, test.dim
-    own, dim = note_efficiency(m, i, d, when), at.dim(m, d)
-    wanted = te.apart_wanted(beta, dim.scale, dim.epsilon)
+    i, d, sides = (test.group, m.D, 2) if test.kind == ACCEPT else (test.group, test.dim, 1)
+    _note(m, i, d, when)
     for j in range(m.N):
         if not at.group(m, j).active or j == i:
             continue
-        env = at.envelope(m, j, d)
-        # With the ends of the envelope exchanged the margin is the least that any value in it
-        # gives: j needs no point.
-        if te.apart_margin(own, own, env.high, env.low, wanted) >= 0.0:
-            continue  # apart anywhere in the envelope of j
-        other = note_efficiency(m, j, d, when)
-        if te.apart_margin(own, own, other, other, wanted) < 0.0:
-            test.other = j
-            return False
-    return True
-
-
-@bare
-def _accepts(m: Memory, item: int, when: int, beta: float) -> bool:
-    test = at.item(m, item)
-    i = test.group
-    for d in range(m.D):
-        note_efficiency(m, i, d, when)
-    for j in range(m.N):
-        if not at.group(m, j).active or j == i:
-            continue
-        # Most groups block on neither side anywhere in their envelopes; only the few others are made
-        # known at this round.
-        if stands(m, i, NOTED, j, HIGH, beta) and stands(m, j, LOW, i, NOTED, beta):
-            continue
-        for d in range(m.D):
-            note_efficiency(m, j, d, when)
-        for side in range(2):
-            one, two = (i, j) if side == 0 else (j, i)
-            if not stands(m, one, NOTED, two, NOTED, beta):
-                test.other, test.dim = j, side
+        for side in range(sides):
+            # Most groups block nowhere in their envelopes; only the few others are made known at
+            # this round.
+            if margin_against(m, i, j, d, side, NOTED, LEAST, SPARE) >= 0.0:
+                continue
+            _note(m, j, d, when)
+            if margin_against(m, i, j, d, side, NOTED, NOTED, SPARE) < 0.0:
+                test.other, test.side = j, side
                 return False
     return True
+
+
+@bare
+def _note(m: Memory, i: int, d: int, when: int) -> None:
+    """Note an efficiency at a round of the sprint, or those of all dims if d is D."""
+    for e in range(m.D):
+        if d == m.D or e == d:
+            note_efficiency(m, i, e, when)
 
 
 # What follows.
 
 
 @bare
-def _fire(m: Memory, item: int, when: int) -> None:
+def _fire(m: Memory, state: te.State, item: int, when: int) -> None:
     """Change the sets as the algorithm does when this test fires."""
     test = at.item(m, item)
     kind, i, j, d = test.kind, test.group, test.other, test.dim
     # Before the sets change: what follows may make new items of the same test.
     move(m, item, UNUSED)
     if kind == REJECT:
-        _remove_group(m, i, when, when)
+        _remove_group(m, state, i, when, when)
     elif kind == RESOLVE:
-        _resolve_dim(m, i, d, when)
+        _resolve_dim(m, state, i, d, when)
     elif kind == STALE:
-        eliminate_arm(m, i, j, d, when)
+        eliminate_arm(m, state, i, j, d, when)
     else:
         # P_2 is taken out of G at the end of the round, all at once, as in line 17: an accepted
         # group still blocks others in this round.
@@ -207,7 +142,7 @@ def _fire(m: Memory, item: int, when: int) -> None:
 
 
 @bare
-def _end_round(m: Memory) -> bool:
+def _end_round(m: Memory, state: te.State) -> bool:
     """Take the groups accepted in the round out of G, all at once; whether there are any."""
     if m.pending == 0:
         return False
@@ -215,92 +150,51 @@ def _end_round(m: Memory) -> bool:
     for i in range(m.N):
         if at.group(m, i).accepted and at.group(m, i).active:
             # Others see G without it from the next round on.
-            _remove_group(m, i, m.round, m.round + 1)
+            _remove_group(m, state, i, m.round, m.round + 1)
     return True
 
 
 @bare
-def retire_arms(m: Memory, i: int, when: int) -> None:
-    """Set the counts of the arms of a group that are not pulled after round `when`."""
-    for j in range(m.K):
-        arm = at.arm(m, i, j)
-        # Counted already, or there is no such arm.
-        if arm.count != 0:
-            continue
-        pulled = False
-        for d in range(m.D):
-            pulled = pulled or (
-                at.envelope(m, i, d).open != 0 and at.member(m, i, j, d).active != 0
-            )
-        if not pulled or not at.group(m, i).active:
-            arm.count = when
-            m.retired += when
-            m.width -= 1
-
-
-@bare
-def _remove_group(m: Memory, i: int, when: int, look: int) -> None:
+def _remove_group(m: Memory, state: te.State, i: int, when: int, look: int) -> None:
     """Take a group out of G; what it blocked is looked at again from round `look` on."""
+    note_counts(m, i, when)
     at.group(m, i).active = 0
-    retire_arms(m, i, when)
-    wake_blocked(m, i, look)
-    beta = at.window(m, 0).beta
-    # Whom it covered was never looked at as a rejector. A rejected cover has a rejector that takes
-    # over in the same round if envelopes are narrow; an accepted one leaves a hole.
-    if at.group(m, i).cover == COVERS and (look > when or blockers.has_wide_envelope(m, beta)):
+    reconsider(m, state, i, NOBODY, look)
+    # Whom it covered was never looked at as a rejector.
+    if at.group(m, i).cover == COVERS:
         m.again = 1
     # Resolutions and acceptances that only this group blocked need another blocker or become items.
-    left = 0
+    m.ended = 1
     for g in range(m.N):
         if at.group(m, g).active:
-            left += 1
+            m.ended = 0
             for d in range(m.watches):
                 if at.watch(m, g, d).blocker == i and (d == m.D or at.envelope(m, g, d).open):
-                    blockers.find_block(m, g, d, beta, look)
-    m.ended = 1 if left == 0 else 0
+                    blockers.find_block(m, g, d, look)
 
 
 @bare
-def _resolve_dim(m: Memory, i: int, d: int, when: int) -> None:
+def _resolve_dim(m: Memory, state: te.State, i: int, d: int, when: int) -> None:
     """Take a dim out of D_i; its efficiency keeps the value of this round."""
-    env, row, value = at.envelope(m, i, d), at.row(m, i, d), at.envelope(m, i, d).value
+    note_counts(m, i, when)
+    env, row = at.envelope(m, i, d), at.row(m, i, d)
     env.open = 0
-    env.low = env.high = value
+    env.low = env.high = env.value
     # Rounds of this sprint that are still to come read the value that it keeps.
-    if env.row == m.stretch:
-        for k in range(when - m.start, m.stop - m.start):
-            row[k] = value
-    retire_arms(m, i, when)
-    reconsider(m, i, d, when)
-
-
-@bare
-def eliminate_arm(m: Memory, i: int, j: int, d: int, when: int) -> None:
-    """Take an arm out of A_{i,d}; if it was a rival, what reads R_i^d is looked at again."""
-    at.member(m, i, j, d).active = 0
-    retire_arms(m, i, when)
-    if drop_rival(m, i, j, d):
-        at.envelope(m, i, d).row = -1
-        reconsider(m, i, d, when)
-
-
-def _load(m: Memory, rule: Any, cells: int) -> None:
-    """Write the radius."""
-    m.radius_kind, m.radius_events, m.radius_delta, m.radius_factor = rule.radius[:4]
+    for k in range(when - m.now + 1, m.stop - m.now + 1):
+        row[k] = env.value
+    reconsider(m, state, i, d, when + 1)
 
 
 FAMILY = Family(
     hooks={
         families.is_stuck: _is_stuck,
+        families.set_radii: _set_radii,
         families.screen: blockers.screen,
+        families.margin: _margin,
+        families.find_blocker: blockers.find_blocker,
         families.judge: _judge,
         families.end_round: _end_round,
-        families.is_stale: _is_stale,
-        families.guard_count: _guard_count,
-        families.guard: _guard,
-        families.find_blocker: _find_blocker,
-        families.is_barred: _is_barred,
     },
-    load=_load,
     pace=lambda rule: 3 if rule.options.arms else 1,
 )

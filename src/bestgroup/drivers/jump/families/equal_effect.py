@@ -19,13 +19,25 @@ from bestgroup.compile.records import bare, view
 from bestgroup.drivers.jump import envelopes, families, guards, windows
 from bestgroup.drivers.jump import memory as at
 from bestgroup.drivers.jump.certificates import ROUNDING
-from bestgroup.drivers.jump.engine import reconsider
-from bestgroup.drivers.jump.families import ACCEPT, NOBODY, REJECT, STALE, Family, clocks
-from bestgroup.drivers.jump.memory import PRESENT, UNUSED, Memory
+from bestgroup.drivers.jump.envelopes import note_counts, row_of
+from bestgroup.drivers.jump.families import Family, clocks
+from bestgroup.drivers.jump.memory import (
+    ACCEPT,
+    NOBODY,
+    OTHER,
+    OWN,
+    PRESENT,
+    REJECT,
+    STALE,
+    UNUSED,
+    Memory,
+)
+from bestgroup.drivers.jump.walks import keep_stretch
 from bestgroup.drivers.jump.windows import NEVER
 from bestgroup.inference.radii import radius_at
 
 DECIDED, LED = 1, 2  # how a run is over
+ENVELOPES = -1  # in place of a round
 
 
 @bare
@@ -35,35 +47,15 @@ def _begin_run(m: Memory, rule: Rule, state: eecb.State) -> None:
 
 
 @bare
-def _next_end(m: Memory, rule: Rule, state: eecb.State, limit: int) -> int:
-    """Return the end of the next outer window, whose pulls stay within the limit; sets its clock."""
-    now = m.now
-    end = now + max(1, now // m.pace)
-    while True:
-        clocks.set_clock(m, rule, state, 0, now, end)
-        # Pulls depend on the clocks at the end, so the cap is looked for by halving.
-        pulls = 0
-        for i in range(m.N):
-            for j in range(m.K):
-                pulls += clocks.count_at(m, i, j, 0)
-        if pulls <= limit or end == now + 1:
-            return end if pulls <= limit else now
-        end = now + max(1, (end - now) // 2)
-
-
-@bare
 def _end_run(m: Memory, rule: Rule, state: eecb.State, limit: int, finished: bool) -> bool:
-    if finished:
-        finished = _finish(m, rule, state, limit)
-    else:
-        _close(m, PRESENT)
     for i in range(m.N):
         # The answer is what is left of G.
         at.group(m, i).accepted = at.group(m, i).active
-        for j in range(m.K):
-            count = at.arm(m, i, j).own
-            at.arm(m, i, j).count = count if count > 0 else -1
-    return finished
+    # A leader is named without a last batch; otherwise the paper's loop pulls once more before it
+    # looks at |G|.
+    if not finished or m.ended == LED or rule.options.early:
+        return finished
+    return _pull_last(m, rule, state, limit)
 
 
 @bare
@@ -76,34 +68,19 @@ def _active_groups(m: Memory) -> int:
 
 
 @bare
-def _close(m: Memory, row: int) -> None:
-    """Set the counts of all arms of active groups to those at a clock."""
-    for i in range(m.N):
-        if at.group(m, i).active:
-            for j in range(m.K):
-                at.arm(m, i, j).own = clocks.count_at(m, i, j, row)
-
-
-@bare
-def _finish(m: Memory, rule: Rule, state: eecb.State, limit: int) -> bool:
-    """Pull the last batch of the group that is left, unless it is spared; whether the limit allows it."""
-    row, total = clocks.row_of(m, m.round), 0
-    _close(m, row)
-    # A leader is named without a last batch; otherwise the paper's loop pulls once more before it
-    # looks at |G|.
-    if m.ended == LED or rule.options.early:
-        return True
-    _set_state_clock(m, state, row)
-    focus = eecb.focus_at(state.clock, rule)
+def _pull_last(m: Memory, rule: Rule, state: eecb.State, limit: int) -> bool:
+    """Pull the last batch of the group that is left; whether the limit allows it."""
+    _set_state_clock(m, state, row_of(m, m.round))
+    focus, total = eecb.focus_at(state.clock, rule), 0
     for batch in range(2):
         # Counted first, then pulled, if that is within the limit.
         for i in range(m.N):
             for j in range(m.K):
                 arm = at.arm(m, i, j)
                 active = at.group(m, i).active != 0 and at.member(m, i, j, focus).active != 0
-                pulled = 1 if active and arm.own == state.clock[focus] else 0
-                total += (arm.own + pulled) * (1 - batch)
-                arm.own += pulled * batch
+                pulled = 1 if active and arm.count == state.clock[focus] else 0
+                total += (arm.count + pulled) * (1 - batch)
+                arm.count += pulled * batch
         if total > limit:
             return False
     m.round += 1
@@ -120,82 +97,63 @@ def _set_state_clock(m: Memory, state: eecb.State, row: int) -> None:
 
 
 @bare
-def _screen(m: Memory, rule: Rule, state: eecb.State, now: int, end: int) -> None:
+def _screen(m: Memory, rule: Rule, state: eecb.State, now: int) -> None:
     windows.clear_items(m)
     if _active_groups(m) == 1:
         # One group from the start: the algorithm stops after its first round.
-        m.start, m.round, m.ended = 0, 1, LED
-        clocks.copy_clock(m, 0, clocks.row_of(m, 1))
+        m.round, m.ended = 1, LED
+        clocks.copy_clock(m, 0, row_of(m, 1))
         return
-    # The sum of all radii at the end of the window: the least threshold in it.
-    threshold, top = _threshold_below(m, 0), -np.inf
+    top = -np.inf
     for i in range(m.N):
         if at.group(m, i).active:
             for d in range(m.D):
-                envelopes.screen_envelope(m, i, d, now, end, 2.0 * at.clock(m, 0, d).radius, True)
-            top = max(top, _worths(m, i)[1])
+                envelopes.screen_envelope(m, i, d, now, True)
+            top = max(top, _worth(m, i, True))
     for i in range(m.N):
         if not at.group(m, i).active:
             continue
-        low = _worths(m, i)[0]
+        low = _worth(m, i, False)
         # Against the best of all groups first: of many groups that excludes most without a look at
         # pairs.
-        if eecb.beaten_margin(low, top, threshold) > 0.0:
+        if _margin(m, REJECT, 0, top, low, 0) >= 0.0:
             for j in range(m.N):
                 if at.group(m, j).active and j != i:
-                    if eecb.beaten_margin(low, _worths(m, j)[1], threshold) > 0.0:
-                        windows.add_pair(m, REJECT, i, j, 0)
+                    if _margin(m, REJECT, 0, _worth(m, j, True), low, 0) >= 0.0:
+                        windows.add_item(m, REJECT, i, j, 0, OTHER, 0)
         # With epsilon = 0 nobody can be good enough before all others are beaten.
         if at.dim(m, 0).epsilon > 0.0:
-            windows.add_blocked(m, ACCEPT, i, NOBODY, 0, 0)
+            windows.add_item(m, ACCEPT, i, NOBODY, 0, OWN, 0)
 
 
 @bare
-def _worths(m: Memory, i: int) -> tuple[float, float]:
-    """Return R_i . w at the lower and at the upper ends of the envelopes."""
-    low, high = 0.0, 0.0
-    for d in range(m.D):
-        low += at.dim(m, d).weight * at.envelope(m, i, d).low
-        high += at.dim(m, d).weight * at.envelope(m, i, d).high
-    return low, high
-
-
-@bare
-def _threshold_below(m: Memory, row: int) -> float:
-    """Return a number below 2 sum_d w^d beta(n^d) at a clock and before it."""
+def _worth(m: Memory, i: int, upper: bool) -> float:
+    """Return R_i . w at the upper or at the lower ends of the envelopes."""
     total = 0.0
     for d in range(m.D):
-        total += at.dim(m, d).weight * at.clock(m, row, d).radius
-    return 2.0 * total
+        env = at.envelope(m, i, d)
+        total += at.dim(m, d).weight * (env.high if upper else env.low)
+    return total
 
 
 @bare
-def _level_below(m: Memory, item: int, row: int) -> float:
+def _margin(m: Memory, kind: int, d: int, upper: float, lower: float, row: int) -> float:
+    # Radii of clocks are below all radii up to there, times the scale.
+    if kind == STALE:
+        return eecb.stale_margin(lower, upper, at.clock(m, row, d).radius, 1.0)
+    threshold = 0.0
+    for e in range(m.D):
+        threshold += 2.0 * at.dim(m, e).weight * at.clock(m, row, e).radius
+    if kind == REJECT:
+        return eecb.beaten_margin(lower, upper, threshold)
+    return eecb.lead_margin(upper, lower, m.slack, threshold)
+
+
+@bare
+def _level_at(m: Memory, item: int, row: int) -> float:
     """Return a number below what a test compares with at a clock: its margin at equals, negated."""
     test = at.item(m, item)
-    if test.kind == STALE:
-        return -eecb.stale_margin(0.0, 0.0, at.clock(m, row, test.dim).radius, 1.0)
-    if test.kind == REJECT:
-        return -eecb.beaten_margin(0.0, 0.0, _threshold_below(m, row))
-    return -eecb.lead_margin(0.0, 0.0, m.slack, _threshold_below(m, row))
-
-
-@bare
-def _pair_of(m: Memory, item: int) -> tuple[int, int]:
-    """Return the group that would be worth more, and the other one."""
-    test = at.item(m, item)
-    return (test.other, test.group) if test.kind == REJECT else (test.group, test.other)
-
-
-@bare
-def _most_apart(m: Memory, item: int) -> float:
-    """Return the most that what an item compares can be apart in the envelopes."""
-    test = at.item(m, item)
-    if test.kind == STALE:
-        env = at.envelope(m, test.group, test.dim)
-        return env.high - at.member(m, test.group, test.other, test.dim).low
-    one, two = _pair_of(m, item)
-    return _worths(m, one)[1] - _worths(m, two)[0]
+    return -_margin(m, test.kind, test.dim, 0.0, 0.0, row)
 
 
 @bare
@@ -204,16 +162,12 @@ def _clears(m: Memory, item: int) -> bool:
     test, length = at.item(m, item), windows.top_end(m) - m.now
     if length > 2 * test.reach:
         return False
-    level = _level_below(m, item, m.level)
-    if not families.has_blocker(m, item):
+    level = _level_at(m, item, m.level)
+    if not guards.has_blocker(m, item):
         test.other = _most_worth(m, test.group)
-    if _most_apart(m, item) < level:
+    if _apart(m, item, ENVELOPES)[0] < level:
         return True
-    if test.kind == STALE:
-        room, band = clocks.arm_apart(m, test.group, test.other, test.dim, level)
-    else:
-        one, two = _pair_of(m, item)
-        room, band = clocks.worth_apart(m, one, two, level)
+    room, band = clocks.apart_over(m, item, level)
     if room > band:
         test.reach = 4 * length
         return True
@@ -229,9 +183,9 @@ def _most_worth(m: Memory, i: int) -> int:
     best, most = NOBODY, 0.0
     for j in range(m.N):
         if at.group(m, j).active and j != i:
-            low, high = _worths(m, j)
-            if best == NOBODY or low + high > most:
-                best, most = j, low + high
+            worth = _worth(m, j, False) + _worth(m, j, True)
+            if best == NOBODY or worth > most:
+                best, most = j, worth
     return best
 
 
@@ -239,55 +193,52 @@ def _most_worth(m: Memory, i: int) -> int:
 def _candidate(m: Memory, item: int, start: int) -> int:
     if start > m.stop:
         return NEVER
-    if not families.has_blocker(m, item):
+    if not guards.has_blocker(m, item):
         return start
     # The least level in the sprint: if that is out of reach, no round needs a value.
-    level = _level_below(m, item, clocks.row_of(m, m.stop))
-    if _most_apart(m, item) < level - ROUNDING * abs(level):
+    level = _level_at(m, item, row_of(m, m.stop))
+    if _apart(m, item, ENVELOPES)[0] < level - ROUNDING * abs(level):
         return NEVER
     test = at.item(m, item)
-    if test.kind == STALE:
-        envelopes.fill_row(m, test.group, test.dim)
-        envelopes.means_of(m, test.group, test.other, test.dim)
-    else:
-        one, two = _pair_of(m, item)
-        for d in range(m.D):
+    one, two = guards.pair_of(test.kind, test.group, test.other, test.side, 0)
+    for d in range(m.D):
+        if clocks.weight_of(m, item, d) > 0.0:
             envelopes.fill_row(m, one, d)
             envelopes.fill_row(m, two, d)
+    if test.kind == STALE:
+        envelopes.means_of(m, test.group, test.other, test.dim)
     for when in range(start, m.stop + 1):
-        apart, size = _apart_at(m, item, when - m.start - 1)
-        level = _level_below(m, item, clocks.row_of(m, when))
+        apart, size = _apart(m, item, when - m.now)
+        level = _level_at(m, item, row_of(m, when))
         if apart >= level - ROUNDING * (abs(level) + size):
             return when
     return NEVER
 
 
 @bare
-def _apart_at(m: Memory, item: int, k: int) -> tuple[float, float]:
-    """Return how far apart what an item compares is at a round of the sprint, and its size."""
+def _apart(m: Memory, item: int, k: int) -> tuple[float, float]:
+    """Return how far apart what an item compares is, and its size.
+
+    At a round of the sprint, whose rows are filled, or at most, over the ENVELOPES.
+    """
     test = at.item(m, item)
-    if test.kind == STALE:
-        # The means of the arm were the last that were asked for.
-        best, mean = at.row(m, test.group, test.dim)[k], at.scratch(m)[k]
-        return best - mean, abs(best) + abs(mean)
+    one, two = guards.pair_of(test.kind, test.group, test.other, test.side, 0)
     apart, size = 0.0, 0.0
-    one, two = _pair_of(m, item)
     for d in range(m.D):
-        upper, lower, weight = at.row(m, one, d)[k], at.row(m, two, d)[k], at.dim(m, d).weight
+        weight = clocks.weight_of(m, item, d)
+        if weight == 0.0:
+            continue
+        if k != ENVELOPES:
+            # The means of an arm were the last that were asked for.
+            stale = test.kind == STALE
+            upper, lower = at.row(m, one, d)[k], at.scratch(m)[k] if stale else at.row(m, two, d)[k]
+        else:
+            upper, lower = at.envelope(m, one, d).high, at.envelope(m, two, d).low
+            if test.kind == STALE:
+                lower = at.member(m, two, test.other, d).low
         apart += weight * (upper - lower)
         size += weight * (abs(upper) + abs(lower))
     return apart, size
-
-
-@bare
-def _is_stale(high: float, low: float, threshold: float) -> bool:
-    return eecb.stale_margin(low, high, 0.5 * threshold, 1.0) > 0.0
-
-
-@bare
-def _reads(m: Memory, item: int, d: int) -> bool:
-    """Return whether an item about a group reads it, whatever the dim."""
-    return not families.is_dead(m, item)
 
 
 # Judgements, by the margins of the algorithm at one round.
@@ -312,13 +263,13 @@ def _note_group(m: Memory, state: eecb.State, i: int, when: int) -> None:
 @bare
 def _fires(m: Memory, rule: Rule, state: eecb.State, item: int, when: int) -> bool:
     """Return whether an item fires at a round; if not, what blocks a leader there is its blocker."""
-    test, row, R = at.item(m, item), clocks.row_of(m, when), state.efficiency
+    test, row, R = at.item(m, item), row_of(m, when), state.efficiency
     i, j, d = test.group, test.other, test.dim
     # The algorithm's own functions decide, on its own state.
     _set_state_clock(m, state, row)
     _note_group(m, state, i, when)
     if test.kind == STALE:
-        mean = envelopes.means_of(m, i, j, d)[when - m.start - 1]
+        mean = envelopes.means_of(m, i, j, d)[when - m.now]
         beta = radius_at(rule.radius, state.clock[d])
         return eecb.stale_margin(mean, R[i, d], beta, rule.scale[d]) > 0.0
     state.threshold[0] = eecb.threshold_at(state.clock, rule)
@@ -345,41 +296,40 @@ def _fire(m: Memory, state: eecb.State, item: int, when: int) -> None:
     kind, i = test.kind, test.group
     windows.move(m, item, UNUSED)
     if kind == STALE:
-        _eliminate_arm(m, i, test.other, test.dim, when)
+        _eliminate_arm(m, state, i, test.other, test.dim, when)
     elif kind == REJECT:
-        _remove_group(m, i, when)
+        _remove_group(m, state, i, when)
         if _active_groups(m) == 1:
             m.ended = DECIDED
     else:
         for g in range(m.N):
             if at.group(m, g).active and not state.groups[g]:
-                _remove_group(m, g, when)
+                _remove_group(m, state, g, when)
         m.ended = LED
 
 
 @bare
-def _remove_group(m: Memory, i: int, when: int) -> None:
+def _remove_group(m: Memory, state: eecb.State, i: int, when: int) -> None:
     """Take a group out of G; leaders that it blocked are looked at again in the same round."""
-    for j in range(m.K):
-        at.arm(m, i, j).own = clocks.count_at(m, i, j, clocks.row_of(m, when))
-        for d in range(m.D):
-            at.member(m, i, j, d).active = 0
+    note_counts(m, i, when)
     at.group(m, i).active = 0
-    windows.wake_blocked(m, i, when)
+    guards.reconsider(m, state, i, NOBODY, when)
 
 
 @bare
-def _eliminate_arm(m: Memory, i: int, j: int, d: int, when: int) -> None:
+def _eliminate_arm(m: Memory, state: eecb.State, i: int, j: int, d: int, when: int) -> None:
     """Take an arm out of A_d; its clock may slow down, so what reads its group is looked at again."""
-    # Before the set changes, as counts are those of the sets of now.
-    clocks.keep_points(m, i, j)
-    at.arm(m, i, j).own = clocks.count_at(m, i, j, clocks.row_of(m, when))
+    # Points were drawn for the counts of this sprint. With a slower clock these counts come later,
+    # and the points must not be drawn again.
+    for e in range(m.D):
+        keep_stretch(m, at.unit_of(m, i, j, e))
+    note_counts(m, i, when)
     at.member(m, i, j, d).active = 0
     envelopes.drop_rival(m, i, j, d)
     # The count of the arm changes in all its dims, and with it every row that it is part of.
     for e in range(m.D):
         at.envelope(m, i, e).row = -1
-    reconsider(m, i, d, when)
+    guards.reconsider(m, state, i, NOBODY, when + 1)
 
 
 def _load(m: Memory, rule: Rule, cells: int) -> None:
@@ -394,10 +344,8 @@ FAMILY = Family(
         families.begin_run: _begin_run,
         families.end_run: _end_run,
         families.screen: _screen,
+        families.margin: _margin,
         families.judge: _judge,
-        families.reads: _reads,
-        families.is_stale: _is_stale,
-        guards.next_end: _next_end,
         guards.clears: _clears,
         guards.candidate: _candidate,
     },

@@ -47,7 +47,7 @@ from bestgroup.drivers.jump import memory as at
 from bestgroup.drivers.jump.certificates import count_risk, doubt_for, guard_risk, reset_risk
 from bestgroup.drivers.jump.envelopes import forget_sprint, note_counts, pulls_at
 from bestgroup.drivers.jump.families import Family, JumpRuns, clock_after, room_for
-from bestgroup.drivers.jump.memory import NOBODY, SPRINT, UNUSED, Memory, make_memory
+from bestgroup.drivers.jump.memory import NOBODY, PRESENT, SPRINT, UNUSED, Memory, make_memory
 from bestgroup.drivers.jump.walks import OutOfRoom, reset_walks
 from bestgroup.drivers.jump.windows import NEVER
 from bestgroup.problem.arrays import Bools, Floats, Ints
@@ -221,6 +221,8 @@ def _begin(m: Memory, existing: Bools, seed: int, index: int) -> None:
     """Set everything to the start of a run."""
     reset_walks(m, seed, index)
     reset_risk(m)
+    for d in range(m.D):
+        at.clock(m, PRESENT, d).count = 0
     m.now = m.again = m.round = m.pending = m.ended = m.used = 0
     for i in range(m.N):
         group = at.group(m, i)
@@ -230,7 +232,7 @@ def _begin(m: Memory, existing: Bools, seed: int, index: int) -> None:
         for k in range(m.watches):
             at.watch(m, i, k).blocker = NOBODY
         for j in range(m.K):
-            at.arm(m, i, j).count = 0
+            at.pulls(m, i)[j] = 0
             for d in range(m.D):
                 # Arms that only pad a smaller group are neither pulled nor read.
                 at.member(m, i, j, d).active = 1 if existing[i, j] else 0
@@ -278,7 +280,7 @@ def _keep_result(m: Memory, out: JumpRuns, k: int) -> None:
         out.answers[k, i] = at.group(m, i).accepted != 0
         out.rejected[k, i] = at.group(m, i).accepted == 0 and at.group(m, i).active == 0
         for j in range(m.K):
-            out.counts[k, i, j] = at.arm(m, i, j).count
+            out.counts[k, i, j] = at.pulls(m, i)[j]
         for d in range(m.D):
             out.efficiency[k, i, d] = at.envelope(m, i, d).value
 

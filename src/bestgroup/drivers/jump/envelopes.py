@@ -48,14 +48,14 @@ def pulls_at(m: Memory, i: int, j: int, row: int) -> int:
         for d in range(m.D):
             if at.envelope(m, i, d).open and at.member(m, i, j, d).active:
                 return count_at(m, i, j, row)
-    return at.arm(m, i, j).count
+    return at.pulls(m, i)[j]
 
 
 @bare
 def note_counts(m: Memory, i: int, when: int) -> None:
     """Count the pulls of the arms of a group up to a round after which its sets change."""
     for j in range(m.K):
-        at.arm(m, i, j).count = pulls_at(m, i, j, row_of(m, when))
+        at.pulls(m, i)[j] = pulls_at(m, i, j, row_of(m, when))
 
 
 @bare
@@ -73,13 +73,12 @@ def means_of(m: Memory, i: int, j: int, d: int) -> Numbers:
 def screen_envelope(m: Memory, i: int, d: int, now: int, arms: bool) -> None:
     """Set an envelope from `now` to the end of the outer window, and items for its arms, if wanted.
 
-    An arm is eliminated when it is a threshold or more below the efficiency. The envelope is solid
-    if no arm's bounds are wider than that. Then its lower end holds to the end even if the lead is
-    eliminated: some arm is that far above the lead at that round, and its lower bound lies above the
-    lead's.
+    Its lower end is that of the lead, which is eliminated only if some arm comes to be far above it.
+    While bounds are narrower than that far, the lower bound of that arm would be larger; so it is
+    seldom that the window must be screened again for it (`drop_rival`).
     """
     env = at.envelope(m, i, d)
-    low, high, width, lead = -np.inf, -np.inf, 0.0, 0
+    low, high, lead = -np.inf, -np.inf, 0
     for j in range(m.K):
         member = at.member(m, i, j, d)
         if member.active:
@@ -87,7 +86,7 @@ def screen_envelope(m: Memory, i: int, d: int, now: int, arms: bool) -> None:
             # in every outer window.
             least, most = _bounds_of(m, i, j, d, now)
             member.low, member.high = least, most
-            width, high = max(width, most - least), max(high, most)
+            high = max(high, most)
             if least > low:
                 low, lead = least, j
     rivals = 0
@@ -104,7 +103,6 @@ def screen_envelope(m: Memory, i: int, d: int, now: int, arms: bool) -> None:
             if arms and families.margin(m, STALE, d, high, member.low, 0) >= 0.0:
                 add_item(m, STALE, i, j, d, OWN, 0)
     env.low, env.high, env.rivals, env.lead = low, high, rivals, lead
-    env.solid = 1 if width <= -families.margin(m, STALE, d, 0.0, 0.0, 0) else 0
 
 
 @bare
@@ -134,17 +132,10 @@ def drop_rival(m: Memory, i: int, j: int, d: int) -> bool:
         return False
     env.rivals = kept
     if env.lead == j:
-        # The rival with the largest lower bound follows.
-        env.lead = at.member(m, i, 0, d).rival
-        for k in range(kept):
-            rival = at.member(m, i, k, d).rival
-            if at.member(m, i, rival, d).low > at.member(m, i, env.lead, d).low:
-                env.lead = rival
         # The lower end of the envelope was that arm's, and nobody is sure to take over: the whole
-        # window is screened again, which looks at everything.
-        if not env.solid:
-            m.again = 1
-            return False
+        # window is screened again, which looks at everything. Up to then any rival will do.
+        env.lead, m.again = at.member(m, i, 0, d).rival, 1
+        return False
     return True
 
 

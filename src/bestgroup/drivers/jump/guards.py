@@ -25,19 +25,8 @@ from bestgroup.compile.records import bare
 from bestgroup.drivers.jump import envelopes, families
 from bestgroup.drivers.jump import memory as at
 from bestgroup.drivers.jump.certificates import ROUNDING
-from bestgroup.drivers.jump.memory import (
-    ACCEPT,
-    LIVE,
-    NOBODY,
-    OTHER,
-    REJECT,
-    RESOLVE,
-    SPARE,
-    STALE,
-    UNUSED,
-    Memory,
-)
-from bestgroup.drivers.jump.windows import NEVER, is_blocked, schedule
+from bestgroup.drivers.jump.memory import Memory
+from bestgroup.drivers.jump.windows import NEVER, schedule
 
 _COARSE = 0.25  # a threshold may lag by half of what the walks move in a window
 
@@ -45,20 +34,20 @@ _COARSE = 0.25  # a threshold may lag by half of what the walks move in a window
 @bare
 def pair_of(kind: int, i: int, j: int, side: int, k: int) -> tuple[int, int]:
     """Return who would be above, and below, in the k-th comparison of a test of group i against j."""
-    if kind == STALE:
+    if kind == at.STALE:
         return i, i
-    if kind == RESOLVE:
+    if kind == at.RESOLVE:
         side = k
-    return (j, i) if side == OTHER else (i, j)
+    return (j, i) if side == at.OTHER else (i, j)
 
 
 @bare
 def guard_count(m: Memory, kind: int) -> int:
     """Return the number of guards of an item of a kind."""
     # Against a blocker a group fails in every dim, so that each dim is a guard.
-    if kind == ACCEPT:
+    if kind == at.ACCEPT:
         return m.D
-    return 2 if kind == RESOLVE else 1
+    return 2 if kind == at.RESOLVE else 1
 
 
 @bare
@@ -67,8 +56,8 @@ def _guard(m: Memory, item: int, k: int, row: int) -> tuple[int, int, int, int, 
     test = at.item(m, item)
     kind = test.kind
     upper, lower = pair_of(kind, test.group, test.other, test.side, k)
-    d = k if kind == ACCEPT else test.dim
-    arm = test.other if kind == STALE else NOBODY
+    d = k if kind == at.ACCEPT else test.dim
+    arm = test.other if kind == at.STALE else at.NOBODY
     return upper, lower, d, arm, -families.margin(m, kind, d, 0.0, 0.0, row)
 
 
@@ -76,7 +65,7 @@ def _guard(m: Memory, item: int, k: int, row: int) -> tuple[int, int, int, int, 
 def _may_fail(m: Memory, i: int, j: int, d: int, arm: int, threshold: float) -> bool:
     """Return whether the envelopes leave it open that a guard fails."""
     # Negated, so that a NaN would leave the guard open.
-    low = at.envelope(m, j, d).low if arm == NOBODY else at.member(m, j, arm, d).low
+    low = at.envelope(m, j, d).low if arm == at.NOBODY else at.member(m, j, arm, d).low
     return not at.envelope(m, i, d).high - low < threshold
 
 
@@ -85,7 +74,7 @@ def may_reject(m: Memory, i: int, j: int, row: int) -> bool:
     """Return whether j rejects i somewhere in the envelopes, with the radii of a window."""
     for d in range(m.D):
         high, low = at.envelope(m, j, d).high, at.envelope(m, i, d).low
-        if families.margin(m, REJECT, d, high, low, row) < 0.0:
+        if families.margin(m, at.REJECT, d, high, low, row) < 0.0:
             return False
     return True
 
@@ -96,9 +85,9 @@ def has_blocker(m: Memory, item: int) -> bool:
     test = at.item(m, item)
     # Other tests compare with one fixed group or arm, which `is_dead` looks at; these are tests
     # against all of G, and any member that fails them will do.
-    if not is_blocked(test.kind):
+    if test.kind not in (at.RESOLVE, at.ACCEPT):
         return True
-    return test.other != NOBODY and at.group(m, test.other).active != 0
+    return test.other != at.NOBODY and at.group(m, test.other).active != 0
 
 
 @bare
@@ -117,7 +106,7 @@ def clears(m: Memory, item: int) -> bool:
         return False
     # A rejection needs all dims at once, but has its guard in one dim only: the envelopes of the
     # others are free to look at.
-    if test.kind == REJECT and not may_reject(m, test.group, test.other, m.level):
+    if test.kind == at.REJECT and not may_reject(m, test.group, test.other, m.level):
         return True
     for k in range(guard_count(m, test.kind)):
         i, j, d, arm, threshold = _guard(m, item, k, m.level)
@@ -152,7 +141,9 @@ def candidate(m: Memory, item: int, start: int) -> int:
         if not _may_fail(m, i, j, d, arm, threshold):
             continue
         upper = envelopes.fill_row(m, i, d)
-        lower = envelopes.fill_row(m, j, d) if arm == NOBODY else envelopes.means_of(m, j, arm, d)
+        lower = (
+            envelopes.fill_row(m, j, d) if arm == at.NOBODY else envelopes.means_of(m, j, arm, d)
+        )
         # Rows and thresholds are rounded in another order than the margins, so candidates may be
         # too early, never too late.
         level = threshold - ROUNDING * (abs(threshold) + abs(upper[1]) + abs(lower[1]))
@@ -166,13 +157,13 @@ def candidate(m: Memory, item: int, start: int) -> int:
 @bare
 def margin_at(m: Memory, item: int, when: int) -> float:
     """Return the margin of an item with one guard at a round, by the radii in SPARE."""
-    i, j, d, arm, _ = _guard(m, item, 0, SPARE)
+    i, j, d, arm, _ = _guard(m, item, 0, at.SPARE)
     high = envelopes.note_efficiency(m, i, d, when)
-    if arm == NOBODY:
+    if arm == at.NOBODY:
         low = envelopes.note_efficiency(m, j, d, when)
     else:
         low = envelopes.means_of(m, j, arm, d)[when - m.now]
-    return families.margin(m, at.item(m, item).kind, d, high, low, SPARE)
+    return families.margin(m, at.item(m, item).kind, d, high, low, at.SPARE)
 
 
 @bare
@@ -183,9 +174,11 @@ def reconsider(m: Memory, state: Any, i: int, d: int, start: int) -> None:
         item = (group.own_items, group.other_items, m.blocked)[chain]
         while item >= 0:
             test = at.item(m, item)
-            reads = d == NOBODY or test.dim == d or test.kind == REJECT or test.kind == ACCEPT
-            waits = test.list == LIVE and test.when < start
-            if reads and (chain < 2 or test.other == i) and test.list != UNUSED and not waits:
+            reads = (
+                d == at.NOBODY or test.dim == d or test.kind == at.REJECT or test.kind == at.ACCEPT
+            )
+            waits = test.list == at.LIVE and test.when < start
+            if reads and (chain < 2 or test.other == i) and test.list != at.UNUSED and not waits:
                 if not families.is_dead(m, state, item):
                     schedule(m, item, candidate(m, item, start))
             item = test.next_own if chain == 0 else test.next_other
@@ -199,6 +192,14 @@ def eliminate_arm(m: Memory, state: Any, i: int, j: int, d: int, when: int) -> N
     if envelopes.drop_rival(m, i, j, d):
         at.envelope(m, i, d).row = -1
         reconsider(m, state, i, d, when + 1)
+
+
+@bare
+def remove_group(m: Memory, state: Any, i: int, when: int, look: int) -> None:
+    """Take a group out of G; what it blocked is looked at again from round `look` on."""
+    envelopes.note_counts(m, i, when)
+    at.group(m, i).active = 0
+    reconsider(m, state, i, at.NOBODY, look)
 
 
 @bare

@@ -106,7 +106,6 @@ class Envelope:
     open: int  # in D_i
     rivals: int  # arms that can attain the efficiency in the outer window
     lead: int  # the arm with the largest lower bound
-    solid: int  # whether the lower bound outlives the lead
     row: int  # the sprint that its row is of
     low: float
     high: float
@@ -129,13 +128,6 @@ class Member:
     rival: int  # the k-th rival of the env, whoever k is
     low: float
     high: float
-
-
-@record
-class Arm:
-    """An arm: its pulls, as far as they were counted."""
-
-    count: int  # when the sets of its group last changed
 
 
 @record
@@ -213,7 +205,7 @@ group = layout.table(Group, "N")
 envelope = layout.table(Envelope, "N", "D")
 watch = layout.table(Watch, "N", "watches")  # a resolution for each dim, then the acceptance
 member = layout.table(Member, "N", "K", "D")
-arm = layout.table(Arm, "N", "K")
+pulls = layout.numbers(int, "N", "K")  # of an arm when the sets of its group last changed
 row = layout.numbers(float, "N", "D", SPRINT + 1)  # R_i^d at `now` and the rounds of a sprint
 dim = layout.table(Dim, "D")
 factors = layout.numbers(float, "D", "noises")  # a root of the covariance; or deviations, [D, 1]

@@ -99,15 +99,9 @@ def reveal(m: Memory, u: int, when: int) -> None:
     """Make the point of a unit at count `when` known; it must not lie before its first row."""
     p = _last_until(m, u, when)
     if p.time != when:
-        _add_point(m, u, p, when)
-
-
-@bare
-def _add_point(m: Memory, u: int, p: Point, when: int) -> None:
-    """Draw the point of a unit at count `when`, between the point at `p` and the next one."""
-    new = _take_row(m)
-    _draw_point(m, u, p, at.point(m, new), when)
-    p.next = new
+        new = _take_row(m)
+        _draw_point(m, u, p, at.point(m, new), when)
+        p.next = new
 
 
 @bare
@@ -185,11 +179,8 @@ def bracket(m: Memory, u: int, first: int, last: int) -> None:
         # Nothing before it is ever read again, so the point there may replace the head: no row is
         # taken.
         _draw_point(m, u, head, head, first)
-    if head.next == 0 or at.point(m, head.next).time > last:
-        if last > first:
-            _add_point(m, u, head, last)
     # On a clock that was faster before, other points may lie between the two.
-    elif at.point(m, head.next).time < last:
+    if last > first:
         reveal(m, u, last)
 
 

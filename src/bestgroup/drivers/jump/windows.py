@@ -64,17 +64,11 @@ def add_item(m: Memory, kind: int, group: int, other: int, dim: int, side: int, 
     test.when, test.reach = when, NEVER // 4
     test.next_own, own.own_items = own.own_items, item
     # Who keeps a group from a test against all others changes, so these are in a list of their own.
-    if is_blocked(kind):
+    if kind in (RESOLVE, ACCEPT):
         test.next_other, m.blocked = m.blocked, item
     elif kind != STALE:
         pair = at.group(m, other)
         test.next_other, pair.other_items = pair.other_items, item
-
-
-@bare
-def is_blocked(kind: int) -> bool:
-    """Return whether tests of a kind are against all of G, of which one group keeps it from firing."""
-    return kind in (RESOLVE, ACCEPT)
 
 
 @bare

@@ -26,7 +26,7 @@ from bestgroup.compile.kernel import Kernel
 from bestgroup.compile.records import bare
 from bestgroup.drivers.jump import memory as at
 from bestgroup.drivers.jump.certificates import guard_risk
-from bestgroup.drivers.jump.memory import ACCEPT, REJECT, SIGN, STALE, Memory
+from bestgroup.drivers.jump.memory import ACCEPT, REJECT, STALE, Memory
 from bestgroup.problem.arrays import Bools, Floats, Ints
 from bestgroup.problem.shape import Shape
 
@@ -136,9 +136,7 @@ def is_dead(m: Memory, state: Any, item: int) -> bool:
         return not at.group(m, j).active
     if kind == ACCEPT:
         return False
-    if kind == STALE and not at.member(m, i, j, d).active:
-        return True
-    return not at.envelope(m, i, d).open or (kind >= SIGN and not at.envelope(m, j, d).open)
+    return not at.envelope(m, i, d).open or (kind == STALE and not at.member(m, i, j, d).active)
 
 
 @bare

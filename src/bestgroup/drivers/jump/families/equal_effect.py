@@ -7,43 +7,215 @@
 
 A test of worths is a test of sums over dims, so its certificate is that for sums of bridges
 (`certificates`), not a comparison of two walks.
+
+n^d is a function of the round alone, the algorithm's `Lockstep.clock`. An arm has been pulled max(n^d
+over the dims it is active in) times, or as often as it was when it was last eliminated from a dim,
+if that is more.
+
+Clocks are kept in rows: one for the end of each window, PRESENT for now, then one for each round of
+a sprint. Over a window the count of an arm goes from one number to another, and known points may
+lie between. Its mean is bounded there by the least and the largest chord, a number `spread` with s
+sqrt(L / 2) `spread` the band of one bridge divided by its count, and `rise`, the same summed over
+its bridges, for the expectation of the largest of them (see `certificates`).
 """
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 
 from bestgroup.algorithms import equal_effect as eecb
 from bestgroup.algorithms.protocol import Rule
-from bestgroup.compile.records import bare, view
+from bestgroup.compile.records import Numbers, bare, view
 from bestgroup.drivers.jump import envelopes, families, guards, windows
 from bestgroup.drivers.jump import memory as at
 from bestgroup.drivers.jump.certificates import ROUNDING
-from bestgroup.drivers.jump.envelopes import note_counts, row_of
-from bestgroup.drivers.jump.families import Family, clocks
-from bestgroup.drivers.jump.memory import (
-    ACCEPT,
-    NOBODY,
-    OTHER,
-    OWN,
-    PRESENT,
-    REJECT,
-    STALE,
-    UNUSED,
-    Memory,
-)
-from bestgroup.drivers.jump.walks import keep_stretch
-from bestgroup.drivers.jump.windows import NEVER
-from bestgroup.inference.radii import radius_at
+from bestgroup.drivers.jump.envelopes import front, keeps_below, note_counts, row_of
+from bestgroup.drivers.jump.families import Family, clock_after
+from bestgroup.drivers.jump.memory import Memory
+from bestgroup.drivers.jump.walks import bracket, keep_stretch, reveal_stretch
+from bestgroup.drivers.jump.windows import NEVER, top_end
+from bestgroup.inference.radii import radius_at, radius_below
 
 DECIDED, LED = 1, 2  # how a run is over
 ENVELOPES = -1  # in place of a round
 
 
+# Clocks.
+
+
 @bare
-def _begin_run(m: Memory, rule: Rule, state: eecb.State) -> None:
+def _count_at(m: Memory, i: int, j: int, row: int) -> int:
+    count = at.pulls(m, i)[j]
     for d in range(m.D):
-        at.clock(m, PRESENT, d).count = 0
+        # An arm is pulled in rounds whose focus is one of its dims until its count is that of the
+        # clock: the fastest of its clocks rules.
+        if at.member(m, i, j, d).active:
+            count = max(count, at.clock(m, row, d).count)
+    return count
+
+
+@bare
+def _set_clock(m: Memory, rule: Rule, state: eecb.State, row: int, before: int, when: int) -> None:
+    """Set a clock to that of round `when`, from that of round `before`: now, or in the sprint.
+
+    A guess lies between the clock of now and that of the window below, or is in proportion to it.
+    """
+    state.round[0] = before
+    for d in range(m.D):
+        now = at.clock(m, row_of(m, before), d).count
+        state.clock[d] = now
+        if row > 0 and when > before + 1:
+            share = (when - before) / (at.window(m, row - 1).end - before)
+            state.clock[d] += int(share * (at.clock(m, row - 1, d).count - now))
+        elif when > before + 1:
+            state.clock[d] += int(now * ((when - before) / before))
+    clock_after(state, rule, when - before, state.clock)
+    for d in range(m.D):
+        clock = at.clock(m, row, d)
+        # Below the radius of all counts up to this one: what a window may rely on.
+        clock.count = state.clock[d]
+        clock.radius = rule.scale[d] * radius_below(rule.radius, max(1, clock.count))
+
+
+# Arms over a window.
+
+
+@bare
+def _chords(m: Memory, i: int, j: int, d: int) -> tuple[float, float, float, float]:
+    """Return the least and the largest chord, the spread and the rise of an arm in the window on top."""
+    u, c = at.unit_of(m, i, j, d), at.column_of(m, d)
+    first, last = _count_at(m, i, j, at.PRESENT), _count_at(m, i, j, m.level)
+    bracket(m, u, first, last)
+    p = at.point(m, u)
+    # Between known points the mean lies between those at the ends but for its bridge, which counts
+    # with its length.
+    low, high, spread, rise = np.inf, -np.inf, 0.0, 0.0
+    if first > 0:
+        low = high = at.sums(p)[c] / first
+    while p.time < last:
+        q = at.point(m, p.next)
+        mean = at.sums(q)[c] / q.time
+        low, high = min(low, mean), max(high, mean)
+        steps = q.time - p.time
+        if steps > 1.0:
+            share = math.sqrt(steps) / (p.time + 1.0)
+            spread = max(spread, share)
+            rise += share
+        p = q
+    return low, high, spread, rise
+
+
+@bare
+def _upper_chords(m: Memory, i: int, d: int, skip: int) -> tuple[float, float, float, int]:
+    """Return the largest chord, the spread, the rise, and the number of arms of an efficiency.
+
+    The arm `skip` does not count. A rival that its known points keep below the chord of another arm
+    is no further considered: it is as good as that number.
+    """
+    env = at.envelope(m, i, d)
+    high, spread, rise, arms = -np.inf, 0.0, 0.0, 0
+    if env.lead != skip:
+        _, high, spread, rise = _chords(m, i, env.lead, d)
+        arms = 1
+    for k in range(env.rivals):
+        rival = at.member(m, i, k, d).rival
+        if rival in (env.lead, skip):
+            continue
+        # Below another arm's chord throughout: the maximum over arms does not need it.
+        if arms > 0 and keeps_below(m, i, rival, d, high):
+            continue
+        _, most, wide, rising = _chords(m, i, rival, d)
+        high, spread, rise = max(high, most), max(spread, wide), max(rise, rising)
+        arms += 1
+    return high, spread, rise, max(arms, 1)
+
+
+@bare
+def _apart_over(m: Memory, item: int, level: float) -> tuple[float, float]:
+    """Return the room of what an item compares below a level in the window, and the band it needs.
+
+    That is R_i . w - R_j . w, or R_i^d - the mean of an arm.
+    """
+    test, joint = at.item(m, item), m.columns > 1
+    one, two = guards.pair_of(test.kind, test.group, test.other, test.side, 0)
+    arm = test.other if test.kind == at.STALE else at.NOBODY
+    total, size, squares, rises, arms = 0.0, 0.0, 0.0, 0.0, 1
+    for below in range(2):
+        plain = 0.0
+        for d in range(m.D):
+            weight = _weight_of(m, item, d)
+            if weight == 0.0:
+                continue
+            factor = weight * at.dim(m, d).band
+            if below == 0:
+                chord, spread, rise, many = _upper_chords(m, one, d, arm)
+                arms *= many
+            else:
+                lower = arm if arm != at.NOBODY else front(m, two, d)
+                chord, _, spread, rise = _chords(m, two, lower, d)
+            if chord == -np.inf:  # the arm is alone, and the last arm is never eliminated
+                return np.inf, 0.0
+            total += weight * (-chord if below else chord)
+            size += weight * abs(chord)
+            rises += factor * rise
+            # Standard deviations add up where walks may depend on each other, variances where they
+            # do not.
+            plain += factor * spread
+            squares += 0.0 if joint else (factor * spread) ** 2
+        squares += plain * plain if joint else 0.0
+    # One certificate for every choice of arms that may attain the efficiencies.
+    m.passed += arms
+    room = level - total - ROUNDING * (abs(level) + size)
+    return room, math.sqrt(squares) + m.lift * rises
+
+
+@bare
+def _weight_of(m: Memory, item: int, d: int) -> float:
+    """Return how much a dim counts in what an item compares."""
+    test = at.item(m, item)
+    if test.kind == at.STALE:
+        return 1.0 if test.dim == d else 0.0
+    return at.dim(m, d).weight
+
+
+# Arms in a sprint, and hooks of the loops.
+
+
+@bare
+def _means_of(m: Memory, i: int, j: int, d: int) -> Numbers:
+    u, c, means = at.unit_of(m, i, j, d), at.column_of(m, d), at.scratch(m)
+    # Counts, not rounds: in a sprint an arm may be pulled in some of the rounds only.
+    last = _count_at(m, i, j, row_of(m, m.stop))
+    reveal_stretch(m, u, _count_at(m, i, j, at.PRESENT), last)
+    for k in range(m.stop - m.now + 1):
+        means[k] = at.means(m, u, c)[_count_at(m, i, j, at.PRESENT + k) - at.unit(m, u).base]
+    return means
+
+
+@bare
+def _enter_window(m: Memory, rule: Rule, state: eecb.State) -> None:
+    """Set the clock of the window on top."""
+    _set_clock(m, rule, state, m.level, m.now, top_end(m))
+
+
+@bare
+def _leave_window(m: Memory) -> None:
+    """Go to the clock of the window on top."""
+    for d in range(m.D):
+        one, two = at.clock(m, m.level, d), at.clock(m, at.PRESENT, d)
+        two.count, two.radius = one.count, one.radius
+
+
+@bare
+def _begin_sprint(m: Memory, rule: Rule, state: eecb.State) -> None:
+    """Set the clocks of the rounds of a sprint."""
+    for when in range(m.now, m.stop):
+        _set_clock(m, rule, state, row_of(m, when + 1), when, when + 1)
+
+
+# Runs.
 
 
 @bare
@@ -76,11 +248,11 @@ def _pull_last(m: Memory, rule: Rule, state: eecb.State, limit: int) -> bool:
         # Counted first, then pulled, if that is within the limit.
         for i in range(m.N):
             for j in range(m.K):
-                arm = at.arm(m, i, j)
+                count = at.pulls(m, i)[j]
                 active = at.group(m, i).active != 0 and at.member(m, i, j, focus).active != 0
-                pulled = 1 if active and arm.count == state.clock[focus] else 0
-                total += (arm.count + pulled) * (1 - batch)
-                arm.count += pulled * batch
+                pulled = 1 if active and count == state.clock[focus] else 0
+                total += (count + pulled) * (1 - batch)
+                at.pulls(m, i)[j] = count + pulled * batch
         if total > limit:
             return False
     m.round += 1
@@ -101,8 +273,8 @@ def _screen(m: Memory, rule: Rule, state: eecb.State, now: int) -> None:
     windows.clear_items(m)
     if _active_groups(m) == 1:
         # One group from the start: the algorithm stops after its first round.
-        m.round, m.ended = 1, LED
-        clocks.copy_clock(m, 0, row_of(m, 1))
+        m.now, m.round, m.ended = 1, 1, LED
+        _leave_window(m)
         return
     top = -np.inf
     for i in range(m.N):
@@ -116,14 +288,14 @@ def _screen(m: Memory, rule: Rule, state: eecb.State, now: int) -> None:
         low = _worth(m, i, False)
         # Against the best of all groups first: of many groups that excludes most without a look at
         # pairs.
-        if _margin(m, REJECT, 0, top, low, 0) >= 0.0:
+        if _margin(m, at.REJECT, 0, top, low, 0) >= 0.0:
             for j in range(m.N):
                 if at.group(m, j).active and j != i:
-                    if _margin(m, REJECT, 0, _worth(m, j, True), low, 0) >= 0.0:
-                        windows.add_item(m, REJECT, i, j, 0, OTHER, 0)
+                    if _margin(m, at.REJECT, 0, _worth(m, j, True), low, 0) >= 0.0:
+                        windows.add_item(m, at.REJECT, i, j, 0, at.OTHER, 0)
         # With epsilon = 0 nobody can be good enough before all others are beaten.
         if at.dim(m, 0).epsilon > 0.0:
-            windows.add_item(m, ACCEPT, i, NOBODY, 0, OWN, 0)
+            windows.add_item(m, at.ACCEPT, i, at.NOBODY, 0, at.OWN, 0)
 
 
 @bare
@@ -139,12 +311,12 @@ def _worth(m: Memory, i: int, upper: bool) -> float:
 @bare
 def _margin(m: Memory, kind: int, d: int, upper: float, lower: float, row: int) -> float:
     # Radii of clocks are below all radii up to there, times the scale.
-    if kind == STALE:
+    if kind == at.STALE:
         return eecb.stale_margin(lower, upper, at.clock(m, row, d).radius, 1.0)
     threshold = 0.0
     for e in range(m.D):
         threshold += 2.0 * at.dim(m, e).weight * at.clock(m, row, e).radius
-    if kind == REJECT:
+    if kind == at.REJECT:
         return eecb.beaten_margin(lower, upper, threshold)
     return eecb.lead_margin(upper, lower, m.slack, threshold)
 
@@ -167,7 +339,7 @@ def _clears(m: Memory, item: int) -> bool:
         test.other = _most_worth(m, test.group)
     if _apart(m, item, ENVELOPES)[0] < level:
         return True
-    room, band = clocks.apart_over(m, item, level)
+    room, band = _apart_over(m, item, level)
     if room > band:
         test.reach = 4 * length
         return True
@@ -180,11 +352,11 @@ def _clears(m: Memory, item: int) -> bool:
 @bare
 def _most_worth(m: Memory, i: int) -> int:
     """Return the other active group that seems to be worth most."""
-    best, most = NOBODY, 0.0
+    best, most = at.NOBODY, 0.0
     for j in range(m.N):
         if at.group(m, j).active and j != i:
             worth = _worth(m, j, False) + _worth(m, j, True)
-            if best == NOBODY or worth > most:
+            if best == at.NOBODY or worth > most:
                 best, most = j, worth
     return best
 
@@ -202,10 +374,10 @@ def _candidate(m: Memory, item: int, start: int) -> int:
     test = at.item(m, item)
     one, two = guards.pair_of(test.kind, test.group, test.other, test.side, 0)
     for d in range(m.D):
-        if clocks.weight_of(m, item, d) > 0.0:
+        if _weight_of(m, item, d) > 0.0:
             envelopes.fill_row(m, one, d)
             envelopes.fill_row(m, two, d)
-    if test.kind == STALE:
+    if test.kind == at.STALE:
         envelopes.means_of(m, test.group, test.other, test.dim)
     for when in range(start, m.stop + 1):
         apart, size = _apart(m, item, when - m.now)
@@ -225,16 +397,16 @@ def _apart(m: Memory, item: int, k: int) -> tuple[float, float]:
     one, two = guards.pair_of(test.kind, test.group, test.other, test.side, 0)
     apart, size = 0.0, 0.0
     for d in range(m.D):
-        weight = clocks.weight_of(m, item, d)
+        weight = _weight_of(m, item, d)
         if weight == 0.0:
             continue
         if k != ENVELOPES:
             # The means of an arm were the last that were asked for.
-            stale = test.kind == STALE
+            stale = test.kind == at.STALE
             upper, lower = at.row(m, one, d)[k], at.scratch(m)[k] if stale else at.row(m, two, d)[k]
         else:
             upper, lower = at.envelope(m, one, d).high, at.envelope(m, two, d).low
-            if test.kind == STALE:
+            if test.kind == at.STALE:
                 lower = at.member(m, two, test.other, d).low
         apart += weight * (upper - lower)
         size += weight * (abs(upper) + abs(lower))
@@ -268,12 +440,12 @@ def _fires(m: Memory, rule: Rule, state: eecb.State, item: int, when: int) -> bo
     # The algorithm's own functions decide, on its own state.
     _set_state_clock(m, state, row)
     _note_group(m, state, i, when)
-    if test.kind == STALE:
+    if test.kind == at.STALE:
         mean = envelopes.means_of(m, i, j, d)[when - m.now]
         beta = radius_at(rule.radius, state.clock[d])
         return eecb.stale_margin(mean, R[i, d], beta, rule.scale[d]) > 0.0
     state.threshold[0] = eecb.threshold_at(state.clock, rule)
-    if test.kind == REJECT:
+    if test.kind == at.REJECT:
         _note_group(m, state, j, when)
         own, other = eecb.worth(R, i, rule), eecb.worth(R, j, rule)
         return eecb.beaten_margin(own, other, state.threshold[0]) > 0.0
@@ -294,26 +466,19 @@ def _fire(m: Memory, state: eecb.State, item: int, when: int) -> None:
     """Change the sets as EECB does when this test fires."""
     test = at.item(m, item)
     kind, i = test.kind, test.group
-    windows.move(m, item, UNUSED)
-    if kind == STALE:
+    windows.move(m, item, at.UNUSED)
+    if kind == at.STALE:
         _eliminate_arm(m, state, i, test.other, test.dim, when)
-    elif kind == REJECT:
-        _remove_group(m, state, i, when)
+    elif kind == at.REJECT:
+        # Leaders that it blocked are looked at again in the same round.
+        guards.remove_group(m, state, i, when, when)
         if _active_groups(m) == 1:
             m.ended = DECIDED
     else:
         for g in range(m.N):
             if at.group(m, g).active and not state.groups[g]:
-                _remove_group(m, state, g, when)
+                guards.remove_group(m, state, g, when, when)
         m.ended = LED
-
-
-@bare
-def _remove_group(m: Memory, state: eecb.State, i: int, when: int) -> None:
-    """Take a group out of G; leaders that it blocked are looked at again in the same round."""
-    note_counts(m, i, when)
-    at.group(m, i).active = 0
-    guards.reconsider(m, state, i, NOBODY, when)
 
 
 @bare
@@ -329,7 +494,7 @@ def _eliminate_arm(m: Memory, state: eecb.State, i: int, j: int, d: int, when: i
     # The count of the arm changes in all its dims, and with it every row that it is part of.
     for e in range(m.D):
         at.envelope(m, i, e).row = -1
-    guards.reconsider(m, state, i, NOBODY, when + 1)
+    guards.reconsider(m, state, i, at.NOBODY, when + 1)
 
 
 def _load(m: Memory, rule: Rule, cells: int) -> None:
@@ -340,8 +505,11 @@ def _load(m: Memory, rule: Rule, cells: int) -> None:
 
 FAMILY = Family(
     hooks={
-        **clocks.CLOCKS,
-        families.begin_run: _begin_run,
+        envelopes.count_at: _count_at,
+        envelopes.means_of: _means_of,
+        guards.enter_window: _enter_window,
+        families.begin_sprint: _begin_sprint,
+        families.leave_window: _leave_window,
         families.end_run: _end_run,
         families.screen: _screen,
         families.margin: _margin,

@@ -232,7 +232,7 @@ def test_radii_of_a_window_are_below_all_its_rounds_and_tight():
         for r in range(now + 1, end + 1):
             radii_at(edges, rule, r, radii)
             least = np.minimum(least, radii)
-        set_radii(m, below, now, end)
+        set_radii(m, rule, SPARE, now, end)
         ours = np.array([below.beta, below.near, below.stale])
         assert (ours <= least).all() and (ours > 0.999999 * least).all()
 

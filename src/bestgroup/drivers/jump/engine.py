@@ -12,8 +12,7 @@ a signed margin of efficiencies, and between events a test is far from firing fo
 3. `guards` asks, for each item, whether it can fire in a window, given the walks at its ends. If
    not, the window is passed over for that item. A window whose items are all cleared is over;
    otherwise it is halved, and windows of at most 16 rounds are *sprinted*: gone through round by
-   round, with every value that a live item reads. An item that is alone is followed by the two
-   walks that it compares.
+   round, with every value that a live item reads.
 4. In a sprint each live item has the first round at which it may fire, found from the means
    themselves; the earliest, in the order of the algorithm's tests within a round, is judged by the
    algorithm's margins, and fires or is looked for further on. `families` says, for each kind of
@@ -46,9 +45,9 @@ from bestgroup.compile.records import array, bare, view
 from bestgroup.drivers.jump import families, guards, windows
 from bestgroup.drivers.jump import memory as at
 from bestgroup.drivers.jump.certificates import count_risk, doubt_for, guard_risk, reset_risk
-from bestgroup.drivers.jump.envelopes import forget_sprint
-from bestgroup.drivers.jump.families import NOBODY, Family, JumpRuns, clock_after, room_for
-from bestgroup.drivers.jump.memory import LIVE, SPRINT, UNUSED, Memory, make_memory
+from bestgroup.drivers.jump.envelopes import forget_sprint, note_counts, pulls_at
+from bestgroup.drivers.jump.families import Family, JumpRuns, clock_after, room_for
+from bestgroup.drivers.jump.memory import NOBODY, PRESENT, SPRINT, UNUSED, Memory, make_memory
 from bestgroup.drivers.jump.walks import OutOfRoom, reset_walks
 from bestgroup.drivers.jump.windows import NEVER
 from bestgroup.problem.arrays import Bools, Floats, Ints
@@ -210,6 +209,8 @@ def _run_many(address: int, rule: Any, state: Any, keys: Ints, out: JumpRuns, do
         # If room runs out in a run, done[0] still counts the whole ones, and the next call goes on
         # with this one.
         finished = _run(m, rule, state, keys[2])
+        for i in range(m.N):
+            note_counts(m, i, m.round)
         out.finished[k] = families.end_run(m, rule, state, keys[2], finished)
         _keep_result(m, out, k)
         done[0] = k + 1
@@ -220,7 +221,9 @@ def _begin(m: Memory, existing: Bools, seed: int, index: int) -> None:
     """Set everything to the start of a run."""
     reset_walks(m, seed, index)
     reset_risk(m)
-    m.now = m.retired = m.width = m.again = m.round = m.pending = m.ended = m.used = 0
+    for d in range(m.D):
+        at.clock(m, PRESENT, d).count = 0
+    m.now = m.again = m.round = m.pending = m.ended = m.used = 0
     for i in range(m.N):
         group = at.group(m, i)
         group.active, group.accepted, group.cover = 1, 0, 0
@@ -229,29 +232,44 @@ def _begin(m: Memory, existing: Bools, seed: int, index: int) -> None:
         for k in range(m.watches):
             at.watch(m, i, k).blocker = NOBODY
         for j in range(m.K):
-            exists = 1 if existing[i, j] else 0
-            # Arms that only pad a smaller group get -1: they are neither pulled nor read.
-            at.arm(m, i, j).count = exists - 1
-            at.arm(m, i, j).own = 0
-            m.width += exists
+            at.pulls(m, i)[j] = 0
             for d in range(m.D):
-                at.member(m, i, j, d).active = exists
+                # Arms that only pad a smaller group are neither pulled nor read.
+                at.member(m, i, j, d).active = 1 if existing[i, j] else 0
 
 
 @kernel
 def _run(m: Memory, rule: Any, state: Any, limit: int) -> bool:
     """Do a run with at most so many pulls, and return whether it came to an end."""
     while m.ended == 0:
-        # A window may not pass the cap: pulls up to its end are known beforehand.
-        now, end = m.now, guards.next_end(m, rule, state, limit)
-        if end <= now or (m.width == 0 and families.is_stuck(m, rule, state)):
-            m.round = now
+        if families.is_stuck(m, rule, state) or not _begin_window(m, rule, state, limit):
+            m.round = m.now
             return False
-        m.level, at.window(m, 0).end = 0, end
         guard_risk(m)
-        families.screen(m, rule, state, now, end)
+        families.screen(m, rule, state, m.now)
         _go_through(m, rule, state)
     return True
+
+
+@bare
+def _begin_window(m: Memory, rule: Any, state: Any, limit: int) -> bool:
+    """Begin the next outer window, within the limit of pulls; whether that allows a round."""
+    # Means move little once they rest on many pulls, so the length grows with the round: a run of r
+    # rounds has about pace times log(r) outer windows. After one without items it is as long as can
+    # be.
+    length = max(1, m.now // m.pace if m.used > 0 else m.now)
+    while length > 0:
+        m.level, at.window(m, 0).end = 0, m.now + length
+        guards.enter_window(m, rule, state)
+        # Pulls up to the end are known beforehand, with the sets of now, which only shrink.
+        pulls = 0
+        for i in range(m.N):
+            for j in range(m.K):
+                pulls += pulls_at(m, i, j, 0)
+        if pulls <= limit:
+            return True
+        length //= 2
+    return False
 
 
 @bare
@@ -262,9 +280,7 @@ def _keep_result(m: Memory, out: JumpRuns, k: int) -> None:
         out.answers[k, i] = at.group(m, i).accepted != 0
         out.rejected[k, i] = at.group(m, i).accepted == 0 and at.group(m, i).active == 0
         for j in range(m.K):
-            # Arms that were pulled to the last have as many pulls as there were rounds.
-            count = at.arm(m, i, j).count
-            out.counts[k, i, j] = max(0, count if count != 0 else m.round)
+            out.counts[k, i, j] = at.pulls(m, i)[j]
         for d in range(m.D):
             out.efficiency[k, i, d] = at.envelope(m, i, d).value
 
@@ -273,18 +289,9 @@ def _keep_result(m: Memory, out: JumpRuns, k: int) -> None:
 def _go_through(m: Memory, rule: Any, state: Any) -> None:
     """Go through the outer window, which was screened, or up to the end of the run."""
     while m.level >= 0 and m.ended == 0:
-        live = windows.first_live(m)
-        if live >= 0:
-            # Alone: nearly all windows of a run are passed this way, two walks at a time.
-            if at.item(m, live).after < 0:
-                code = guards.follow(m, live)
-                if code == guards.FOUND:
-                    _sprint(m, rule, state)
-                if code != guards.NOT_ALONE:
-                    continue
-            # Certificates may draw points, and whoever is cleared leaves the list, so what is left
-            # is what keeps the window open.
-            _clear_live(m)
+        # Certificates may draw points, and whoever is cleared leaves the list, so what is left is
+        # what keeps the window open.
+        _clear_live(m, state)
         if windows.first_live(m) < 0:
             families.leave_window(m)
             windows.end_window(m)
@@ -298,13 +305,13 @@ def _go_through(m: Memory, rule: Any, state: Any) -> None:
 
 
 @bare
-def _clear_live(m: Memory) -> None:
+def _clear_live(m: Memory, state: Any) -> None:
     """Move the live items that cannot fire in the window on top to its list."""
     item = windows.first_live(m)
     while item >= 0:
         # Taken before the item may move to another list.
         after = at.item(m, item).after
-        if families.is_dead(m, item):
+        if families.is_dead(m, state, item):
             windows.move(m, item, UNUSED)
         elif guards.clears(m, item):
             windows.move(m, item, m.level)
@@ -316,16 +323,16 @@ def _sprint(m: Memory, rule: Any, state: Any) -> None:
     """Go through a short window round by round; then all items are cleared up to its end."""
     # A new number makes all rows and stretches of earlier sprints invalid at once.
     m.stretch += 1
-    m.start, m.stop = m.now, windows.top_end(m)
+    m.stop = windows.top_end(m)
     families.begin_sprint(m, rule, state)
-    _find_candidates(m, m.start + 1)
+    _find_candidates(m, state, m.now + 1)
     while True:
-        item = _earliest(m)
+        item = _earliest(m, state)
         when = at.item(m, item).when if item >= 0 else NEVER
         # Tests of one round see the sets as they were in the algorithm's order; what waits for the
         # end of a round (acceptances) must not be seen by tests of the same round.
         if when > m.round:  # all of the last round with events is done
-            if families.end_round(m):
+            if families.end_round(m, state):
                 continue
             if m.ended != 0:
                 return
@@ -352,44 +359,31 @@ def _screen_again(m: Memory, rule: Any, state: Any) -> None:
         # The envelopes change, so who attains an efficiency may, too: rows of the sprint are made
         # again from the same points.
         forget_sprint(m)
-        families.screen(m, rule, state, m.round, at.window(m, 0).end)
-        _find_candidates(m, m.round + 1)
+        families.screen(m, rule, state, m.round)
+        _find_candidates(m, state, m.round + 1)
 
 
 @bare
-def _find_candidates(m: Memory, start: int) -> None:
+def _find_candidates(m: Memory, state: Any, start: int) -> None:
     """Set for every live item the first round at which it may fire."""
     item = windows.first_live(m)
     while item >= 0:
         after = at.item(m, item).after
-        windows.schedule(m, item, guards.candidate(m, item, start))
+        if not families.is_dead(m, state, item):
+            windows.schedule(m, item, guards.candidate(m, item, start))
         item = after
 
 
 @bare
-def _earliest(m: Memory) -> int:
+def _earliest(m: Memory, state: Any) -> int:
     """Return the live item that may fire first, in the order of rounds and tests, or -1."""
     item, best, round_, kind = windows.first_live(m), -1, NEVER, 0
     while item >= 0:
         test = at.item(m, item)
         after = test.after
-        if families.is_dead(m, item):
+        if families.is_dead(m, state, item):
             windows.move(m, item, UNUSED)
         elif test.when < round_ or (test.when == round_ < NEVER and test.kind < kind):
             best, round_, kind = item, test.when, test.kind
         item = after
     return best
-
-
-@bare
-def reconsider(m: Memory, i: int, d: int, when: int) -> None:
-    """Look again, from the next round on, at the items that read R_i^d."""
-    group = at.group(m, i)
-    for chain in range(3):
-        item = (group.own_items, group.other_items, m.blocked)[chain]
-        while item >= 0:
-            test = at.item(m, item)
-            waits = test.list == UNUSED or (test.list == LIVE and test.when <= when)
-            if (chain < 2 or test.other == i) and not waits and families.reads(m, item, d):
-                windows.schedule(m, item, guards.candidate(m, item, when + 1))
-            item = test.next_own if chain == 0 else test.next_other

@@ -5,8 +5,10 @@ from bands round the chords of known points. Only *rivals* can attain it there: 
 mean can reach the largest lower bound of any, which is the *lead*'s. A resolved efficiency has a
 value instead, and its envelope is that value.
 
-The second half of the module is for arms that are all pulled once a round: comparisons of two
-efficiencies over a window, which follow the sums of two walks along their bridge.
+Means are read at counts, and a clock says at which round an arm has which count. Rows of the clock
+are the ends of the windows, PRESENT and the rounds of a sprint. The last part of the module is for
+arms that are all pulled once a round: comparisons of two efficiencies over a window, which follow
+the sums of two walks along their bridge.
 """
 
 from __future__ import annotations
@@ -16,35 +18,75 @@ import math
 import numpy as np
 
 from bestgroup.compile.records import Numbers, bare
+from bestgroup.drivers.jump import families
 from bestgroup.drivers.jump import memory as at
 from bestgroup.drivers.jump.certificates import ROUNDING, add_risk
-from bestgroup.drivers.jump.families import NOBODY, STALE, is_stale
-from bestgroup.drivers.jump.memory import PRESENT, SPRINT, Memory
-from bestgroup.drivers.jump.walks import advance, bounds, ends, reveal, reveal_stretch
+from bestgroup.drivers.jump.memory import NOBODY, OWN, PRESENT, SPRINT, STALE, Memory
+from bestgroup.drivers.jump.walks import advance, bounds, ends, keep_stretch, reveal, reveal_stretch
 from bestgroup.drivers.jump.windows import add_item, top_end
+
+# Clocks and counts. A family with other clocks puts its own kernels in the place of `count_at` and
+# `means_of`.
 
 
 @bare
-def screen_envelope(
-    m: Memory, i: int, d: int, now: int, end: int, threshold: float, arms: bool
-) -> None:
-    """Set an envelope over (now, end], its rivals and lead, and items for its arms, if wanted.
+def row_of(m: Memory, when: int) -> int:
+    """Return the row of the clock at a round of the sprint, or now."""
+    return PRESENT + when - m.now
 
-    An arm is eliminated when it is `threshold` or more below the efficiency. The envelope is solid
-    if no arm's bounds are wider than that. Then its lower end holds to the end even if the lead is
-    eliminated: some arm is that far above the lead at that round, and its lower bound lies above the
-    lead's.
+
+@bare
+def count_at(m: Memory, i: int, j: int, row: int) -> int:
+    """Return how often an arm that is pulled has been at a clock: once a round."""
+    return m.now + row - PRESENT if row >= PRESENT else at.window(m, row).end
+
+
+@bare
+def pulls_at(m: Memory, i: int, j: int, row: int) -> int:
+    """Return how often an arm has been pulled at a clock, with the sets of now."""
+    if at.group(m, i).active:
+        for d in range(m.D):
+            if at.envelope(m, i, d).open and at.member(m, i, j, d).active:
+                return count_at(m, i, j, row)
+    return at.pulls(m, i)[j]
+
+
+@bare
+def note_counts(m: Memory, i: int, when: int) -> None:
+    """Count the pulls of the arms of a group up to a round after which its sets change."""
+    for j in range(m.K):
+        at.pulls(m, i)[j] = pulls_at(m, i, j, row_of(m, when))
+
+
+@bare
+def means_of(m: Memory, i: int, j: int, d: int) -> Numbers:
+    """Return the means of an arm now and at the rounds of the sprint; valid until asked again."""
+    u = at.unit_of(m, i, j, d)
+    reveal_stretch(m, u, m.now, m.stop)
+    return at.means(m, u, at.column_of(m, d))
+
+
+# Envelopes over the outer window.
+
+
+@bare
+def screen_envelope(m: Memory, i: int, d: int, now: int, arms: bool) -> None:
+    """Set an envelope from `now` to the end of the outer window, and items for its arms, if wanted.
+
+    Its lower end is that of the lead, which is eliminated only if some arm comes to be far above it.
+    While bounds are narrower than that far, the lower bound of that arm would be larger; so it is
+    seldom that the window must be screened again for it (`drop_rival`).
     """
     env = at.envelope(m, i, d)
-    low, high, width, lead = -np.inf, -np.inf, 0.0, 0
+    low, high, lead = -np.inf, -np.inf, 0
     for j in range(m.K):
         member = at.member(m, i, j, d)
         if member.active:
             # This reveals the walk at the end of the window: the one point that every arm pays for
             # in every outer window.
-            least, most = bounds_of(m, i, j, d, now, end)
+            least, most = _bounds_of(m, i, j, d, now)
             member.low, member.high = least, most
-            width, high = max(width, most - least), max(high, most)
+            high = max(high, most)
             if least > low:
                 low, lead = least, j
     rivals = 0
@@ -58,10 +100,22 @@ def screen_envelope(
                 rivals += 1
             # The most that the margin can be: the largest efficiency against the least mean, with
             # the least radius of the window.
-            if arms and is_stale(high, member.low, threshold):
-                add_item(m, STALE, i, j, d, 0)
+            if arms and families.margin(m, STALE, d, high, member.low, 0) >= 0.0:
+                add_item(m, STALE, i, j, d, OWN, 0)
     env.low, env.high, env.rivals, env.lead = low, high, rivals, lead
-    env.solid = 1 if width <= threshold else 0
+
+
+@bare
+def _bounds_of(m: Memory, i: int, j: int, d: int, now: int) -> tuple[float, float]:
+    """Return bounds of the mean of an arm from a round on to the end of the outer window.
+
+    They hold for all counts between, so they outlive whatever is eliminated in it.
+    """
+    u, column, band = at.unit_of(m, i, j, d), at.column_of(m, d), at.dim(m, d).band
+    first, last = max(1, count_at(m, i, j, row_of(m, now))), count_at(m, i, j, 0)
+    reveal(m, u, last)
+    advance(m, u, count_at(m, i, j, PRESENT))
+    return bounds(m, u, column, band, first, last)
 
 
 @bare
@@ -78,24 +132,14 @@ def drop_rival(m: Memory, i: int, j: int, d: int) -> bool:
         return False
     env.rivals = kept
     if env.lead == j:
-        env.lead = _best_rival(m, i, d)
         # The lower end of the envelope was that arm's, and nobody is sure to take over: the whole
-        # window is screened again, which looks at everything.
-        if not env.solid:
-            m.again = 1
-            return False
+        # window is screened again, which looks at everything. Up to then any rival will do.
+        env.lead, m.again = at.member(m, i, 0, d).rival, 1
+        return False
     return True
 
 
-@bare
-def _best_rival(m: Memory, i: int, d: int) -> int:
-    """Return the rival with the largest lower bound over the outer window."""
-    best = at.member(m, i, 0, d).rival
-    for k in range(at.envelope(m, i, d).rivals):
-        rival = at.member(m, i, k, d).rival
-        if at.member(m, i, rival, d).low > at.member(m, i, best, d).low:
-            best = rival
-    return best
+# Efficiencies at the rounds of a sprint.
 
 
 @bare
@@ -104,19 +148,19 @@ def fill_row(m: Memory, i: int, d: int) -> Numbers:
 
     A rival that stays below all values of the lead needs no point.
     """
-    env, row, n = at.envelope(m, i, d), at.row(m, i, d), m.stop - m.start
+    env, row, n = at.envelope(m, i, d), at.row(m, i, d), m.stop - m.now
     if env.row == m.stretch:
         return row
     # Set before the values are, as every way out of here has set them.
     env.row = m.stretch
     if not env.open:
-        for k in range(n):
+        for k in range(1, n + 1):
             row[k] = env.value
         return row
     # The lead comes first: its values are a floor that most rivals can be shown to stay below
     # without a draw.
     means, least = means_of(m, i, env.lead, d), math.inf
-    for k in range(n):
+    for k in range(1, n + 1):
         row[k] = means[k]
         least = min(least, means[k])
     for r in range(env.rivals):
@@ -128,7 +172,7 @@ def fill_row(m: Memory, i: int, d: int) -> Numbers:
         if not known and keeps_below(m, i, rival, d, least):
             continue
         means = means_of(m, i, rival, d)
-        for k in range(n):
+        for k in range(1, n + 1):
             row[k] = max(row[k], means[k])
     return row
 
@@ -136,7 +180,7 @@ def fill_row(m: Memory, i: int, d: int) -> Numbers:
 @bare
 def note_efficiency(m: Memory, i: int, d: int, when: int) -> float:
     """Return an efficiency at a round of the sprint, and note it."""
-    value = fill_row(m, i, d)[when - m.start - 1]
+    value = fill_row(m, i, d)[when - m.now]
     at.envelope(m, i, d).value = value
     return value
 
@@ -144,90 +188,59 @@ def note_efficiency(m: Memory, i: int, d: int, when: int) -> float:
 @bare
 def forget_sprint(m: Memory) -> None:
     """Forget the efficiencies at the rounds of a sprint: who attains them may change."""
+    # The points stay known, so that none is drawn a second time.
+    for u in range(m.units):
+        keep_stretch(m, u)
     for i in range(m.N):
         for d in range(m.D):
             at.envelope(m, i, d).row = -1
 
 
-# The clock of arms that are pulled once a round, whose counts are rounds. A family with other clocks
-# puts its own kernels in the place of these four.
-
-
 @bare
-def count_at(m: Memory, i: int, j: int, row: int) -> int:
-    """Return how often an arm has been pulled at the end of a window, or now."""
-    return m.now if row == PRESENT else at.window(m, row).end
+def keeps_below(m: Memory, i: int, j: int, d: int, level: float) -> bool:
+    """Return whether the mean of an arm surely stays below a level over the window on top.
 
-
-@bare
-def first_count(m: Memory, i: int, j: int) -> int:
-    """Return the least count that an arm may have in the window on top."""
-    return m.now + 1
-
-
-@bare
-def bounds_of(m: Memory, i: int, j: int, d: int, now: int, end: int) -> tuple[float, float]:
-    """Return bounds of the mean of an arm over (now, end], of which a part may have been sprinted."""
-    u, column, band = at.unit_of(m, i, j, d), at.column_of(m, d), at.dim(m, d).band
-    # Screening within a sprint: its rounds are known exactly, the rest of the outer window by
-    # bounds.
-    reveal(m, u, end)
-    if at.unit(m, u).stamp != m.stretch:
-        advance(m, u, now)
-        return bounds(m, u, column, band, now + 1, end)
-    low, high, means = np.inf, -np.inf, at.means(m, u, column)
-    for k in range(now - m.start, m.stop - m.start):
-        low, high = min(low, means[k]), max(high, means[k])
-    if end > m.stop:
-        least, most = bounds(m, u, column, band, m.stop + 1, end)
-        low, high = min(low, least), max(high, most)
-    return low, high
-
-
-@bare
-def means_of(m: Memory, i: int, j: int, d: int) -> Numbers:
-    """Return the means of an arm at the rounds of the sprint, made known; valid until asked again."""
-    u = at.unit_of(m, i, j, d)
-    reveal_stretch(m, u, m.start, m.stop)
-    return at.means(m, u, at.column_of(m, d))
-
-
-@bare
-def front(m: Memory, i: int, d: int, skip: int) -> int:
-    """Return the rival, not `skip`, with the largest mean at its first known point; -1 if none.
-
-    A guess at who attains the efficiency.
+    Points are made known at ends of windows, the farthest first, as long as that may help.
     """
+    u, column, band = at.unit_of(m, i, j, d), at.column_of(m, d), at.dim(m, d).band
+    now, last = count_at(m, i, j, PRESENT), count_at(m, i, j, m.level)
+    advance(m, u, now)
+    if bounds(m, u, column, band, max(1, now), last)[1] < level:
+        return True
+    head = at.point(m, u)
+    # The farthest end first: a later point bounds more rounds, and is needed by the windows to come
+    # anyway.
+    for row in range(m.level):
+        when = count_at(m, i, j, row)
+        if when > now and (head.next == 0 or when < at.point(m, head.next).time):
+            reveal(m, u, when)
+            if bounds(m, u, column, band, max(1, now), last)[1] < level:
+                return True
+    return False
+
+
+# Comparisons of two efficiencies in lockstep.
+
+
+@bare
+def front(m: Memory, i: int, d: int) -> int:
+    """Return the rival with the largest mean at its first known point: likely the best arm."""
     env = at.envelope(m, i, d)
     # The usual case, without a look at points.
     if env.rivals == 1:
-        only = at.member(m, i, 0, d).rival
-        return only if only != skip else -1
-    best, most = -1, -math.inf
+        return at.member(m, i, 0, d).rival
+    best, most = NOBODY, -math.inf
     for k in range(env.rivals):
         rival = at.member(m, i, k, d).rival
-        if rival != skip:
-            point = at.point(m, at.unit_of(m, i, rival, d))
-            mean = at.sums(point)[at.column_of(m, d)] / max(point.time, 1.0)
-            if mean > most:
-                best, most = rival, mean
+        point = at.point(m, at.unit_of(m, i, rival, d))
+        mean = at.sums(point)[at.column_of(m, d)] / max(point.time, 1.0)
+        if mean > most:
+            best, most = rival, mean
     return best
 
 
 @bare
-def lower_ends(m: Memory, i: int, d: int) -> tuple[float, float]:
-    """Return sums that R_i^d times the round is at least, at both ends of the window on top."""
-    if not at.envelope(m, i, d).open:
-        value = at.envelope(m, i, d).value
-        return m.now * value, top_end(m) * value
-    # Any arm bounds the efficiency from below. The one that seems to be the best bounds it best; a
-    # wrong guess costs halvings, never a wrong certificate.
-    u = at.unit_of(m, i, front(m, i, d, NOBODY), d)
-    return ends(m, u, at.column_of(m, d), m.now, top_end(m))
-
-
-@bare
-def line_above(base: float, threshold: float, when: int) -> float:
+def _line_above(base: float, threshold: float, when: int) -> float:
     """Return, as a sum at a round, a mean `threshold` above that of the sum `base`, or less."""
     # Everything is a comparison of sums: theta above a mean at round r is r theta above a sum, a
     # straight line, which the reflection principle is about.
@@ -235,72 +248,58 @@ def line_above(base: float, threshold: float, when: int) -> float:
 
 
 @bare
-def stays_below(
-    m: Memory, i: int, d: int, skip: int, base: tuple[float, float], moves: bool, threshold: float
-) -> float:
-    """Return infinity if R_i^d, without arm `skip`, surely stays below something.
+def stays_below(m: Memory, i: int, j: int, d: int, arm: int, threshold: float) -> float:
+    """Return infinity if R_i^d surely stays less than `threshold` above R_j^d, or an arm of j.
 
-    That is, for all rounds of the window on top it is less than `threshold` above a walk whose sums
-    at the ends of the window are `base`, and which `moves` between them, or is a constant times the
-    round. A rival that its known points keep low enough needs no further point. If it is not sure,
-    a length of window that may be short enough.
+    That is, for all rounds of the window on top. A rival that its known points keep low enough needs
+    no further point. If it is not sure, a length of window that may be short enough.
     """
-    env, now, end = at.envelope(m, i, d), m.now, top_end(m)
-    first, last = line_above(base[0], threshold, now), line_above(base[1], threshold, end)
-    spread = at.dim(m, d).spread
+    env, other, now, end = at.envelope(m, i, d), at.envelope(m, j, d), m.now, top_end(m)
+    column, spread = at.column_of(m, d), at.dim(m, d).spread
+    moves = arm != NOBODY or other.open != 0
+    if moves:
+        # Any arm bounds the efficiency from below. The one that seems to be the best bounds it
+        # best; a wrong guess costs halvings, never a wrong certificate.
+        lower = arm if arm != NOBODY else front(m, j, d)
+        first, last = ends(m, at.unit_of(m, j, lower, d), column, now, end)
+    else:
+        first, last = now * other.value, end * other.value
+    first, last = _line_above(first, threshold, now), _line_above(last, threshold, end)
     if not env.open:
-        value = at.envelope(m, i, d).value
         size = spread if moves else 0.0
-        return reach_of(m, first - now * value, last - end * value, size, end - now)
+        return _reach_of(m, first - now * env.value, last - end * env.value, size, end - now)
     # The variance of a difference of two independent walks.
     spread = 2.0 * spread if moves else spread
-    if env.lead != skip:
-        one, two = ends(m, at.unit_of(m, i, env.lead, d), at.column_of(m, d), now, end)
+    if env.lead != arm:
+        one, two = ends(m, at.unit_of(m, i, env.lead, d), column, now, end)
         # The lead is the most likely to come near: if it cannot be cleared, the others need not be
         # looked at.
-        reach = reach_of(m, first - one, last - two, spread, end - now)
+        reach = _reach_of(m, first - one, last - two, spread, end - now)
         if reach < math.inf:
             return reach
-    if env.rivals > 1:
-        return others_stay_below(m, i, d, env.lead, skip, first, last, moves)
-    return math.inf
-
-
-@bare
-def others_stay_below(
-    m: Memory, i: int, d: int, lead: int, skip: int, first: float, last: float, moves: bool
-) -> float:
-    """Return infinity if the rivals besides two arms surely stay below a line, else a shorter length.
-
-    The line is at `first` and `last` at the ends of the window, and its difference to the round
-    times a constant is a walk if it `moves`.
-    """
-    env, now, end = at.envelope(m, i, d), m.now, top_end(m)
-    spread = at.dim(m, d).spread * (2.0 if moves else 1.0)
     # A level that the line surely stays above: rivals that stay below it need no comparison with
     # the other walk, and mostly no draw.
-    alone = last / end
-    if end - now > 1:
-        alone = min(alone, first / now)
+    level = last / end
+    if env.rivals > 1 and end - now > 1:
+        level = min(level, first / now)
         if moves:
-            alone -= at.dim(m, d).band * math.sqrt(end - now) / (now + 1)
-            # That the line stays above `alone` is a band of its own, and is counted.
+            level -= at.dim(m, d).band * math.sqrt(end - now) / (now + 1)
+            # That the line stays above the level is a band of its own, and is counted.
             m.passed += 1
     for k in range(env.rivals):
         rival = at.member(m, i, k, d).rival
-        if rival != lead and rival != skip:
+        if rival != env.lead and rival != arm:
             high = at.member(m, i, rival, d).high
-            if high >= alone and not keeps_below(m, i, rival, d, alone):
-                u = at.unit_of(m, i, rival, d)
-                one, two = ends(m, u, at.column_of(m, d), now, end)
-                reach = reach_of(m, first - one, last - two, spread, end - now)
+            if high >= level and not keeps_below(m, i, rival, d, level):
+                one, two = ends(m, at.unit_of(m, i, rival, d), column, now, end)
+                reach = _reach_of(m, first - one, last - two, spread, end - now)
                 if reach < math.inf:
                     return reach
     return math.inf
 
 
 @bare
-def reach_of(m: Memory, before: float, after: float, spread: float, length: int) -> float:
+def _reach_of(m: Memory, before: float, after: float, spread: float, length: int) -> float:
     """Return infinity if a bridge surely stays above 0 between two values, else a length that may fit.
 
     `spread` is the square of its band over one step; of a window of one round only the last value
@@ -319,26 +318,3 @@ def reach_of(m: Memory, before: float, after: float, spread: float, length: int)
     # A bridge of this length would fit if its end were as far from the line as its beginning: a
     # guess that saves trying every half.
     return max(min(before * before / spread if spread > 0.0 else length, length / 2.0), SPRINT)
-
-
-@bare
-def keeps_below(m: Memory, i: int, j: int, d: int, level: float) -> bool:
-    """Return whether the mean of an arm surely stays below a level over the window on top.
-
-    Points are made known at ends of windows, the farthest first, as long as that may help.
-    """
-    u, column, band = at.unit_of(m, i, j, d), at.column_of(m, d), at.dim(m, d).band
-    now, first, last = count_at(m, i, j, PRESENT), first_count(m, i, j), count_at(m, i, j, m.level)
-    advance(m, u, now)
-    if bounds(m, u, column, band, first, last)[1] < level:
-        return True
-    head = at.point(m, u)
-    # The farthest end first: a later point bounds more rounds, and is needed by the windows to come
-    # anyway.
-    for row in range(m.level):
-        when = count_at(m, i, j, row)
-        if when > now and (head.next == 0 or when < at.point(m, head.next).time):
-            reveal(m, u, when)
-            if bounds(m, u, column, band, first, last)[1] < level:
-                return True
-    return False

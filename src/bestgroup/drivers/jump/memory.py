@@ -16,11 +16,16 @@ from bestgroup.compile.records import Layout, after, array, bare, head_at, recor
 from bestgroup.problem.arrays import Floats, Ints
 
 SPRINT = 16  # the longest stretch of rounds that is revealed completely
-BUFFER = 256  # normals drawn ahead
+BUFFER = 256  # normals drawn ahead, or as many as a sprint of a unit needs
 DEPTH = 64  # the most windows in each other
 LIVE, UNUSED = DEPTH, DEPTH + 1  # lists of items besides those of the windows
 SPARE = DEPTH + 2  # for radii that belong to no window
 PRESENT = DEPTH  # the row of the clock at `now`; the rows of a sprint follow
+NOBODY = -1  # no group, or no arm
+# Kinds of items, in the order of a round: another group rejects the group; a dim of it is resolved; an
+# arm leaves a dim; the group is accepted. From SIGN on, what is recorded of a pair of groups in a dim.
+REJECT, RESOLVE, STALE, ACCEPT, SIGN = range(5)
+OWN, OTHER = range(2)  # sides of an item: which of its two groups would be above when it fires
 
 
 @record
@@ -43,6 +48,7 @@ class Memory:
     log_room: int
     cells: int
     point_size: int
+    buffer: int
     # The walks: normals used of the buffer, first free row, first row never used, points drawn,
     # certificates besides those of points, points logged.
     drawn: int
@@ -51,9 +57,8 @@ class Memory:
     revealed: int
     passed: int
     logged: int
-    # The sprint: its number, and its rounds (start, stop].
+    # The sprint: its number, and its last round; the first is that after `now`.
     stretch: int
-    start: int
     stop: int
     # The event queue: the round that all is known up to, the innermost window, items made, the first
     # item with a blocker, the length of outer windows (rounds before it over pace).
@@ -62,33 +67,12 @@ class Memory:
     used: int
     blocked: int
     pace: int
-    # The run: pulls of arms that are done, arms that are pulled, whether the outer window must be
-    # screened anew, the round of the last event, whether acceptances wait for its end, whether
-    # the run is over and how.
-    retired: int
-    width: int
+    # The run: whether the outer window must be screened anew, the round of the last event, whether
+    # acceptances wait for its end, whether the run is over and how. EECB: epsilon ||w||_1.
     again: int
     round: int
     pending: int
     ended: int
-    # The comparison of two walks: the guard that it is about, the units above and below (-1 for a
-    # constant), the arm above; the constants, the deviation of a step, the squared band of a step,
-    # the sums at `now`.
-    guard: int
-    upper: int
-    lower: int
-    champion: int
-    value_up: float
-    value_low: float
-    step: float
-    spread: float
-    sum_up: float
-    sum_low: float
-    # The radius: of TE kind and three numbers; of TE+ only the factor. EECB: epsilon ||w||_1.
-    radius_kind: int
-    radius_events: float
-    radius_delta: float
-    radius_factor: float
     slack: float
     # The risk: L of a new run, L now, the risk of a band, L of comparisons of pairs, what a sure one
     # adds, the probability so far that any was wrong, certificates counted; the share of a band that
@@ -113,7 +97,6 @@ class Group:
     own_items: int  # the first item about it
     other_items: int  # the first item about a pair of which it is the other one
     rejector: int  # the k-th group that may have to reject others, whoever k is
-    undecided: int  # TE+: before the last round with events
 
 
 @record
@@ -123,7 +106,6 @@ class Envelope:
     open: int  # in D_i
     rivals: int  # arms that can attain the efficiency in the outer window
     lead: int  # the arm with the largest lower bound
-    solid: int  # whether the lower bound outlives the lead
     row: int  # the sprint that its row is of
     low: float
     high: float
@@ -149,27 +131,12 @@ class Member:
 
 
 @record
-class Arm:
-    """An arm: its pulls."""
-
-    count: int  # final pulls; 0 while it is pulled, -1 if there is no such arm
-    own: int  # EECB: pulls when it was last eliminated from a dim
-
-
-@record
 class Unit:
-    """A unit in sprints: which it is known in, and from which count on."""
+    """A unit in sprints: which it is known in, from which count on, and for how many further ones."""
 
     stamp: int
     base: int
-
-
-@record
-class Walk:
-    """A column of a unit: its mean, and that of its rewards at the count where a sprint begins."""
-
-    drift: float
-    base_mean: float
+    known: int
 
 
 @record
@@ -192,7 +159,8 @@ class Item:
     kind: int
     group: int
     other: int  # group, or arm
-    dim: int  # or the side of a blocker
+    dim: int
+    side: int
     when: int  # the round at which it may fire
     reach: int  # the length of window that may clear it
     after: int
@@ -204,21 +172,15 @@ class Item:
 
 @record
 class Window:
-    """A window: its end, the items that are cleared up to there, radii, and two walks."""
+    """A window: its end, the items that are cleared up to there, and radii."""
 
     end: int
     first: int  # of its items
-    # Numbers below all radii of its rounds, for scale 1, and the last of the rounds that they are for;
-    # beta is 0 if they are not set.
+    # Numbers below all radii of its rounds, for scale 1, and the last of the rounds that they are for.
     beta: float  # TE+: of `above` and `far`
     near: float
     stale: float
     until: float
-    # The rung of a comparison of two walks: both sums at the end, the threshold, its last round.
-    up: float
-    low: float
-    theta: float
-    served: float
 
 
 @record
@@ -243,23 +205,23 @@ group = layout.table(Group, "N")
 envelope = layout.table(Envelope, "N", "D")
 watch = layout.table(Watch, "N", "watches")  # a resolution for each dim, then the acceptance
 member = layout.table(Member, "N", "K", "D")
-arm = layout.table(Arm, "N", "K")
-row = layout.numbers(float, "N", "D", SPRINT)  # R_i^d at the rounds of a sprint
+pulls = layout.numbers(int, "N", "K")  # of an arm when the sets of its group last changed
+row = layout.numbers(float, "N", "D", SPRINT + 1)  # R_i^d at `now` and the rounds of a sprint
 dim = layout.table(Dim, "D")
 factors = layout.numbers(float, "D", "noises")  # a root of the covariance; or deviations, [D, 1]
 unit = layout.table(Unit, "units")
-walk = layout.table(Walk, "units", "columns")
-means = layout.numbers(float, "units", "columns", SPRINT)  # at the rounds of a sprint
+drift = layout.numbers(float, "units", "columns")
+means = layout.numbers(float, "units", "columns", SPRINT + 1)  # from the base on
 point = layout.table(Point, "point_room", width="point_size")
 sums = after(Point)  # (point): a sum for each column
 log = layout.numbers(float, "log_room", "point_size")  # points as drawn: unit, count, sums
-normals = layout.numbers(float, BUFFER, 1)  # from the k-th on
+normals = layout.numbers(float, "buffer", 1)  # from the k-th on
 stream = layout.numbers(int, 4)  # the state of the noise
 item = layout.table(Item, "item_room")
 window = layout.table(Window, DEPTH + 3)  # and the lists LIVE and UNUSED, and SPARE
 clock = layout.table(Clock, DEPTH + SPRINT + 1, "D")
 boundary = layout.numbers(float, "cells", 3)  # of TE+, for `above` and `far`, `near`, stale arms
-scratch = layout.numbers(float, SPRINT)  # for immediate use
+scratch = layout.numbers(float, SPRINT + 1)  # for immediate use
 
 
 @bare
@@ -282,8 +244,9 @@ def make_memory(
     (units, columns), noises = drifts.shape, factor.shape[1]
     size = words(Point) + columns
     law_sizes = {"units": units, "columns": columns, "noises": noises, "point_size": size}
+    rooms["buffer"] = max(BUFFER, SPRINT * noises)
     block, m = layout.make(N=N, K=K, D=D, watches=D + 1, **law_sizes, **rooms)
     array(factors(m, 0), factor.size)[:] = factor.ravel()
     view(dim(m, 0), D)["deviation"] = np.sqrt((factor**2).sum(axis=1))
-    view(walk(m, 0, 0), drifts.size)["drift"] = drifts.ravel()
+    array(drift(m, 0), drifts.size)[:] = drifts.ravel()
     return block, m

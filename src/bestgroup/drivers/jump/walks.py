@@ -19,7 +19,7 @@ import numpy as np
 from bestgroup.compile.kernel import kernel
 from bestgroup.compile.records import Numbers, array, bare
 from bestgroup.drivers.jump import memory as at
-from bestgroup.drivers.jump.memory import BUFFER, SPRINT, Memory, Point
+from bestgroup.drivers.jump.memory import SPRINT, Memory, Point
 from bestgroup.drivers.streams import fill_normals, seed_stream
 
 _KEY = 2**62  # sets the streams of this engine apart from those of single arms
@@ -48,7 +48,7 @@ def reset_walks(m: Memory, seed: int, run: int) -> None:
     seed_stream(stream, seed, run, _KEY, 0, 0)
     # Row 0 is the first point of unit 0, so 0 can mean "no row" in the links and in the list of
     # free rows.
-    m.drawn, m.free, m.fresh = BUFFER, 0, m.units
+    m.drawn, m.free, m.fresh = m.buffer, 0, m.units
     m.revealed = m.logged = m.stretch = 0
 
 
@@ -56,9 +56,9 @@ def reset_walks(m: Memory, seed: int, run: int) -> None:
 def reserve_noise(m: Memory, count: int) -> Numbers:
     """Return `count` fresh standard normals."""
     # Normals are drawn ahead in one go: the generator is quick in bulk only.
-    if m.drawn + count > BUFFER:
+    if m.drawn + count > m.buffer:
         stream = array(at.stream(m), 4).view(np.uint64)
-        fill_normals(stream, array(at.normals(m, 0), BUFFER), BUFFER)
+        fill_normals(stream, array(at.normals(m, 0), m.buffer), m.buffer)
         m.drawn = 0
     m.drawn += count
     return at.normals(m, m.drawn - count)
@@ -99,15 +99,9 @@ def reveal(m: Memory, u: int, when: int) -> None:
     """Make the point of a unit at count `when` known; it must not lie before its first row."""
     p = _last_until(m, u, when)
     if p.time != when:
-        _add_point(m, u, p, when)
-
-
-@bare
-def _add_point(m: Memory, u: int, p: Point, when: int) -> None:
-    """Draw the point of a unit at count `when`, between the point at `p` and the next one."""
-    new = _take_row(m)
-    _draw_point(m, u, p, at.point(m, new), when)
-    p.next = new
+        new = _take_row(m)
+        _draw_point(m, u, p, at.point(m, new), when)
+        p.next = new
 
 
 @bare
@@ -122,7 +116,7 @@ def _draw_point(m: Memory, u: int, p: Point, q: Point, when: int) -> None:
     # The last known point: steps are independent of all that is known, so the sum goes on from it.
     if after == 0:
         for c in range(m.columns):
-            at.sums(q)[c] = at.sums(p)[c] + steps * at.walk(m, u, c).drift
+            at.sums(q)[c] = at.sums(p)[c] + steps * at.drift(m, u)[c]
         _add_noise(m, u, at.sums(q), math.sqrt(steps))
     else:
         # Between two known points: the bridge, whose law depends on nothing outside of them. It has
@@ -133,23 +127,8 @@ def _draw_point(m: Memory, u: int, p: Point, q: Point, when: int) -> None:
             at.sums(q)[c] = at.sums(p)[c] + share * (at.sums(s)[c] - at.sums(p)[c])
         _add_noise(m, u, at.sums(q), math.sqrt(steps * (1.0 - share)))
     q.time, q.next = when, after
-    if m.logged < m.log_room:
-        for c in range(m.columns):
-            log_value(m, u, c, when, at.sums(q)[c])
-
-
-@bare
-def insert(m: Memory, u: int, when: int, k: int) -> None:
-    """Put the k-th point of a stretch of a unit, at count `when`, into its list."""
-    p = _last_until(m, u, when)
-    # Known already; a point is never written twice, or the walk would have two values there.
-    if p.time >= when:
-        return
-    new = _take_row(m)
-    q = at.point(m, new)
-    q.time, q.next, p.next = when, p.next, new
     for c in range(m.columns):
-        at.sums(q)[c] = at.means(m, u, c)[k] * when
+        _log_value(m, u, c, when, at.sums(q)[c])
 
 
 @bare
@@ -175,11 +154,17 @@ def _add_noise(m: Memory, u: int, place: Numbers, size: float) -> None:
     """Add noise of the given size to each column of a unit."""
     columns, noises = m.columns, m.noises
     normals = reserve_noise(m, noises)
-    # Unit numbers run through the dims last, so a walk of its own is of dim u % D.
-    first = u % m.D if columns == 1 else 0
     for c in range(columns):
+        factors = _factors_of(m, u, c)
         for z in range(noises):
-            place[c] += size * at.factors(m, first + c)[z] * normals[z]
+            place[c] += size * factors[z] * normals[z]
+
+
+@bare
+def _factors_of(m: Memory, u: int, c: int) -> Numbers:
+    """Return what each normal adds to a column of a unit."""
+    # Unit numbers run through the dims last, so a walk of its own is of dim u % D.
+    return at.factors(m, c if m.columns > 1 else u % m.D)
 
 
 @bare
@@ -194,38 +179,13 @@ def bracket(m: Memory, u: int, first: int, last: int) -> None:
         # Nothing before it is ever read again, so the point there may replace the head: no row is
         # taken.
         _draw_point(m, u, head, head, first)
-    if head.next == 0 or at.point(m, head.next).time > last:
-        if last > first:
-            _add_point(m, u, head, last)
     # On a clock that was faster before, other points may lie between the two.
-    elif at.point(m, head.next).time < last:
+    if last > first:
         reveal(m, u, last)
 
 
 @bare
-def settle(m: Memory, u: int, above: bool, levels: tuple[int, int], total: float) -> None:
-    """Make the sum of a unit at NOW its first point, and add those at the ends of some windows.
-
-    These are drawn already, as the rungs of the windows, `above` or below. They come before all later
-    points that are known.
-    """
-    now, head = m.now, at.point(m, u)
-    advance(m, u, now)
-    head.time, at.sums(head)[0] = now, total
-    # A point that was drawn on a rung counts as revealed when it enters a list: only there bands
-    # are built on it.
-    m.revealed += 1
-    for level in range(levels[0], levels[1]):
-        m.revealed += 1
-        new = _take_row(m)
-        q = at.point(m, new)
-        window = at.window(m, level)
-        q.time, q.next, head.next = window.end, head.next, new
-        at.sums(q)[0] = window.up if above else window.low
-
-
-@bare
-def log_value(m: Memory, u: int, c: int, when: int, value: float) -> None:
+def _log_value(m: Memory, u: int, c: int, when: int, value: float) -> None:
     """Log the sum of a column of a unit at a count, if there is room; the last column comes last."""
     if m.logged < m.log_room:
         log = at.log(m, m.logged)
@@ -287,58 +247,66 @@ def bounds(m: Memory, u: int, c: int, band: float, first: int, last: int) -> tup
 
 
 @bare
-def reveal_stretch(m: Memory, u: int, now: int, end: int) -> None:
-    """Make all points of a unit after `now` up to `end` known, and write its means.
+def reveal_stretch(m: Memory, u: int, first: int, last: int) -> None:
+    """Make all counts of a unit after `first` up to `last` known, and write its means from `first` on.
 
-    No point in between may be known. Only the ends go into the list: the stretch is used up before
-    it is left.
+    Only the ends go into the list: the stretch is used up before it is left.
     """
-    if at.unit(m, u).stamp == m.stretch:
+    unit = at.unit(m, u)
+    if unit.stamp == m.stretch:
         return
-    at.unit(m, u).stamp = m.stretch
-    bracket(m, u, now, end)
-    n, last = end - now, at.point(m, at.point(m, u).next)
-    if m.columns > 1:
-        _sum_jointly(m, u, n)
-    else:
-        _sum_up(m, u, n)
-    if m.logged < m.log_room:
-        for k in range(n - 1):
-            for c in range(m.columns):
-                log_value(m, u, c, now + k + 1, at.means(m, u, c)[k])
+    unit.stamp, unit.base, unit.known = m.stretch, first, last - first
+    bracket(m, u, first, last)
+    p = at.point(m, u)
+    for c in range(m.columns):
+        at.means(m, u, c)[0] = at.sums(p)[c]
+    # Most of the time there is one bridge; on a clock that was faster before, points lie between.
+    while p.time < last:
+        q = at.point(m, p.next)
+        _fill_bridge(m, u, p, q)
+        p = q
     for c in range(m.columns):
         place = at.means(m, u, c)
-        # The last value is the known point itself, not what the steps add up to, which rounding
-        # would move.
-        place[n - 1] = at.sums(last)[c]
-        for k in range(n):
-            place[k] /= now + k + 1
+        for k in range(last - first + 1):
+            place[k] /= max(1, first + k)
 
 
 @bare
-def _sum_up(m: Memory, u: int, n: int) -> None:
-    """Write the sums of a unit with one column at the n - 1 counts between two points."""
-    # Step by step along the bridge: with n steps left, the next one goes 1 / n of the way to the
-    # goal on average.
-    place, head = at.means(m, u, 0), at.point(m, u)
-    value, goal = at.sums(head)[0], at.sums(at.point(m, head.next))[0]
-    size, normals = at.factors(m, u % m.D)[0], reserve_noise(m, n - 1)
-    for k in range(n - 1):
-        value += (goal - value) * _SHARE[n - k] + _ROOT[n - k] * size * normals[k]
-        place[k] = value
-
-
-@bare
-def _sum_jointly(m: Memory, u: int, n: int) -> None:
-    """Write the sums of a unit with several columns at the n - 1 counts between two points."""
-    head = at.point(m, u)
-    last = at.point(m, head.next)
-    for k in range(n - 1):
-        normals = reserve_noise(m, m.noises)
+def _fill_bridge(m: Memory, u: int, p: Point, q: Point) -> None:
+    """Write the sums of a unit after a known point up to the next one."""
+    n, before = int(q.time - p.time), int(p.time) - at.unit(m, u).base
+    noises, normals = m.noises, reserve_noise(m, (n - 1) * m.noises)
+    for c in range(m.columns):
+        place, factors = at.means(m, u, c), _factors_of(m, u, c)
+        value, goal = at.sums(p)[c], at.sums(q)[c]
+        # Step by step: with `left` steps to go, the next one makes 1 / left of the way to the goal
+        # on average.
+        for k in range(1, n):
+            left, noise = n - k + 1, 0.0
+            for z in range(noises):
+                noise += factors[z] * normals[(k - 1) * noises + z]
+            value += (goal - value) * _SHARE[left] + _ROOT[left] * noise
+            place[before + k] = value
+        # The known point itself, not what the steps add up to, which rounding would move.
+        place[before + n] = goal
+    for k in range(1, n if m.logged < m.log_room else 0):
         for c in range(m.columns):
-            place = at.means(m, u, c)
-            value = place[k - 1] if k > 0 else at.sums(head)[c]
-            value += (at.sums(last)[c] - value) * _SHARE[n - k]
-            for z in range(m.noises):
-                value += at.factors(m, c)[z] * _ROOT[n - k] * normals[z]
-            place[k] = value
+            _log_value(m, u, c, int(p.time) + k, at.means(m, u, c)[before + k])
+
+
+@bare
+def keep_stretch(m: Memory, u: int) -> None:
+    """Put all points of a unit that the sprint made known into its list."""
+    unit = at.unit(m, u)
+    if unit.stamp != m.stretch:
+        return
+    for k in range(1, unit.known + 1):
+        when = unit.base + k
+        p = _last_until(m, u, when)
+        # A point is never written twice, or the walk would have two values there.
+        if p.time < when:
+            new = _take_row(m)
+            q = at.point(m, new)
+            q.time, q.next, p.next = when, p.next, new
+            for c in range(m.columns):
+                at.sums(q)[c] = at.means(m, u, c)[k] * when

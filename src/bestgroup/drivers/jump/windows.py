@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from bestgroup.compile.records import bare
 from bestgroup.drivers.jump import memory as at
-from bestgroup.drivers.jump.memory import DEPTH, LIVE, UNUSED, Memory
+from bestgroup.drivers.jump.memory import ACCEPT, DEPTH, LIVE, RESOLVE, STALE, Memory
 from bestgroup.drivers.jump.walks import OutOfRoom
 
 NEVER = 2**62
@@ -52,33 +52,23 @@ def move(m: Memory, item: int, where: int) -> None:
 
 
 @bare
-def add_item(m: Memory, kind: int, group: int, other: int, dim: int, when: int) -> int:
-    """Add a live item about a group, and return it."""
+def add_item(m: Memory, kind: int, group: int, other: int, dim: int, side: int, when: int) -> None:
+    """Add a live item about a group and another one, or an arm."""
     item = m.used
     if item == m.item_room:
         raise OutOfRoom()
     m.used = item + 1
     _put(m, item, LIVE)
     test, own = at.item(m, item), at.group(m, group)
-    test.kind, test.group, test.other, test.dim = kind, group, other, dim
+    test.kind, test.group, test.other, test.dim, test.side = kind, group, other, dim, side
     test.when, test.reach = when, NEVER // 4
     test.next_own, own.own_items = own.own_items, item
-    return item
-
-
-@bare
-def add_pair(m: Memory, kind: int, group: int, other: int, dim: int) -> None:
-    """Add a live item about two groups that stay the same."""
-    item = add_item(m, kind, group, other, dim, 0)
-    at.item(m, item).next_other = at.group(m, other).other_items
-    at.group(m, other).other_items = item
-
-
-@bare
-def add_blocked(m: Memory, kind: int, group: int, other: int, dim: int, when: int) -> None:
-    """Add a live item about a group that a blocker keeps from firing, `other` to begin with."""
-    item = add_item(m, kind, group, other, dim, when)
-    at.item(m, item).next_other, m.blocked = m.blocked, item
+    # Who keeps a group from a test against all others changes, so these are in a list of their own.
+    if kind in (RESOLVE, ACCEPT):
+        test.next_other, m.blocked = m.blocked, item
+    elif kind != STALE:
+        pair = at.group(m, other)
+        test.next_other, pair.other_items = pair.other_items, item
 
 
 @bare
@@ -120,16 +110,3 @@ def halve_window(m: Memory) -> None:
     middle = m.now + (top_end(m) - m.now) // 2
     m.level += 1
     at.window(m, m.level).end, at.window(m, m.level).first = middle, -1
-
-
-@bare
-def wake_blocked(m: Memory, i: int, when: int) -> None:
-    """Look again, from round `when` on, at the items that group i kept from firing."""
-    item = m.blocked
-    while item >= 0:
-        test = at.item(m, item)
-        if test.other == i and test.list != UNUSED:
-            if test.list != LIVE or test.when > when:
-                test.when = when
-            move(m, item, LIVE)
-        item = test.next_other

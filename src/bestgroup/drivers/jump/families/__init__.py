@@ -3,14 +3,12 @@
 The loops of the engine are written once and call *hooks*. A family binds its kernels to them, and
 the result is compiled for it alone (`bind`). So a family can be read hook by hook:
 
-* its tests: which may fire in a window (`screen`), whether one that may fire does and what follows
-  (`judge`, `end_round`);
-* its guards, if a test cannot fire while some pairwise comparisons hold (`guards`). Otherwise it
-  says in their place which tests cannot fire for some rounds (`clears`), and when one may
-  (`candidate`);
-* its clock: at which counts arms are read at which rounds. All arms of TE and TE+ have as many pulls
-  as there were rounds, as `envelopes` has it; those of EECB follow the clocks of their dims, and put
-  other kernels in the place of these.
+* its tests: their margins (`margin`), which may fire in a window (`screen`), whether one that may
+  fire does and what follows (`judge`, `end_round`). That a test cannot fire for some rounds follows
+  from its margin (`guards`), or the family says so in place of `guards.clears` and `candidate`;
+* its radii, or its clock: at which counts arms are read at which rounds. All arms of TE and TE+ have
+  as many pulls as there were rounds, as `envelopes` has it; those of EECB follow the clocks of their
+  dims, and put other kernels in the place of these.
 
 Hooks that have a body need not be bound.
 """
@@ -28,14 +26,9 @@ from bestgroup.compile.kernel import Kernel
 from bestgroup.compile.records import bare
 from bestgroup.drivers.jump import memory as at
 from bestgroup.drivers.jump.certificates import guard_risk
-from bestgroup.drivers.jump.memory import Memory, Window
+from bestgroup.drivers.jump.memory import ACCEPT, REJECT, STALE, Memory
 from bestgroup.problem.arrays import Bools, Floats, Ints
 from bestgroup.problem.shape import Shape
-
-NOBODY = -1  # no group, or no arm
-# Kinds of items, in the order of a round: another group rejects the group; a dim of it is resolved; an
-# arm leaves a dim; the group is accepted. From SIGN on, what is recorded of a pair of groups in a dim.
-REJECT, RESOLVE, STALE, ACCEPT, SIGN = range(5)
 
 
 class JumpRuns(NamedTuple):
@@ -77,7 +70,7 @@ class Family:
     at_once: Callable[..., JumpRuns] | None = None  # instead of the loops
 
 
-# Runs. `when`, `now`, `end`, `start` are rounds; items are numbers.
+# Runs. `when`, `now`, `end`, `start` are rounds; items are numbers; rows are those of the clock.
 
 
 @bare
@@ -93,13 +86,18 @@ def end_run(m: Memory, rule: Any, state: Any, limit: int, finished: bool) -> boo
 
 @bare
 def is_stuck(m: Memory, rule: Any, state: Any) -> bool:
-    """Return whether a run that pulls no arm any more can never be decided."""
+    """Return whether a run pulls no arm any more and can never be decided."""
     return False
 
 
 @hook
 def clock_after(state: Any, rule: Any, rounds: int, clock: Ints) -> None:
     """Set n^d, [D], so many rounds after the state's: the algorithm's `Lockstep.clock`."""
+
+
+@hook
+def set_radii(m: Memory, rule: Any, row: int, now: int, end: int) -> None:
+    """Write numbers below all radii of rounds now + 1, ..., end to a window."""
 
 
 @bare
@@ -117,12 +115,17 @@ def leave_window(m: Memory) -> None:
 
 
 @hook
-def screen(m: Memory, rule: Any, state: Any, now: int, end: int) -> None:
-    """Set envelopes over (now, end], the outer window, and make items of what may fire there."""
+def screen(m: Memory, rule: Any, state: Any, now: int) -> None:
+    """Set envelopes from `now` to the end of the outer window, and make items of what may fire."""
+
+
+@hook
+def margin(m: Memory, kind: int, d: int, upper: float, lower: float, row: int) -> Any:
+    """Return by how much a test that `upper` is above `lower` is passed, with the radii of a row."""
 
 
 @bare
-def is_dead(m: Memory, item: int) -> bool:
+def is_dead(m: Memory, state: Any, item: int) -> bool:
     """Return whether the sets keep an item from ever firing."""
     # Sets only shrink, so what is dead stays dead and its item is dropped for good.
     test = at.item(m, item)
@@ -133,9 +136,13 @@ def is_dead(m: Memory, item: int) -> bool:
         return not at.group(m, j).active
     if kind == ACCEPT:
         return False
-    if kind == STALE and not at.member(m, i, j, d).active:
-        return True
-    return not at.envelope(m, i, d).open or (kind >= SIGN and not at.envelope(m, j, d).open)
+    return not at.envelope(m, i, d).open or (kind == STALE and not at.member(m, i, j, d).active)
+
+
+@bare
+def find_blocker(m: Memory, item: int) -> bool:
+    """Find a group that keeps an item from firing in the window on top; whether there is one."""
+    return False
 
 
 @hook
@@ -144,55 +151,6 @@ def judge(m: Memory, rule: Any, state: Any, item: int, when: int) -> None:
 
 
 @bare
-def end_round(m: Memory) -> bool:
+def end_round(m: Memory, state: Any) -> bool:
     """Do what follows from the whole of the last round with events; whether anything did."""
-    return False
-
-
-@bare
-def reads(m: Memory, item: int, d: int) -> bool:
-    """Return whether an item about a group reads its efficiency in dim d."""
-    test = at.item(m, item)
-    return test.kind == REJECT or test.kind == ACCEPT or test.dim == d
-
-
-@hook
-def is_stale(high: float, low: float, threshold: float) -> Any:
-    """Return whether an arm with a mean of `low` leaves a dim of efficiency `high`."""
-
-
-# Guards.
-
-
-@hook
-def guard(m: Memory, item: int, k: int, radii: Window) -> Any:
-    """Return (i, j, d, arm, threshold): R_i^d is less than that above R_j^d, or above an arm of j."""
-
-
-@bare
-def guard_count(m: Memory, item: int) -> int:
-    """Return the number of guards of an item."""
-    return 1
-
-
-@bare
-def has_blocker(m: Memory, item: int) -> bool:
-    """Return whether the group that keeps an item from firing, if it is about one, is in G."""
-    test = at.item(m, item)
-    # Other tests compare with one fixed group or arm, which `is_dead` looks at; these are tests
-    # against all of G, and any member that fails them will do.
-    if test.kind != RESOLVE and test.kind != ACCEPT:
-        return True
-    return test.other != NOBODY and at.group(m, test.other).active != 0
-
-
-@bare
-def find_blocker(m: Memory, item: int, beta: float) -> bool:
-    """Find a group that keeps an item from firing; whether there is one."""
-    return False
-
-
-@bare
-def is_barred(m: Memory, item: int, beta: float) -> bool:
-    """Return whether the envelopes alone keep an item from firing while radii are above beta."""
     return False

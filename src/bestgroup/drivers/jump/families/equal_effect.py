@@ -6,65 +6,228 @@
   blocks it.
 
 A test of worths is a test of sums over dims, so its certificate is that for sums of bridges
-(`certificates`), not a comparison of two walks, and an item that is alone is not followed.
+(`certificates`), not a comparison of two walks.
+
+n^d is a function of the round alone, the algorithm's `Lockstep.clock`. An arm has been pulled max(n^d
+over the dims it is active in) times, or as often as it was when it was last eliminated from a dim,
+if that is more.
+
+Clocks are kept in rows: one for the end of each window, PRESENT for now, then one for each round of
+a sprint. Over a window the count of an arm goes from one number to another, and known points may
+lie between. Its mean is bounded there by the least and the largest chord, a number `spread` with s
+sqrt(L / 2) `spread` the band of one bridge divided by its count, and `rise`, the same summed over
+its bridges, for the expectation of the largest of them (see `certificates`).
 """
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 
 from bestgroup.algorithms import equal_effect as eecb
 from bestgroup.algorithms.protocol import Rule
-from bestgroup.compile.records import bare, view
+from bestgroup.compile.records import Numbers, bare, view
 from bestgroup.drivers.jump import envelopes, families, guards, windows
 from bestgroup.drivers.jump import memory as at
 from bestgroup.drivers.jump.certificates import ROUNDING
-from bestgroup.drivers.jump.engine import reconsider
-from bestgroup.drivers.jump.families import ACCEPT, NOBODY, REJECT, STALE, Family, clocks
-from bestgroup.drivers.jump.guards import NOT_ALONE
-from bestgroup.drivers.jump.memory import PRESENT, UNUSED, Memory
-from bestgroup.drivers.jump.windows import NEVER
-from bestgroup.inference.radii import radius_at
+from bestgroup.drivers.jump.envelopes import front, keeps_below, note_counts, row_of
+from bestgroup.drivers.jump.families import Family, clock_after
+from bestgroup.drivers.jump.memory import Memory
+from bestgroup.drivers.jump.walks import bracket, keep_stretch, reveal_stretch
+from bestgroup.drivers.jump.windows import NEVER, top_end
+from bestgroup.inference.radii import radius_at, radius_below
 
 DECIDED, LED = 1, 2  # how a run is over
+ENVELOPES = -1  # in place of a round
+
+
+# Clocks.
 
 
 @bare
-def _begin_run(m: Memory, rule: Rule, state: eecb.State) -> None:
+def _count_at(m: Memory, i: int, j: int, row: int) -> int:
+    count = at.pulls(m, i)[j]
     for d in range(m.D):
-        at.clock(m, PRESENT, d).count = 0
+        # An arm is pulled in rounds whose focus is one of its dims until its count is that of the
+        # clock: the fastest of its clocks rules.
+        if at.member(m, i, j, d).active:
+            count = max(count, at.clock(m, row, d).count)
+    return count
 
 
 @bare
-def _next_end(m: Memory, rule: Rule, state: eecb.State, limit: int) -> int:
-    """Return the end of the next outer window, whose pulls stay within the limit; sets its clock."""
-    now = m.now
-    end = now + max(1, now // m.pace)
-    while True:
-        clocks.set_clock(m, rule, state, 0, now, end)
-        # Pulls depend on the clocks at the end, so the cap is looked for by halving.
-        pulls = 0
-        for i in range(m.N):
-            for j in range(m.K):
-                pulls += clocks.count_at(m, i, j, 0)
-        if pulls <= limit or end == now + 1:
-            return end if pulls <= limit else now
-        end = now + max(1, (end - now) // 2)
+def _set_clock(m: Memory, rule: Rule, state: eecb.State, row: int, before: int, when: int) -> None:
+    """Set a clock to that of round `when`, from that of round `before`: now, or in the sprint.
+
+    A guess lies between the clock of now and that of the window below, or is in proportion to it.
+    """
+    state.round[0] = before
+    for d in range(m.D):
+        now = at.clock(m, row_of(m, before), d).count
+        state.clock[d] = now
+        if row > 0 and when > before + 1:
+            share = (when - before) / (at.window(m, row - 1).end - before)
+            state.clock[d] += int(share * (at.clock(m, row - 1, d).count - now))
+        elif when > before + 1:
+            state.clock[d] += int(now * ((when - before) / before))
+    clock_after(state, rule, when - before, state.clock)
+    for d in range(m.D):
+        clock = at.clock(m, row, d)
+        # Below the radius of all counts up to this one: what a window may rely on.
+        clock.count = state.clock[d]
+        clock.radius = rule.scale[d] * radius_below(rule.radius, max(1, clock.count))
+
+
+# Arms over a window.
+
+
+@bare
+def _chords(m: Memory, i: int, j: int, d: int) -> tuple[float, float, float, float]:
+    """Return the least and the largest chord, the spread and the rise of an arm in the window on top."""
+    u, c = at.unit_of(m, i, j, d), at.column_of(m, d)
+    first, last = _count_at(m, i, j, at.PRESENT), _count_at(m, i, j, m.level)
+    bracket(m, u, first, last)
+    p = at.point(m, u)
+    # Between known points the mean lies between those at the ends but for its bridge, which counts
+    # with its length.
+    low, high, spread, rise = np.inf, -np.inf, 0.0, 0.0
+    if first > 0:
+        low = high = at.sums(p)[c] / first
+    while p.time < last:
+        q = at.point(m, p.next)
+        mean = at.sums(q)[c] / q.time
+        low, high = min(low, mean), max(high, mean)
+        steps = q.time - p.time
+        if steps > 1.0:
+            share = math.sqrt(steps) / (p.time + 1.0)
+            spread = max(spread, share)
+            rise += share
+        p = q
+    return low, high, spread, rise
+
+
+@bare
+def _upper_chords(m: Memory, i: int, d: int, skip: int) -> tuple[float, float, float, int]:
+    """Return the largest chord, the spread, the rise, and the number of arms of an efficiency.
+
+    The arm `skip` does not count. A rival that its known points keep below the chord of another arm
+    is no further considered: it is as good as that number.
+    """
+    env = at.envelope(m, i, d)
+    high, spread, rise, arms = -np.inf, 0.0, 0.0, 0
+    if env.lead != skip:
+        _, high, spread, rise = _chords(m, i, env.lead, d)
+        arms = 1
+    for k in range(env.rivals):
+        rival = at.member(m, i, k, d).rival
+        if rival in (env.lead, skip):
+            continue
+        # Below another arm's chord throughout: the maximum over arms does not need it.
+        if arms > 0 and keeps_below(m, i, rival, d, high):
+            continue
+        _, most, wide, rising = _chords(m, i, rival, d)
+        high, spread, rise = max(high, most), max(spread, wide), max(rise, rising)
+        arms += 1
+    return high, spread, rise, max(arms, 1)
+
+
+@bare
+def _apart_over(m: Memory, item: int, level: float) -> tuple[float, float]:
+    """Return the room of what an item compares below a level in the window, and the band it needs.
+
+    That is R_i . w - R_j . w, or R_i^d - the mean of an arm.
+    """
+    test, joint = at.item(m, item), m.columns > 1
+    one, two = guards.pair_of(test.kind, test.group, test.other, test.side, 0)
+    arm = test.other if test.kind == at.STALE else at.NOBODY
+    total, size, squares, rises, arms = 0.0, 0.0, 0.0, 0.0, 1
+    for below in range(2):
+        plain = 0.0
+        for d in range(m.D):
+            weight = _weight_of(m, item, d)
+            if weight == 0.0:
+                continue
+            factor = weight * at.dim(m, d).band
+            if below == 0:
+                chord, spread, rise, many = _upper_chords(m, one, d, arm)
+                arms *= many
+            else:
+                lower = arm if arm != at.NOBODY else front(m, two, d)
+                chord, _, spread, rise = _chords(m, two, lower, d)
+            if chord == -np.inf:  # the arm is alone, and the last arm is never eliminated
+                return np.inf, 0.0
+            total += weight * (-chord if below else chord)
+            size += weight * abs(chord)
+            rises += factor * rise
+            # Standard deviations add up where walks may depend on each other, variances where they
+            # do not.
+            plain += factor * spread
+            squares += 0.0 if joint else (factor * spread) ** 2
+        squares += plain * plain if joint else 0.0
+    # One certificate for every choice of arms that may attain the efficiencies.
+    m.passed += arms
+    room = level - total - ROUNDING * (abs(level) + size)
+    return room, math.sqrt(squares) + m.lift * rises
+
+
+@bare
+def _weight_of(m: Memory, item: int, d: int) -> float:
+    """Return how much a dim counts in what an item compares."""
+    test = at.item(m, item)
+    if test.kind == at.STALE:
+        return 1.0 if test.dim == d else 0.0
+    return at.dim(m, d).weight
+
+
+# Arms in a sprint, and hooks of the loops.
+
+
+@bare
+def _means_of(m: Memory, i: int, j: int, d: int) -> Numbers:
+    u, c, means = at.unit_of(m, i, j, d), at.column_of(m, d), at.scratch(m)
+    # Counts, not rounds: in a sprint an arm may be pulled in some of the rounds only.
+    last = _count_at(m, i, j, row_of(m, m.stop))
+    reveal_stretch(m, u, _count_at(m, i, j, at.PRESENT), last)
+    for k in range(m.stop - m.now + 1):
+        means[k] = at.means(m, u, c)[_count_at(m, i, j, at.PRESENT + k) - at.unit(m, u).base]
+    return means
+
+
+@bare
+def _enter_window(m: Memory, rule: Rule, state: eecb.State) -> None:
+    """Set the clock of the window on top."""
+    _set_clock(m, rule, state, m.level, m.now, top_end(m))
+
+
+@bare
+def _leave_window(m: Memory) -> None:
+    """Go to the clock of the window on top."""
+    for d in range(m.D):
+        one, two = at.clock(m, m.level, d), at.clock(m, at.PRESENT, d)
+        two.count, two.radius = one.count, one.radius
+
+
+@bare
+def _begin_sprint(m: Memory, rule: Rule, state: eecb.State) -> None:
+    """Set the clocks of the rounds of a sprint."""
+    for when in range(m.now, m.stop):
+        _set_clock(m, rule, state, row_of(m, when + 1), when, when + 1)
+
+
+# Runs.
 
 
 @bare
 def _end_run(m: Memory, rule: Rule, state: eecb.State, limit: int, finished: bool) -> bool:
-    if finished:
-        finished = _finish(m, rule, state, limit)
-    else:
-        _close(m, PRESENT)
     for i in range(m.N):
         # The answer is what is left of G.
         at.group(m, i).accepted = at.group(m, i).active
-        for j in range(m.K):
-            count = at.arm(m, i, j).own
-            at.arm(m, i, j).count = count if count > 0 else -1
-    return finished
+    # A leader is named without a last batch; otherwise the paper's loop pulls once more before it
+    # looks at |G|.
+    if not finished or m.ended == LED or rule.options.early:
+        return finished
+    return _pull_last(m, rule, state, limit)
 
 
 @bare
@@ -77,34 +240,19 @@ def _active_groups(m: Memory) -> int:
 
 
 @bare
-def _close(m: Memory, row: int) -> None:
-    """Set the counts of all arms of active groups to those at a clock."""
-    for i in range(m.N):
-        if at.group(m, i).active:
-            for j in range(m.K):
-                at.arm(m, i, j).own = clocks.count_at(m, i, j, row)
-
-
-@bare
-def _finish(m: Memory, rule: Rule, state: eecb.State, limit: int) -> bool:
-    """Pull the last batch of the group that is left, unless it is spared; whether the limit allows it."""
-    row, total = clocks.row_of(m, m.round), 0
-    _close(m, row)
-    # A leader is named without a last batch; otherwise the paper's loop pulls once more before it
-    # looks at |G|.
-    if m.ended == LED or rule.options.early:
-        return True
-    _set_state_clock(m, state, row)
-    focus = eecb.focus_at(state.clock, rule)
+def _pull_last(m: Memory, rule: Rule, state: eecb.State, limit: int) -> bool:
+    """Pull the last batch of the group that is left; whether the limit allows it."""
+    _set_state_clock(m, state, row_of(m, m.round))
+    focus, total = eecb.focus_at(state.clock, rule), 0
     for batch in range(2):
         # Counted first, then pulled, if that is within the limit.
         for i in range(m.N):
             for j in range(m.K):
-                arm = at.arm(m, i, j)
+                count = at.pulls(m, i)[j]
                 active = at.group(m, i).active != 0 and at.member(m, i, j, focus).active != 0
-                pulled = 1 if active and arm.own == state.clock[focus] else 0
-                total += (arm.own + pulled) * (1 - batch)
-                arm.own += pulled * batch
+                pulled = 1 if active and count == state.clock[focus] else 0
+                total += (count + pulled) * (1 - batch)
+                at.pulls(m, i)[j] = count + pulled * batch
         if total > limit:
             return False
     m.round += 1
@@ -121,82 +269,63 @@ def _set_state_clock(m: Memory, state: eecb.State, row: int) -> None:
 
 
 @bare
-def _screen(m: Memory, rule: Rule, state: eecb.State, now: int, end: int) -> None:
+def _screen(m: Memory, rule: Rule, state: eecb.State, now: int) -> None:
     windows.clear_items(m)
     if _active_groups(m) == 1:
         # One group from the start: the algorithm stops after its first round.
-        m.start, m.round, m.ended = 0, 1, LED
-        clocks.copy_clock(m, 0, clocks.row_of(m, 1))
+        m.now, m.round, m.ended = 1, 1, LED
+        _leave_window(m)
         return
-    # The sum of all radii at the end of the window: the least threshold in it.
-    threshold, top = _threshold_below(m, 0), -np.inf
+    top = -np.inf
     for i in range(m.N):
         if at.group(m, i).active:
             for d in range(m.D):
-                envelopes.screen_envelope(m, i, d, now, end, 2.0 * at.clock(m, 0, d).radius, True)
-            top = max(top, _worths(m, i)[1])
+                envelopes.screen_envelope(m, i, d, now, True)
+            top = max(top, _worth(m, i, True))
     for i in range(m.N):
         if not at.group(m, i).active:
             continue
-        low = _worths(m, i)[0]
+        low = _worth(m, i, False)
         # Against the best of all groups first: of many groups that excludes most without a look at
         # pairs.
-        if eecb.beaten_margin(low, top, threshold) > 0.0:
+        if _margin(m, at.REJECT, 0, top, low, 0) >= 0.0:
             for j in range(m.N):
                 if at.group(m, j).active and j != i:
-                    if eecb.beaten_margin(low, _worths(m, j)[1], threshold) > 0.0:
-                        windows.add_pair(m, REJECT, i, j, 0)
+                    if _margin(m, at.REJECT, 0, _worth(m, j, True), low, 0) >= 0.0:
+                        windows.add_item(m, at.REJECT, i, j, 0, at.OTHER, 0)
         # With epsilon = 0 nobody can be good enough before all others are beaten.
         if at.dim(m, 0).epsilon > 0.0:
-            windows.add_blocked(m, ACCEPT, i, NOBODY, 0, 0)
+            windows.add_item(m, at.ACCEPT, i, at.NOBODY, 0, at.OWN, 0)
 
 
 @bare
-def _worths(m: Memory, i: int) -> tuple[float, float]:
-    """Return R_i . w at the lower and at the upper ends of the envelopes."""
-    low, high = 0.0, 0.0
-    for d in range(m.D):
-        low += at.dim(m, d).weight * at.envelope(m, i, d).low
-        high += at.dim(m, d).weight * at.envelope(m, i, d).high
-    return low, high
-
-
-@bare
-def _threshold_below(m: Memory, row: int) -> float:
-    """Return a number below 2 sum_d w^d beta(n^d) at a clock and before it."""
+def _worth(m: Memory, i: int, upper: bool) -> float:
+    """Return R_i . w at the upper or at the lower ends of the envelopes."""
     total = 0.0
     for d in range(m.D):
-        total += at.dim(m, d).weight * at.clock(m, row, d).radius
-    return 2.0 * total
+        env = at.envelope(m, i, d)
+        total += at.dim(m, d).weight * (env.high if upper else env.low)
+    return total
 
 
 @bare
-def _level_below(m: Memory, item: int, row: int) -> float:
+def _margin(m: Memory, kind: int, d: int, upper: float, lower: float, row: int) -> float:
+    # Radii of clocks are below all radii up to there, times the scale.
+    if kind == at.STALE:
+        return eecb.stale_margin(lower, upper, at.clock(m, row, d).radius, 1.0)
+    threshold = 0.0
+    for e in range(m.D):
+        threshold += 2.0 * at.dim(m, e).weight * at.clock(m, row, e).radius
+    if kind == at.REJECT:
+        return eecb.beaten_margin(lower, upper, threshold)
+    return eecb.lead_margin(upper, lower, m.slack, threshold)
+
+
+@bare
+def _level_at(m: Memory, item: int, row: int) -> float:
     """Return a number below what a test compares with at a clock: its margin at equals, negated."""
     test = at.item(m, item)
-    if test.kind == STALE:
-        return -eecb.stale_margin(0.0, 0.0, at.clock(m, row, test.dim).radius, 1.0)
-    if test.kind == REJECT:
-        return -eecb.beaten_margin(0.0, 0.0, _threshold_below(m, row))
-    return -eecb.lead_margin(0.0, 0.0, m.slack, _threshold_below(m, row))
-
-
-@bare
-def _pair_of(m: Memory, item: int) -> tuple[int, int]:
-    """Return the group that would be worth more, and the other one."""
-    test = at.item(m, item)
-    return (test.other, test.group) if test.kind == REJECT else (test.group, test.other)
-
-
-@bare
-def _most_apart(m: Memory, item: int) -> float:
-    """Return the most that what an item compares can be apart in the envelopes."""
-    test = at.item(m, item)
-    if test.kind == STALE:
-        env = at.envelope(m, test.group, test.dim)
-        return env.high - at.member(m, test.group, test.other, test.dim).low
-    one, two = _pair_of(m, item)
-    return _worths(m, one)[1] - _worths(m, two)[0]
+    return -_margin(m, test.kind, test.dim, 0.0, 0.0, row)
 
 
 @bare
@@ -205,16 +334,12 @@ def _clears(m: Memory, item: int) -> bool:
     test, length = at.item(m, item), windows.top_end(m) - m.now
     if length > 2 * test.reach:
         return False
-    level = _level_below(m, item, m.level)
-    if not families.has_blocker(m, item):
+    level = _level_at(m, item, m.level)
+    if not guards.has_blocker(m, item):
         test.other = _most_worth(m, test.group)
-    if _most_apart(m, item) < level:
+    if _apart(m, item, ENVELOPES)[0] < level:
         return True
-    if test.kind == STALE:
-        room, band = clocks.arm_apart(m, test.group, test.other, test.dim, level)
-    else:
-        one, two = _pair_of(m, item)
-        room, band = clocks.worth_apart(m, one, two, level)
+    room, band = _apart_over(m, item, level)
     if room > band:
         test.reach = 4 * length
         return True
@@ -227,12 +352,12 @@ def _clears(m: Memory, item: int) -> bool:
 @bare
 def _most_worth(m: Memory, i: int) -> int:
     """Return the other active group that seems to be worth most."""
-    best, most = NOBODY, 0.0
+    best, most = at.NOBODY, 0.0
     for j in range(m.N):
         if at.group(m, j).active and j != i:
-            low, high = _worths(m, j)
-            if best == NOBODY or low + high > most:
-                best, most = j, low + high
+            worth = _worth(m, j, False) + _worth(m, j, True)
+            if best == at.NOBODY or worth > most:
+                best, most = j, worth
     return best
 
 
@@ -240,61 +365,52 @@ def _most_worth(m: Memory, i: int) -> int:
 def _candidate(m: Memory, item: int, start: int) -> int:
     if start > m.stop:
         return NEVER
-    if not families.has_blocker(m, item):
+    if not guards.has_blocker(m, item):
         return start
     # The least level in the sprint: if that is out of reach, no round needs a value.
-    level = _level_below(m, item, clocks.row_of(m, m.stop))
-    if _most_apart(m, item) < level - ROUNDING * abs(level):
+    level = _level_at(m, item, row_of(m, m.stop))
+    if _apart(m, item, ENVELOPES)[0] < level - ROUNDING * abs(level):
         return NEVER
     test = at.item(m, item)
-    if test.kind == STALE:
-        envelopes.fill_row(m, test.group, test.dim)
-        envelopes.means_of(m, test.group, test.other, test.dim)
-    else:
-        one, two = _pair_of(m, item)
-        for d in range(m.D):
+    one, two = guards.pair_of(test.kind, test.group, test.other, test.side, 0)
+    for d in range(m.D):
+        if _weight_of(m, item, d) > 0.0:
             envelopes.fill_row(m, one, d)
             envelopes.fill_row(m, two, d)
+    if test.kind == at.STALE:
+        envelopes.means_of(m, test.group, test.other, test.dim)
     for when in range(start, m.stop + 1):
-        apart, size = _apart_at(m, item, when - m.start - 1)
-        level = _level_below(m, item, clocks.row_of(m, when))
+        apart, size = _apart(m, item, when - m.now)
+        level = _level_at(m, item, row_of(m, when))
         if apart >= level - ROUNDING * (abs(level) + size):
             return when
     return NEVER
 
 
 @bare
-def _apart_at(m: Memory, item: int, k: int) -> tuple[float, float]:
-    """Return how far apart what an item compares is at a round of the sprint, and its size."""
+def _apart(m: Memory, item: int, k: int) -> tuple[float, float]:
+    """Return how far apart what an item compares is, and its size.
+
+    At a round of the sprint, whose rows are filled, or at most, over the ENVELOPES.
+    """
     test = at.item(m, item)
-    if test.kind == STALE:
-        # The means of the arm were the last that were asked for.
-        best, mean = at.row(m, test.group, test.dim)[k], at.scratch(m)[k]
-        return best - mean, abs(best) + abs(mean)
+    one, two = guards.pair_of(test.kind, test.group, test.other, test.side, 0)
     apart, size = 0.0, 0.0
-    one, two = _pair_of(m, item)
     for d in range(m.D):
-        upper, lower, weight = at.row(m, one, d)[k], at.row(m, two, d)[k], at.dim(m, d).weight
+        weight = _weight_of(m, item, d)
+        if weight == 0.0:
+            continue
+        if k != ENVELOPES:
+            # The means of an arm were the last that were asked for.
+            stale = test.kind == at.STALE
+            upper, lower = at.row(m, one, d)[k], at.scratch(m)[k] if stale else at.row(m, two, d)[k]
+        else:
+            upper, lower = at.envelope(m, one, d).high, at.envelope(m, two, d).low
+            if test.kind == at.STALE:
+                lower = at.member(m, two, test.other, d).low
         apart += weight * (upper - lower)
         size += weight * (abs(upper) + abs(lower))
     return apart, size
-
-
-@bare
-def _is_stale(high: float, low: float, threshold: float) -> bool:
-    return eecb.stale_margin(low, high, 0.5 * threshold, 1.0) > 0.0
-
-
-@bare
-def _reads(m: Memory, item: int, d: int) -> bool:
-    """Return whether an item about a group reads it, whatever the dim."""
-    return not families.is_dead(m, item)
-
-
-@bare
-def _follow(m: Memory, item: int) -> int:
-    """Return NOT_ALONE: sums are not followed pair by pair."""
-    return NOT_ALONE
 
 
 # Judgements, by the margins of the algorithm at one round.
@@ -319,17 +435,17 @@ def _note_group(m: Memory, state: eecb.State, i: int, when: int) -> None:
 @bare
 def _fires(m: Memory, rule: Rule, state: eecb.State, item: int, when: int) -> bool:
     """Return whether an item fires at a round; if not, what blocks a leader there is its blocker."""
-    test, row, R = at.item(m, item), clocks.row_of(m, when), state.efficiency
+    test, row, R = at.item(m, item), row_of(m, when), state.efficiency
     i, j, d = test.group, test.other, test.dim
     # The algorithm's own functions decide, on its own state.
     _set_state_clock(m, state, row)
     _note_group(m, state, i, when)
-    if test.kind == STALE:
-        mean = envelopes.means_of(m, i, j, d)[when - m.start - 1]
+    if test.kind == at.STALE:
+        mean = envelopes.means_of(m, i, j, d)[when - m.now]
         beta = radius_at(rule.radius, state.clock[d])
         return eecb.stale_margin(mean, R[i, d], beta, rule.scale[d]) > 0.0
     state.threshold[0] = eecb.threshold_at(state.clock, rule)
-    if test.kind == REJECT:
+    if test.kind == at.REJECT:
         _note_group(m, state, j, when)
         own, other = eecb.worth(R, i, rule), eecb.worth(R, j, rule)
         return eecb.beaten_margin(own, other, state.threshold[0]) > 0.0
@@ -350,43 +466,35 @@ def _fire(m: Memory, state: eecb.State, item: int, when: int) -> None:
     """Change the sets as EECB does when this test fires."""
     test = at.item(m, item)
     kind, i = test.kind, test.group
-    windows.move(m, item, UNUSED)
-    if kind == STALE:
-        _eliminate_arm(m, i, test.other, test.dim, when)
-    elif kind == REJECT:
-        _remove_group(m, i, when)
+    windows.move(m, item, at.UNUSED)
+    if kind == at.STALE:
+        _eliminate_arm(m, state, i, test.other, test.dim, when)
+    elif kind == at.REJECT:
+        # Leaders that it blocked are looked at again in the same round.
+        guards.remove_group(m, state, i, when, when)
         if _active_groups(m) == 1:
             m.ended = DECIDED
     else:
         for g in range(m.N):
             if at.group(m, g).active and not state.groups[g]:
-                _remove_group(m, g, when)
+                guards.remove_group(m, state, g, when, when)
         m.ended = LED
 
 
 @bare
-def _remove_group(m: Memory, i: int, when: int) -> None:
-    """Take a group out of G; leaders that it blocked are looked at again in the same round."""
-    for j in range(m.K):
-        at.arm(m, i, j).own = clocks.count_at(m, i, j, clocks.row_of(m, when))
-        for d in range(m.D):
-            at.member(m, i, j, d).active = 0
-    at.group(m, i).active = 0
-    windows.wake_blocked(m, i, when)
-
-
-@bare
-def _eliminate_arm(m: Memory, i: int, j: int, d: int, when: int) -> None:
+def _eliminate_arm(m: Memory, state: eecb.State, i: int, j: int, d: int, when: int) -> None:
     """Take an arm out of A_d; its clock may slow down, so what reads its group is looked at again."""
-    # Before the set changes, as counts are those of the sets of now.
-    clocks.keep_points(m, i, j)
-    at.arm(m, i, j).own = clocks.count_at(m, i, j, clocks.row_of(m, when))
+    # Points were drawn for the counts of this sprint. With a slower clock these counts come later,
+    # and the points must not be drawn again.
+    for e in range(m.D):
+        keep_stretch(m, at.unit_of(m, i, j, e))
+    note_counts(m, i, when)
     at.member(m, i, j, d).active = 0
     envelopes.drop_rival(m, i, j, d)
     # The count of the arm changes in all its dims, and with it every row that it is part of.
     for e in range(m.D):
         at.envelope(m, i, e).row = -1
-    reconsider(m, i, d, when)
+    guards.reconsider(m, state, i, at.NOBODY, when + 1)
 
 
 def _load(m: Memory, rule: Rule, cells: int) -> None:
@@ -397,17 +505,17 @@ def _load(m: Memory, rule: Rule, cells: int) -> None:
 
 FAMILY = Family(
     hooks={
-        **clocks.CLOCKS,
-        families.begin_run: _begin_run,
+        envelopes.count_at: _count_at,
+        envelopes.means_of: _means_of,
+        guards.enter_window: _enter_window,
+        families.begin_sprint: _begin_sprint,
+        families.leave_window: _leave_window,
         families.end_run: _end_run,
         families.screen: _screen,
+        families.margin: _margin,
         families.judge: _judge,
-        families.reads: _reads,
-        families.is_stale: _is_stale,
-        guards.next_end: _next_end,
         guards.clears: _clears,
         guards.candidate: _candidate,
-        guards.follow: _follow,
     },
     load=_load,
     pace=lambda rule: 1,

@@ -21,6 +21,7 @@ from bestgroup.proof.format import FORMAT, VERSION, Proof, Refused, Treatment, p
 from bestgroup.proof.goal_kinds import GOALS
 from bestgroup.proof.goals import Status
 from bestgroup.proof.observations import Observations, read_observations, treated
+from bestgroup.proof.selection_evidence import AND_SUMS
 from bestgroup.proof.verify import METHODS
 from bestgroup.proof.weight_cells import MOST_VERTICES
 from bestgroup.proof.words import assumptions_of, statement_of
@@ -138,8 +139,9 @@ def document(asked: Asked, method: dict[str, Any], claims: list[list[Any]]) -> d
 
 def _version(method: dict[str, Any], goal: str) -> int:
     """Return the first version of the format, from 2 on, that has all that a document needs."""
-    symmetric = method["kind"] == "selections" and method["process"]["name"] == "symmetric"
-    late = "clusters" in method or symmetric or method["kind"] == "item units"
+    names = ("symmetric", f"symmetric{AND_SUMS}", f"bets{AND_SUMS}")
+    process = method["kind"] == "selections" and method["process"]["name"] in names
+    late = "clusters" in method or process or method["kind"] == "item units"
     return 3 if late else max(VERSION, GOALS[goal].since)
 
 

@@ -9,9 +9,10 @@ from fractions import Fraction as F
 from functools import cache
 from importlib import import_module
 from math import log, log1p, sqrt
+from types import SimpleNamespace
 
 from proof_pairs import CASH, costs_of, twenty_bets
-from verify_proof import INF, RANGE, log_sum, need, psi, squares, statuses, total, weighted
+from verify_proof import INF, RANGE, Side, log_sum, need, psi, squares, statuses, total, weighted
 
 SEVERAL = ([w / 12 for w in (1, 3, 3, 3, 1, 1)],
            [w / 300 for w in (40, 60, 60, 60, 40, 20, 10, 5, 3, 2)])  # normal parts, bets
@@ -57,6 +58,19 @@ def largest_bet(noise, column):
     return 0.95 / (mean + sqrt(error))
 
 
+def sums(proof, arm, n):
+    """Return the weighted sums of the dims of an arm's first n values, each rounded once."""
+    columns = [list(map(F, proof.column(arm, d, n))) for d in range(proof.D)]
+    return [float(sum(w * y for w, y in zip(proof.weights, row))) for row in zip(*columns)]
+
+
+def sum_noise(proof):
+    """Return what is known of weighted sums: their range."""
+    least = sum(w * n.least for w, n in zip(proof.weights, proof.noise))
+    width = sum(w * n.width for w, n in zip(proof.weights, proof.noise))
+    return SimpleNamespace(kind="bounded", least=least, width=width, scale=width / 2)
+
+
 def against(proof, leader, moment, kind, fine, weights, usual, bounds=None):
     """Return the evidence of a leader at a moment, by part, tilt, slack and box of selections.
 
@@ -72,6 +86,7 @@ def against(proof, leader, moment, kind, fine, weights, usual, bounds=None):
     spans.update({(i, arms[d]): (before[arms[d]], own[d]) for d in dims})
     need(all(spans[i, arms[d]][1] == own[d] for d in dims), "claims", "two counts of an arm")
     need(all(type(a) is int and 0 <= a < b for a, b in spans.values()), "claims", "no values")
+    summed = proof.method["process"]["name"].endswith(" and sums")
     hefts = [w * (n.width if kind else n.scale) for w, n in zip(weights, proof.noise)]
     mean = {(arm, d): total(proof.column(arm, d, b)[a:]) / (b - a) * weights[d]
             for arm, (a, b) in spans.items() for d in dims}
@@ -79,10 +94,12 @@ def against(proof, leader, moment, kind, fine, weights, usual, bounds=None):
 
     @cache
     def chain(part, arm, d):
-        (a, b), noise, turn = spans[arm], proof.noise[d], 1 if arm[0] == i else -1
-        most = largest_bet(noise, proof.column(arm, d, a)) if a else INF
-        values = proof.side(arm, d, turn, b, a)
-        return corners(values, twenty_bets(4 * 2 ** (-1.5 * part), most))
+        """Return the corners of an arm in a dim, or in the weighted sum of all dims (d = D)."""
+        (a, b), turn = spans[arm], 1 if arm[0] == i else -1
+        noise, column = ((sum_noise(proof), sums(proof, arm, b)) if d == proof.D
+                         else (proof.noise[d], proof.column(arm, d, b)))
+        most = largest_bet(noise, column[:a]) if a else INF
+        return corners(Side(noise, column[a:], turn), twenty_bets(4 * 2 ** (-1.5 * part), most))
 
     def term(part, y, arm, served):
         turn, (a, b), q = 1 if arm[0] == k else -1, spans[arm], 8 ** (part + 1) * fine[arm]
@@ -94,6 +111,9 @@ def against(proof, leader, moment, kind, fine, weights, usual, bounds=None):
             steep = y * float(size) * sqrt(b - a + q) / (b - a)
             return turn * y * float(ahead) + conjugate(steep) + log1p((b - a) / q) / 2
         found = 0.0
+        if summed and len(served) == proof.D:
+            t = y * float(whole)
+            return max(-t * v - value for v, value in chain(part, arm, proof.D)) + t * (turn > 0)
         for d in served:
             t = y * float(hefts[d] if proof.independent_dims else whole)
             worst = max(-t * v - value for v, value in chain(part, arm, d))
@@ -104,8 +124,11 @@ def against(proof, leader, moment, kind, fine, weights, usual, bounds=None):
         term = import_module("proof_symmetric").terms(proof, i, spans, bounds)
 
     def evidence(part, y, slack, box):
+        left_over = {d: ranked[d][slice(*box[n])] for n, d in enumerate(dims)}
+        bound = [(d, e) for d in dims for e in dims  # one arm must serve both
+                 if summed and len(left_over[d]) == 1 and left_over[d] == left_over[e]]
         best = cache(lambda served: max((term(part, y, (k, j), served) for j, _ in enumerate(other)
-                     if all(j in ranked[d][slice(*box[dims.index(d)])] for d in served)),
+                     if all((d in served) == (e in served) for d, e in bound) and all(j in ranked[d][slice(*box[dims.index(d)])] for d in served)),
                                         default=-INF))
 
         @cache
@@ -196,6 +219,8 @@ def settle(proof, bar):
     need(good and method["budget"] in budgets, "format", "no proof for this problem")
     name = ("normal and bets" if union else "bets") if ranges and not top else "normal"
     name = "symmetric" if symmetric else name
+    if not union and not top and name != "normal" and proof.D > 1 and proof.version > 2:
+        name += " and sums" * (method["process"]["name"] == name + " and sums")
     bounds = (import_module("proof_worths").Worths(proof, method["boxes"])
               if top and kinds != {"subgaussian"} else
               import_module("proof_symmetric").Tails(proof) if symmetric else None)

@@ -10,7 +10,7 @@ from functools import cache
 from math import erfc, exp, log, log1p, pi, sqrt
 
 from proof_pairs import CASH, SYMMETRIC, unit_of
-from verify_proof import Bounds, log_sum, need, psi, squares, total
+from verify_proof import Bounds, Side, log_sum, need, psi, squares, total
 
 
 class Tails:
@@ -95,7 +95,26 @@ def terms(proof, i, spans, bounds):
         found = chain(side, turn * bounds.end(arm, d, int(rival)), laws)
         return [(m - turn * zero[d], value) for m, value in found]
 
+    @cache
+    def corners_of_sums(part, arm):
+        """Return the same of the weighted sums of all dims about `zero`, each rounded once."""
+        rival, dims = arm[0] != i, range(proof.D)
+        turn, (a, b), side = -1 if rival else 1, spans[arm], int(rival)
+        columns = [[F(y) - F(zero[d]) for y in proof.column(arm, d, b)] for d in dims]
+        sums = [float(sum(w * y for w, y in zip(proof.weights, row))) for row in zip(*columns)]
+        need(rival or a >= 4 and len(set(sums[:a])) > 1, "claims", "no unit when it was named")
+        n, unit = unit_of(sums) if rival else (a, sqrt(squares(sums[:a]) / (a - 1)))
+        need(n < b, "claims", "no value of an arm counts yet")
+        end = sum(w * (F(bounds.end(arm, d, side)) - F(zero[d]))
+                  for d, w in enumerate(proof.weights))
+        laws = [(w, (unit / (c * 2 ** (-1.5 * part))) ** 2) for w, c in SYMMETRIC]
+        return chain(Side(proof.noise[0], sums[n:], turn), float(turn * end), laws)
+
+    summed = proof.method["process"]["name"].endswith(" and sums")
+
     def term(part, y, arm, served):
+        if summed and len(served) == proof.D:
+            return max(-y * m - value for m, value in corners_of_sums(part, arm))
         parts, found = known(arm), 0.0
         for d in served:
             theta = parts[d][2] / sum(parts[e][2] for e in served)

@@ -30,7 +30,7 @@ def test_conjugates_are_upper_bounds(kind, side):
     rng = np.random.default_rng(7 + side)
     for scale in (2.0, 0.5, 0.1):
         values = draw(kind, rng, rng.uniform(0.1, 0.9), int(rng.integers(5, 80)))
-        hulls = make_hulls(0, 1, np.ones(1))
+        hulls = make_hulls(0, 1, np.ones(1), 1)
         set_points(kind, sums_of(kind, values), side, (scale, math.inf), hulls, 0, 0)
         sign = 1.0 if side else -1.0
         grid = np.linspace(0.0, 1.0, 301)
@@ -53,7 +53,7 @@ def test_no_means_of_the_null_have_less_evidence(seed, independent):
     lead = np.array([0, 0] if seed < 2 else [0, 1])
     own = [[draw(kind, rng, 0.75, 40) for _ in range(D)] for _ in range(K)]
     rival = [[draw(kind, rng, 0.35, 50) for _ in range(D)] for _ in range(K)]
-    hulls, pair, work = make_hulls(K, D, heft), make_pairwise(1, K, D, np.zeros(4)), make_work(D)
+    hulls, pair, work = make_hulls(K, D, heft, D), make_pairwise(1, K, D, np.zeros(4)), make_work(D)
     for d in range(D):
         set_points(kind, sums_of(kind, own[lead[d]][d]), 0, (scale, math.inf), hulls, K, d)
         for j in range(K):

@@ -76,7 +76,7 @@ def test_runs_with_several_arms_and_an_offset(seed, offset, epsilon, tmp_path):
     found.save(tmp_path / "rows.csv")
     document = proof_of(found, tmp_path)
     assert document["version"] == 3
-    assert document["method"]["process"]["name"] == "symmetric"
+    assert document["method"]["process"]["name"] == "symmetric and sums"
     assert verify_document(document, tmp_path / "rows.csv").verified
     assert stranger_says(document, tmp_path / "rows.csv") is None
     assert max(len(json.dumps(row, separators=(",", ":"))) for row in document["claims"]) <= 64

@@ -67,7 +67,8 @@ def run_by(engine, instance, setting, algorithm, key):
         return run.answer, run.counts
     tape, rule = bg.Tape.draw(instance, 12_000, seed=key[0], run=key[1]), algorithm.rule(setting)
     state, keep = algorithm.init(rule), algorithm.statistics(setting)
-    tally = empty_tally(*rule.exists.shape, instance.shape.dims, keep.start)
+    summed = len(keep.weights) > 0
+    tally = empty_tally(*rule.exists.shape, instance.shape.dims, keep.start, summed)
     plan, step = bodies(algorithm, rule, True)
     while not algorithm.is_done(state, rule):
         consume(tape, tally, plan(state, tally, rule))
@@ -154,7 +155,7 @@ def test_boxes_without_an_upper_end_keep_their_arms():
     setting = bg.Setting(instance.shape, bg.BestGroup([1.0, 1.0]), bg.Gaussian(), 0.05, costs)
     rule = algorithm.rule(setting)
     state = algorithm.init(rule)
-    tally = empty_tally(2, 2, 2, rule.box.start)
+    tally = empty_tally(2, 2, 2, rule.box.start, len(rule.box.weights) > 0)
     tally.counts[:] = [[1, 1], [1, 0]]
     tally.sums[:] = [[[0.5, 0.5], [0.6, 0.6]], [[0.0, 0.0], [0.0, 0.0]]]
     algorithm.step(state, tally, rule)

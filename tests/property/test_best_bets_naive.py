@@ -59,7 +59,8 @@ def check_run(seed, compiled):
     rule, shape = algorithm.rule(setting), instance.shape
     assert rule.bets
     state, keep = algorithm.init(rule), algorithm.statistics(setting)
-    tally = empty_tally(shape.groups, shape.arms, shape.dims, keep.start)
+    assert (len(keep.weights) > 0) == (shape.dims > 1)
+    tally = empty_tally(shape.groups, shape.arms, shape.dims, keep.start, shape.dims > 1)
     plan, step = bodies(algorithm, rule, compiled)
     seen = [[np.zeros((0, shape.dims)) for _ in range(size)] for size in shape.sizes]
     named, before, checked, leader = 0, None, 0, -1
@@ -98,6 +99,7 @@ def check_claim(rng, state, seen, before, goal, noise, named, k, coins):
             goal.epsilon * heft.sum(),
             noise.dependence == "independent",
             largest_bets(old, lead, coins),
+            largest_bets([x @ heft[:, None] / heft.sum() for x in old], lead[:1], False)[0],
         )
         assert least_evidence(claim, rng) >= level - 1e-6
 

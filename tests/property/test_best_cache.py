@@ -33,7 +33,7 @@ def test_a_kept_workspace_changes_nothing(kind, batch):
     setting = Setting(shape, goal, noise, 0.1, costs_of(kind))
     algorithm = al.AdaptiveLinear(batch=batch)
     rule, keep = algorithm.rule(setting), algorithm.statistics(setting)
-    tally = empty_tally(GROUPS, ARMS, DIMS, keep.start)
+    tally = empty_tally(GROUPS, ARMS, DIMS, keep.start, len(keep.weights) > 0)
     state, other = algorithm.init(rule), algorithm.init(rule)
     kept, rng = al.make_workspace.compiled(state, rule), np.random.default_rng(7)
     means = rng.random((GROUPS, ARMS, DIMS))

@@ -50,7 +50,8 @@ def check_run(seed, compiled):
     rule, shape = algorithm.rule(setting), instance.shape
     assert rule.bets and not rule.boxes
     state, keep = algorithm.init(rule), algorithm.statistics(setting)
-    tally = empty_tally(shape.groups, shape.arms, shape.dims, keep.start)
+    assert (len(keep.weights) > 0) == (shape.dims > 1)
+    tally = empty_tally(shape.groups, shape.arms, shape.dims, keep.start, shape.dims > 1)
     plan, step = bodies(algorithm, rule, compiled)
     seen = [[np.zeros((0, shape.dims)) for _ in range(size)] for size in shape.sizes]
     named, before, checked, leader = 0, None, 0, -1
@@ -97,10 +98,14 @@ def check_claim(rng, state, seen, before, goal, noise, named, k):
     for rival in selections(len(seen[k]), D):
         above = np.array([ends_of(seen[k][arm], high, 1)[d] for d, arm in enumerate(rival)])
         units = [ours, theirs]
+        sums = [
+            [(y @ weights, (x @ weights).std(ddof=1)) for x, y in zip(old, new, strict=True)],
+            [(x[4:] @ weights, (x[:4] @ weights).std(ddof=1)) for x in seen[k]],
+        ]
         claim = SymmetricClaim(
             new, lead, [x[4:] for x in seen[k]], list(rival), weights, goal.epsilon * weights.sum(),
             noise.dependence == "independent", units,
-            [[weights * unit for unit in side] for side in units], [below, above],
+            [[weights * unit for unit in side] for side in units], [below, above], sums,
         )  # fmt: skip
         assert least_evidence(claim, rng, tries=25, steps=15) >= level - 1e-6
 

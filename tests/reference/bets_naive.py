@@ -31,12 +31,14 @@ def log_wealth(x, m, scale, most):
 class Claim:
     """A leader's selection against one of a rival: values [n, D] by arm, in [0, 1].
 
-    `lead` and `rival` name an arm for each dim; `most` is the largest bet on the leader by dim.
+    `lead` and `rival` name an arm for each dim; `most` is the largest bet on the leader by dim. With
+    `most_of_sum`, that on the weighted sum of all dims, an arm that serves all of them bets on it.
     """
 
-    def __init__(self, own, lead, theirs, rival, heft, slack, independent, most):
+    def __init__(self, own, lead, theirs, rival, heft, slack, independent, most, most_of_sum=None):
         self.sides = [(own, lead, 0), (theirs, rival, 1)]
         self.heft, self.slack, self.independent, self.most = heft, slack, independent, most
+        self.most_of_sum = most_of_sum
         self.means = [
             [values[arm][:, d].mean() for d, arm in enumerate(chosen)]
             for values, chosen, _ in self.sides
@@ -48,6 +50,12 @@ class Claim:
         for scale, prior in zip(SCALES, PRIOR, strict=True):
             total = np.log(prior)
             for values, chosen, side in self.sides:
+                if self.most_of_sum is not None and len(chosen) > 1 and len(set(chosen)) == 1:
+                    share = np.array(self.heft) / np.sum(self.heft)
+                    x, m = values[chosen[0]] @ share, np.dot(nu[side], share)
+                    x, m = (1 - x, 1 - m) if side else (x, m)
+                    total += log_wealth(x, m, scale, np.inf if side else self.most_of_sum)
+                    continue
                 for d, arm in enumerate(chosen):
                     block = sum(h for h, a in zip(self.heft, chosen, strict=True) if a == arm)
                     theta = 1.0 if self.independent else self.heft[d] / block

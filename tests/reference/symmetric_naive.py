@@ -38,10 +38,12 @@ class SymmetricClaim:
     side and dim are those of the boxes: lower ones of the leader's arms, upper ones of the rival's.
     """
 
-    def __init__(self, own, lead, theirs, rival, weights, slack, independent, units, parts, ends):
+    def __init__(
+        self, own, lead, theirs, rival, weights, slack, independent, units, parts, ends, sums=None
+    ):
         self.sides = [(own, lead, 0), (theirs, rival, 1)]
         self.heft, self.slack, self.independent = weights, slack, independent
-        self.units, self.parts, self.ends = units, parts, ends
+        self.units, self.parts, self.ends, self.sums = units, parts, ends, sums
         self.means = [
             [values[arm][:, d].mean() for d, arm in enumerate(chosen)]
             for values, chosen, _ in self.sides
@@ -53,6 +55,11 @@ class SymmetricClaim:
         for size, prior in zip(SCALES, PRIOR, strict=True):
             total = math.log(prior)
             for values, chosen, side in self.sides:
+                if self.sums is not None and len(chosen) > 1 and len(set(chosen)) == 1:
+                    (x, unit), sign = self.sums[side][chosen[0]], -1.0 if side else 1.0
+                    m = np.dot(nu[side], self.heft)
+                    total += log_wealth(sign * x, sign * m, EFFECT * size / unit)
+                    continue
                 for d, arm in enumerate(chosen):
                     own = self.parts[side][arm]
                     block = sum(own[e] for e, a in enumerate(chosen) if a == arm)

@@ -192,7 +192,8 @@ def _replay(reel: Tape, setting: Setting, algorithm: Algorithm, compiled: bool, 
     shape = reel.shape
     plan, step = bodies(algorithm, rule, compiled)
     keep = algorithm.statistics(setting)
-    tally = empty_tally(shape.groups, shape.arms, shape.dims, keep.start)
+    summed = len(keep.weights) > 0
+    tally = empty_tally(shape.groups, shape.arms, shape.dims, keep.start, summed)
     state = algorithm.init(rule)
     rounds: list[Round] = []
     opened: dict[str, Any] | None = None

@@ -79,7 +79,8 @@ class LiveSession:
         boxes = algorithm.statistics(setting)
         self._boxes = boxes if len(boxes.start) else None
         self._take: Any = take_values
-        self._tally = empty_tally(shape.groups, shape.arms, shape.dims, boxes.start)
+        summed = len(boxes.weights) > 0
+        self._tally = empty_tally(shape.groups, shape.arms, shape.dims, boxes.start, summed)
         noise = setting.noise
         scales = noise.scales(shape.dims) if noise.has_scale else None
         self._stacks = [[Stack(shape.dims, scales) for _ in range(size)] for size in shape.sizes]

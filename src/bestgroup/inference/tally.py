@@ -15,13 +15,19 @@ class Tally(NamedTuple):
 
     counts: Ints  # [N, K]        consumed pulls of each arm
     sums: Floats  # [N, K, D]     their sums, added in the order of the pulls
-    extra: Floats = np.zeros((0, 0, 0, 0))  # [N, K, D, M]  what else the noise model keeps
+    extra: Floats = np.zeros((0, 0, 0, 0))  # [N, K, D, M]  what else the noise model keeps; a row
+    # more, [N, K, D + 1, M], where it keeps as much of a weighted sum of the dims
 
 
-def empty_tally(groups: int, arms: int, dims: int, start: Floats | None = None) -> Tally:
-    """Return a tally before any pull; `start` [M] are the extra statistics of a fresh arm."""
+def empty_tally(
+    groups: int, arms: int, dims: int, start: Floats | None = None, summed: bool = False
+) -> Tally:
+    """Return a tally before any pull; `start` [M] are the extra statistics of a fresh arm.
+
+    `summed` makes room for those of a weighted sum of the dims, too.
+    """
     first = np.zeros(0) if start is None else start
-    extra = np.tile(first, (groups, arms, dims, 1))
+    extra = np.tile(first, (groups, arms, dims + summed, 1))
     return Tally(np.zeros((groups, arms), np.int64), np.zeros((groups, arms, dims)), extra)
 
 

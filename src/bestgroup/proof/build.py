@@ -29,6 +29,7 @@ from bestgroup.proof.format import (
 from bestgroup.proof.goal_kinds import read_goal
 from bestgroup.proof.goals import Status
 from bestgroup.proof.observations import Observations, read_observations, treated
+from bestgroup.proof.selection_evidence import AND_SUMS
 from bestgroup.proof.verify import METHODS
 from bestgroup.proof.words import assumptions_of, statement_of
 
@@ -132,8 +133,9 @@ def document(asked: Asked, method: dict[str, Any], claims: list[list[Any]]) -> d
 
 def _version(method: dict[str, Any], goal: dict[str, Any], dims: int, groups: int) -> int:
     """Return the first version of the format, from 2 on, that has all that a document needs."""
-    symmetric = method["kind"] == "selections" and method["process"]["name"] == "symmetric"
-    late = "clusters" in method or symmetric or method["kind"] == "item units"
+    names = ("symmetric", f"symmetric{AND_SUMS}", f"bets{AND_SUMS}")
+    process = method["kind"] == "selections" and method["process"]["name"] in names
+    late = "clusters" in method or process or method["kind"] == "item units"
     within = method["kind"] == "item bounds" and method.get("clusters", {}).get("slack") == "within"
     asked = read_goal(goal, dims, groups, VERSIONS[-1]).first_version()
     return max(VERSION, asked, 3 if late else VERSION, 4 if within else VERSION)

@@ -15,7 +15,7 @@ from bestgroup.proof.build import Asked, document, noise_entry
 from bestgroup.proof.build_boxes import Found, box_claims
 from bestgroup.proof.build_scouted import costs_entry, fed_session
 from bestgroup.proof.noise import RANGED, SYMMETRIC
-from bestgroup.proof.selection_evidence import BY_SYMMETRY, NORMAL
+from bestgroup.proof.selection_evidence import AND_SUMS, BY_SYMMETRY, NORMAL
 from bestgroup.proof.selection_search import Bets, Compare, Event, Named, Normal, Search, cover
 from bestgroup.proof.selections import KINDS
 from bestgroup.proof.symmetric_search import TESTS, Symmetric, tails_entry, tails_of
@@ -37,7 +37,7 @@ def data_selections(asked: Asked, verdict: Verdict) -> dict[str, Any]:
         for k, size in enumerate(shape.sizes)
         if k != i and asked.status[k] != Status.UNDECIDED
     ]
-    return _document(asked, "union", [named], events, None)
+    return _document(asked, "union", [named], events, None, False)
 
 
 def study_selections(asked: Asked, algorithm: Algorithm, setting: Setting) -> dict[str, Any]:
@@ -56,7 +56,8 @@ def study_selections(asked: Asked, algorithm: Algorithm, setting: Setting) -> di
             own = [counts[i][j] for j in state.lead.tolist()]
             events.append(Event(len(named) - 1, k, own, counts[k]))
         out = state.out.copy()
-    return _document(asked, "leaders", named, events, costs_entry(setting))
+    summed = len(algorithm.statistics(setting).weights) > 0
+    return _document(asked, "leaders", named, events, costs_entry(setting), summed)
 
 
 def _document(
@@ -65,6 +66,7 @@ def _document(
     named: list[Named],
     events: list[Event],
     costs: list[list[float]] | None,
+    summed: bool,
 ) -> dict[str, Any]:
     D = asked.problem.shape.dims
     kinds = {entry["kind"] for entry in noise_entry(asked.problem.noise, D)["dims"]}
@@ -74,6 +76,7 @@ def _document(
         (True, "leaders"): "bets",
     }
     name = "symmetric" if symmetric else names.get((ranges, budget), "normal")
+    name += AND_SUMS if summed else ""
     method: dict[str, Any] = {
         "kind": "selections",
         "budget": budget,

@@ -18,6 +18,7 @@ from bestgroup.proof.intervals import Interval, interval, log
 from bestgroup.proof.noise import RANGED, SCALED, SYMMETRIC
 from bestgroup.proof.observations import Observations
 from bestgroup.proof.selection_evidence import (
+    AND_SUMS,
     BY_SYMMETRY,
     Compared,
     Leader,
@@ -67,6 +68,10 @@ class Contest:
         """Return the process that the noise and the budget ask for."""
         return {"name": "normal", "fixed_at": 0}
 
+    def processes(self) -> list[dict[str, Any]]:
+        """Return the processes that are taken."""
+        return [self.process()]
+
     def compared(self, kind: int) -> Compared:
         """Return by which weights groups are compared, with a process."""
         weights = [Fraction(w) for w in self.proof.weights]
@@ -115,6 +120,14 @@ class OneBest(Contest):
         if not self.union and any(noise.kind not in SCALED for noise in self.proof.noise):
             raise ValueError("leaders need one kind of noise")
         return super().process()
+
+    def processes(self) -> list[dict[str, Any]]:
+        """Return the process, and that in which an arm that serves all dims bets on their sum."""
+        process = self.process()
+        late = self.proof.document["version"] >= 3 and self.proof.D > 1
+        if self.union or process["name"] not in ("bets", "symmetric") or not late:
+            return [process]
+        return [process, {**process, "name": process["name"] + AND_SUMS}]
 
     def level(self, moment: Moment) -> Interval:
         """Return the log of 1 over the share of delta of a leader."""

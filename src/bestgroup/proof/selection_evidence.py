@@ -6,15 +6,19 @@ the tilt y >= 0 the log of the infimum of the product over the null is at least 
     y slack - sum_{a in s} sup_nu (-y nu - log K_a(nu)) - sum_{b in s'} sup_nu (y nu - log L_b(nu)).
 
 For a box the last sum is replaced by the largest one over all splits of the dims into sets B, each with
-the arm of the box for which its term is largest. A claim has a tilt for each of up to three parts g - 1, g,
-g + 1 of a mixture with fixed weights; parts without one count as 0.
+the arm of the box for which its term is largest; dims for which the box has one and the same arm left
+are in one set. Where the process is one "and sums", an arm that serves all dims has the wealth of one
+number a pull, the weighted sum of its dims; else a weighted geometric mean of the wealths of its dims. A
+claim has a tilt for each of up to three parts g - 1, g, g + 1 of a mixture with fixed weights; parts
+without one count as 0.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
+from functools import partial
 from typing import NamedTuple
 
 from bestgroup.proof.format import Proof
@@ -30,6 +34,8 @@ PRECISIONS = [2.0**k for k in (3, 6, 9, 12, 15, 18)]
 PRIOR = [interval(p) / 12 for p in (1, 3, 3, 3, 1, 1)]
 SCALES = [4.0 * 2.0 ** (-1.5 * g) for g in range(10)]
 SCALES_PRIOR = [interval(p) / 300 for p in (40, 60, 60, 60, 40, 20, 10, 5, 3, 2)]
+
+AND_SUMS = " and sums"  # ends the name of a process with a wealth of weighted sums
 
 Box = tuple[tuple[int, int], ...]  # from one rank to before another, for each dim
 
@@ -122,6 +128,7 @@ class View:
         self.ranked = [self._ranked(d) for d in range(self.D)]
         self.hefts = [w * self._size(d) for d, w in enumerate(weights)]
         self._hulls: dict[tuple[int, int, int, int], list[tuple[float, float]]] = {}
+        self.summed = proof.method["process"]["name"].endswith(AND_SUMS)
 
     def _mean(self, i: int, j: int, d: int) -> Fraction:
         first, last = self.counts[i, j]
@@ -160,12 +167,25 @@ class View:
         for arm, dims in self.lead.items():
             total = total - term(self.leader.group, arm, dims, part, y, -1)
         k, best = self.moment.rival, [-math.inf] * (1 << self.D)
+        bound = self._bound(box)
         for j in range(self.proof.sizes[k]):
             allowed = sum(1 << d for d, (a, b) in enumerate(box) if j in self.ranked[d][a:b])
             for dims in range(1, 1 << self.D):
-                if dims & ~allowed == 0:
+                if dims & ~allowed == 0 and all(dims & own in (0, own) for own in bound):
                     best[dims] = max(best[dims], term(k, j, dims, part, y, 1).high)
         return (total - _largest_split(best)).low
+
+    def _bound(self, box: Box) -> list[int]:
+        """Return sets of dims that one arm must serve: all that a box has left for them."""
+        only: dict[int, int] = {}
+        for d, (a, b) in enumerate(box):
+            if self.summed and b - a == 1:
+                only[self.ranked[d][a]] = only.get(self.ranked[d][a], 0) | 1 << d
+        return list(only.values())
+
+    def all_served(self, dims: int) -> bool:
+        """Return whether an arm that serves these dims has a wealth of their weighted sum."""
+        return self.summed and dims == (1 << self.D) - 1
 
     def term(self, i: int, j: int, dims: int, part: int, y: Interval, sign: int) -> Interval:
         """Return what an arm that serves a set of dims subtracts at a tilt; `sign` 1 is the rival's."""
@@ -197,6 +217,12 @@ class View:
         """Return the same for wealth of bets, of each dim or of a weighted geometric mean of them."""
         served = [d for d in range(self.D) if dims >> d & 1]
         whole, total = sum((self.hefts[d] for d in served), Fraction()), interval(0.0)
+        if self.all_served(dims):
+            if (i, j, self.D, part) not in self._hulls:
+                self._hulls[i, j, self.D, part] = hull_of(self._sums(i, j, part, whole))
+            steep = y * interval(whole)
+            value = conjugate_of(self._hulls[i, j, self.D, part], steep)
+            return value + steep if sign > 0 else value
         for d in served:
             theta, steep = interval(1.0), y * interval(self.hefts[d])
             if not self.proof.independent_dims:
@@ -207,6 +233,19 @@ class View:
             # For the rival's arms m is 1 less the mean: y nu = y - y m.
             total = total + theta * (value + steep if sign > 0 else value)
         return total
+
+    def _sums(self, i: int, j: int, part: int, whole: Fraction) -> Values:
+        """Return the weighted sums of an arm's values as shares of their range, each rounded once."""
+        lead, (first, last) = i == self.leader.group, self.counts[i, j]
+        columns = self.rows.values[self.proof.groups[i], self.proof.arms[i][j]]
+        parts: list[Callable[[float], Fraction]] = []
+        for dim in self.dims:
+            noise, weight = self.proof.noise[dim], self.by.weights[dim] / whole
+            turn = self.proof.signs[dim] * (1 if lead else -1)
+            parts.append(partial(_above_end, weight, Fraction((noise.low, noise.high)[turn < 0])))
+        values = sums_of([columns[dim][:last] for dim in self.dims], parts)
+        most = largest_bet("bounded", values[:first]) if lead and first else None
+        return Values("bounded", values[first:], Bets(interval(SCALES[part]), most))
 
     def _values(self, i: int, j: int, d: int, part: int) -> Values:
         dim, lead = self.dims[d], i == self.leader.group
@@ -219,6 +258,24 @@ class View:
             most = largest_bet(noise.kind, shares_of(noise.low, noise.high, turn, column[:first]))
         values = shares_of(noise.low, noise.high, turn, column[first:last])
         return Values(noise.kind, values, Bets(interval(SCALES[part]), most))
+
+
+def _above_end(weight: Fraction, end: Fraction, x: float) -> Fraction:
+    """Return the part of a value in a weighted sum: its distance from an end of its range."""
+    return weight * abs(Fraction(x) - end)
+
+
+def sums_of(columns: list[list[float]], parts: list[Callable[[float], Fraction]]) -> list[float]:
+    """Return the sum of all parts of each row, exact but for one rounding."""
+    known: list[dict[float, Fraction]] = [{} for _ in columns]
+    for found, column, part in zip(known, columns, parts, strict=True):
+        for x in set(column):
+            found[x] = part(x)
+    rows, sums = list(zip(*columns, strict=True)), dict[tuple[float, ...], float]()
+    for row in set(rows):
+        given = (found[x] for found, x in zip(known, row, strict=True))
+        sums[row] = float(sum(given, Fraction()))
+    return [sums[row] for row in rows]
 
 
 def largest_bet(kind: str, values: list[float]) -> Interval:

@@ -26,9 +26,10 @@ from bestgroup.inference.evalues.wealth import (
     ORDER,
     STATISTICS,
 )
-from bestgroup.inference.kinds import BERNOULLI
+from bestgroup.inference.kinds import BERNOULLI, POWERS
 from bestgroup.problem.arrays import Floats
 from bestgroup.proof.build import Asked
+from bestgroup.proof.selection_evidence import AND_SUMS
 
 _ROOM = 1e-3  # that a tilt aims at beyond its level
 _SAFE = 1e-8  # of a total that is taken for enough
@@ -110,6 +111,7 @@ class Search:
         self.work = make_work(self.D)
         self.selection = np.zeros(self.D, np.int64)
         self.tilt = 1.0
+        self.summed = method["process"]["name"].endswith(AND_SUMS)
 
     def _values(self, i: int, j: int) -> Floats:
         columns = self.asked.columns_of(i, j)
@@ -278,7 +280,7 @@ class Bets(Search):
     def _hulls(self, g: int) -> selection_wealth.Hulls:
         if g not in self.hulls:
             heft = self.weights * self.rule.scale
-            hulls = selection_wealth.make_hulls(self.size, self.D, heft)
+            hulls = selection_wealth.make_hulls(self.size, self.D, heft, self.D + self.summed)
             scale = selection_wealth.SCALES[g]
             for d in range(self.D):
                 stat, kind = self._stat(self.own[d], d), int(self.rule.kind[d])
@@ -287,24 +289,38 @@ class Bets(Search):
                 for j, values in enumerate(self.other):
                     bets, stat = (scale, math.inf), self._stat(values, d)
                     selection_wealth.set_points(kind, stat, 1, bets, hulls, j, d)
+            if self.summed:
+                self._add_sums(hulls, heft, scale)
             self.hulls[g] = hulls
         return self.hulls[g]
 
+    def _add_sums(self, hulls: selection_wealth.Hulls, heft: Floats, scale: float) -> None:
+        """Set the points of arms that serve all dims, by their weighted sums."""
+
+        def shares(values: Floats) -> Floats:
+            return (values - self.rule.origin) @ self.weights / hulls.whole[0]
+
+        hulls.whole[0] = heft.sum()
+        if self.masks[0] == (1 << self.D) - 1:
+            j, most = int(self.lead[0]), math.inf
+            if self.before[j]:
+                old = _powers(shares(self._values(self.named.group, j)[: self.before[j]]))
+                most = _largest(old, POWERS)
+            own = _powers(shares(self.own[0]))
+            selection_wealth.set_points(POWERS, own, 0, (scale, most), hulls, self.size, self.D)
+        for j, values in enumerate(self.other):
+            bets = scale, math.inf
+            stat = _powers(shares(values))
+            selection_wealth.set_points(POWERS, stat, 1, bets, hulls, j, self.D)
+
     def _stat(self, values: Floats, d: int) -> Floats:
-        stat, shares = (
-            np.zeros(STATISTICS),
-            (values[:, d] - self.rule.origin[d]) / self.rule.scale[d],
-        )
-        stat[COUNT] = stat[ALL] = len(shares)
+        shares = (values[:, d] - self.rule.origin[d]) / self.rule.scale[d]
         if self.rule.kind[d] == BERNOULLI:
+            stat = np.zeros(STATISTICS)
+            stat[COUNT] = stat[ALL] = len(shares)
             stat[FIRST] = shares.sum()
             return stat
-        stat[CENTRE] = shares[0]
-        away = shares - shares[0]
-        for k in range(ORDER):
-            stat[FIRST + k] = (away ** (k + 1)).sum()
-        stat[ALL_SECOND], stat[ALL_SIXTH] = stat[FIRST + 1], stat[FIRST + 5]
-        return stat
+        return _powers(shares)
 
     def _most(self, d: int) -> float:
         """Return the largest bet on an arm of the leader, from the values before it was named."""
@@ -312,12 +328,7 @@ class Bets(Search):
         if not self.before[j]:
             return math.inf
         stat = self._stat(self._values(self.named.group, j)[: self.before[j]], d)
-        n, mean = stat[COUNT], stat[CENTRE] + stat[FIRST] / stat[COUNT]
-        if self.rule.kind[d] == BERNOULLI:
-            p = (stat[FIRST] + 1.0) / (n + 2.0)
-            return 0.95 / (mean + math.sqrt(p * (1.0 - p) / n))
-        left = max(stat[FIRST + 1] - stat[FIRST] ** 2 / n, 0.0) + 0.01
-        return 0.95 / (mean + math.sqrt(left) / n)
+        return _largest(stat, int(self.rule.kind[d]))
 
     def bounds(
         self, g: int
@@ -345,9 +356,11 @@ class Bets(Search):
         """Return the bound over a box at a tilt; `selection` is then what attains it."""
         sets = 1 << self.D
         best, pick = [-math.inf] * sets, [0] * sets
+        bound = self._bound(box)
         for j in range(self.size):
             for dims in range(1, sets):
-                if all(box[d, j] for d in range(self.D) if dims >> d & 1):
+                whole = all(dims & own in (0, own) for own in bound)
+                if whole and all(box[d, j] for d in range(self.D) if dims >> d & 1):
                     value = self._term(g, j, dims, 1.0, y)
                     if value > best[dims]:
                         best[dims], pick[dims] = value, j
@@ -366,9 +379,22 @@ class Bets(Search):
         own = sum(self._term(g, self.size, int(dims), -1.0, y) for dims in self.masks if dims)
         return y * self.slack - own - total[-1]
 
+    def _bound(self, box: Any) -> list[int]:
+        """Return sets of dims that one arm must serve: all that a box has left for them."""
+        only: dict[int, int] = {}
+        for d in range(self.D):
+            if self.summed and box[d].sum() == 1:
+                j = int(box[d].argmax())
+                only[j] = only.get(j, 0) | 1 << d
+        return list(only.values())
+
     def _term(self, g: int, j: int, dims: int, sign: float, y: float) -> float:
         """Return what an arm that serves a set of dims subtracts; number `size` is the leader's."""
         hulls, value = self._hulls(g), 0.0
+        if self.summed and dims == (1 << self.D) - 1:
+            points = hulls.points[j, self.D, : hulls.sizes[j, self.D]]
+            steep = sign * y * float(hulls.whole[0])
+            return float((steep * points[:, 0] - points[:, 1]).max())
         served = [d for d in range(self.D) if dims >> d & 1]
         whole = float(hulls.parts[j, served].sum())
         for d in served:
@@ -377,3 +403,25 @@ class Bets(Search):
             steep = sign * y * float(hulls.heft[d]) / theta
             value += theta * float((steep * points[:, 0] - points[:, 1]).max())
         return value
+
+
+def _powers(shares: Floats) -> Floats:
+    """Return what wealth takes of values in [0, 1]."""
+    stat = np.zeros(STATISTICS)
+    stat[COUNT] = stat[ALL] = len(shares)
+    stat[CENTRE] = shares[0]
+    away = shares - shares[0]
+    for k in range(ORDER):
+        stat[FIRST + k] = (away ** (k + 1)).sum()
+    stat[ALL_SECOND], stat[ALL_SIXTH] = stat[FIRST + 1], stat[FIRST + 5]
+    return stat
+
+
+def _largest(stat: Floats, kind: int) -> float:
+    """Return the largest bet on an arm of the leader, from its values before it was named."""
+    n, mean = stat[COUNT], stat[CENTRE] + stat[FIRST] / stat[COUNT]
+    if kind == BERNOULLI:
+        p = (stat[FIRST] + 1.0) / (n + 2.0)
+        return 0.95 / (mean + math.sqrt(p * (1.0 - p) / n))
+    left = max(stat[FIRST + 1] - stat[FIRST] ** 2 / n, 0.0) + 0.01
+    return 0.95 / (mean + math.sqrt(left) / n)

@@ -41,6 +41,8 @@ KINDS = {  # of evidence that a process has
     "bets": (BY_BETS,),
     "normal and bets": (NORMAL, BY_BETS),
     "symmetric": (BY_SYMMETRY,),
+    "bets and sums": (BY_BETS,),
+    "symmetric and sums": (BY_SYMMETRY,),
 }
 
 
@@ -52,7 +54,7 @@ def check(proof: Proof, rows: Observations, tick: Tick) -> Status:
     try:
         leaders, moments = read_leaders(proof, made.budgets), read_moments(proof)
         contest = made(proof, rows, leaders)
-        if proof.method["process"] != contest.process():
+        if proof.method["process"] not in contest.processes():
             raise ValueError("the process is not the one of this noise")
         by = {kind: contest.compared(kind) for kind in KINDS[proof.method["process"]["name"]]}
     except (KeyError, TypeError, ValueError, IndexError) as error:

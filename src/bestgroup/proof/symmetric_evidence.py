@@ -12,7 +12,9 @@ K the wealth of z against "the mean is at most m": it falls, and is never below 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 from typing import NamedTuple
 
 from bestgroup.proof.boxes import BoxClaims
@@ -20,8 +22,8 @@ from bestgroup.proof.format import Proof, Refused, fraction
 from bestgroup.proof.intervals import Interval, interval, sqrt
 from bestgroup.proof.observations import Observations, exact_sum
 from bestgroup.proof.pairs import unit_of
-from bestgroup.proof.selection_evidence import Compared, Leader, Moment, View
-from bestgroup.proof.wealth_pairs import LOG_CASH, Bets, Values, hull_of
+from bestgroup.proof.selection_evidence import Compared, Leader, Moment, View, sums_of
+from bestgroup.proof.wealth_pairs import LOG_CASH, Bets, Sums, Values, hull_of
 
 EFFECTS = [2.0 ** (-1.5 * g) for g in range(10)]  # bets, in units of one over the unit of an arm
 _LEAST = 4  # values that a unit is taken from
@@ -83,6 +85,11 @@ class SymmetricView(View):
             self._arms[i, j] = self._known(i, j)
         parts, total = self._arms[i, j].parts, interval(0.0)
         served = [d for d in range(self.D) if dims >> d & 1]
+        if self.all_served(dims):
+            key = i, j, self.D, part
+            if key not in self._chains:
+                self._chains[key] = self._chain_of_sums(i, j, part, sign)
+            return interval(max((-(y * m) - low).high for m, low in self._chains[key]))
         whole = sum((parts[d] for d in served[1:]), parts[served[0]])
         for d in served:
             theta = interval(1.0) if self.proof.independent_dims else parts[d] / whole
@@ -127,6 +134,33 @@ class SymmetricView(View):
         corners = hull_of(arm, ends)
         corners.append((ends[-1], LOG_CASH.low))
         return [(interval(m) - zero, low) for m, low in corners]
+
+    def _chain_of_sums(self, i: int, j: int, part: int, sign: int) -> Corners:
+        """Return the same of the weighted sums of all dims, from that of the bounds on."""
+        turn, end = -sign, Fraction()
+        bounds = self.tails.high if sign > 0 else self.tails.low
+        parts: list[Callable[[float], Fraction]] = []
+        for d, dim in enumerate(self.dims):
+            if (i, j, dim) not in bounds:
+                raise ValueError("an arm has no bound: that stands before what rests on it")
+            weight, zero = turn * self.by.weights[dim], Fraction(self.zero[d])
+            end += weight * (Fraction(bounds[i, j, dim]) - zero)
+            parts.append(partial(_from_origin, weight, self.proof.signs[dim], zero))
+        sums = sums_of([self._column(i, j, d) for d in range(self.D)], parts)
+        start, lead = self.counts[i, j][0], i == self.leader.group
+        start, unit = (start, _deviation(sums[:start])) if lead else unit_of(sums)
+        if start >= len(sums):
+            raise ValueError("no value of an arm counts yet")
+        arm = Sums("gaussian", sums[start:], Bets(EFFECTS[part] / unit))
+        error = math.sqrt(arm.powers[1].high) / len(arm.values)
+        ends = cell_ends(arm.centre, error, interval(end).low)
+        corners = [*hull_of(arm, ends), (ends[-1], LOG_CASH.low)]
+        return [(interval(m), low) for m, low in corners]
+
+
+def _from_origin(weight: Fraction, sign: int, zero: Fraction, x: float) -> Fraction:
+    """Return the part of a value in a weighted sum of deviations."""
+    return weight * (sign * Fraction(x) - zero)
 
 
 def cell_ends(mean: float, error: float, end: float) -> list[float]:

@@ -99,7 +99,7 @@ class Symmetric(Bets):
         return self.hulls[g]
 
     def _made(self, effect: float) -> selection_wealth.Hulls:
-        hulls = selection_wealth.make_hulls(self.size, self.D, self.weights)
+        hulls = selection_wealth.make_hulls(self.size, self.D, self.weights, self.D + self.summed)
         set_points = selection_wealth.set_symmetric
         for d, j in enumerate(self.lead.tolist()):
             column = self._values(self.named.group, j)[: self.before[j], d]
@@ -117,16 +117,47 @@ class Symmetric(Bets):
                 last = self.ends[self.event.rival, j, d, 1][1] - self.origin[d]
                 stat = self._sums(values[first[d] :, d], d)
                 set_points(stat, 1, effect / unit, last, hulls, j, d)
+        if self.summed:
+            self._add_normal_sums(hulls, effect)
         return hulls
+
+    def _add_normal_sums(self, hulls: selection_wealth.Hulls, effect: float) -> None:
+        """Set the points of arms that serve all dims, by their weighted sums about the origins."""
+        set_points, lead = selection_wealth.set_symmetric, self.named.group
+
+        def last(i: int, j: int, side: int) -> float:
+            ends = [self.ends[i, j, d, side][1] - self.origin[d] for d in range(self.D)]
+            return float(np.dot(self.weights, ends))
+
+        if self.masks[0] == (1 << self.D) - 1:
+            j = int(self.lead[0])
+            old = (self._values(lead, j)[: self.before[j]] - self.origin) @ self.weights
+            unit, stat = (
+                float(np.std(old, ddof=1)),
+                _sums_about((self.own[0] - self.origin) @ self.weights),
+            )
+            set_points(stat, 0, effect / unit, last(lead, j, 0), hulls, self.size, self.D)
+        for j, values in enumerate(self.other):
+            sums = (values - self.origin) @ self.weights
+            first = _first(sums)
+            unit, stat = float(np.std(sums[:first], ddof=1)), _sums_about(sums[first:])
+            set_points(stat, 1, effect / unit, last(self.event.rival, j, 1), hulls, j, self.D)
 
     def _sums(self, values: Floats, d: int) -> Floats:
         """Return what wealth takes of values that count, less the origin of their dim."""
-        stat, away = np.zeros(STATISTICS), values - values[0]
-        stat[COUNT] = stat[ALL] = len(values)
-        stat[CENTRE] = values[0] - self.origin[d]
-        stat[FIRST], stat[FIRST + 1] = away.sum(), (away**2).sum()
-        stat[ALL_SECOND] = stat[FIRST + 1]
+        stat = _sums_about(values)
+        stat[CENTRE] -= self.origin[d]
         return stat
+
+
+def _sums_about(values: Floats) -> Floats:
+    """Return what wealth takes of values that count."""
+    stat, away = np.zeros(STATISTICS), values - values[0]
+    stat[COUNT] = stat[ALL] = len(values)
+    stat[CENTRE] = values[0]
+    stat[FIRST], stat[FIRST + 1] = away.sum(), (away**2).sum()
+    stat[ALL_SECOND] = stat[FIRST + 1]
+    return stat
 
 
 def _first(column: Floats) -> int:

@@ -333,6 +333,15 @@ def shares_of(low: float, high: float, sign: int, column: list[float]) -> list[f
     return [(x - low) / width if sign > 0 else (high - x) / width for x in column]
 
 
+class Sums(Values):
+    """Weighted sums of an arm's dims, each rounded to a double; of values without a range."""
+
+    @property
+    def error(self) -> float:
+        """How far a sum may be from what it stands for."""
+        return UNIT * max(map(abs, self.values))
+
+
 def hull_of(arm: Values, ends: list[float] | None = None) -> list[tuple[float, float]]:
     """Return corners (m, value) of a chain that lies below log K from the first to the last end.
 

@@ -66,6 +66,12 @@ def _statement(proof: Proof) -> str:
     return proof.goal.statement(percent)
 
 
+SYMMETRIC_SUMS = (
+    "the weighted sum of the dims of one pull has symmetric noise, too, as that of jointly normal"
+    " dims has"
+)
+
+
 def assumptions_of(proof: Proof) -> list[str]:
     """Return all that a proof rests on."""
     words = [
@@ -79,6 +85,9 @@ def assumptions_of(proof: Proof) -> list[str]:
         else "dims of one pull may depend on each other in any way"
     )
     kind = proof.method["kind"]
+    process = proof.method.get("process")
+    if isinstance(process, dict) and process.get("name") == "symmetric and sums":
+        words.append(SYMMETRIC_SUMS)
     measured = [] if proof.plain else [MEASURED]
     if kind in ("items", "item selections", "item units", "item bounds", "pool"):
         return [*words, *_items_words(proof), FIXED, *measured, *ROWS]

@@ -50,11 +50,14 @@ class Adaptive(Algorithm):
     batch: int | float = 0.01
 
     name: ClassVar[str] = "adaptive"
-    version: ClassVar[int] = 4
+    version: ClassVar[int] = 5
     goals: ClassVar[tuple[type, ...]] = (ParetoGroups, BestGroup, TopGroups, WeightMap)
     by_boxes: ClassVar[bool] = False
     fixed_bets: ClassVar[bool] = False  # on shared items
     normal_by_boxes: ClassVar[bool] = False  # `Gaussian()`, for the best group
+    by_dims: ClassVar[bool] = (
+        False  # bets on each dim of an arm that serves all, for the best group
+    )
     reads_values: ClassVar[bool] = True
     takes_items: ClassVar[bool] = True
     takes_late_arms: ClassVar[bool] = True
@@ -160,11 +163,19 @@ class Adaptive(Algorithm):
             return AdaptivePareto(self.batch, self.by_boxes)
         from bestgroup.algorithms.adaptive.best.algorithm import AdaptiveLinear
 
-        return AdaptiveLinear(self.batch, self.by_boxes, self.normal_by_boxes)
+        return AdaptiveLinear(self.batch, self.by_boxes, self.normal_by_boxes, self.by_dims)
 
 
 @dataclass(frozen=True)
-class AdaptiveNormalByBoxes(Adaptive):
+class AdaptiveByDims(Adaptive):
+    """Version 4, for studies that it began: for the best group bets on single dims of an arm."""
+
+    version: ClassVar[int] = 4
+    by_dims: ClassVar[bool] = True
+
+
+@dataclass(frozen=True)
+class AdaptiveNormalByBoxes(AdaptiveByDims):
     """Version 3, for studies that it began: `Gaussian()` goes by boxes for the best group."""
 
     version: ClassVar[int] = 3

@@ -69,7 +69,8 @@ class _Driver:
         self.law = UserLaw(instance, *key) if self.source.kind == USER else None
         self.keep = algorithm.statistics(setting)
         start = self.keep.start if algorithm.reads_values else None
-        self.tally = empty_tally(shape.groups, shape.arms, shape.dims, start)
+        summed = len(self.keep.weights) > 0
+        self.tally = empty_tally(shape.groups, shape.arms, shape.dims, start, summed)
         self.state = algorithm.init(rule)
 
     def compiled(self, loop: Any, cap: int) -> Run:

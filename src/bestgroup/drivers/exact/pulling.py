@@ -8,7 +8,7 @@ from bestgroup.algorithms.protocol import place_of
 from bestgroup.compile.borrowing import borrowing
 from bestgroup.compile.kernel import kernel
 from bestgroup.drivers.rewards import AHEAD, Reservoir, Source, ensure
-from bestgroup.inference.confidence_sequences.boxes import BoxRule, absorb
+from bestgroup.inference.confidence_sequences.boxes import BoxRule, absorb, absorb_sum, deviation
 from bestgroup.inference.tally import Tally
 from bestgroup.problem.arrays import Ints
 
@@ -70,6 +70,14 @@ def absorb_due(tally: Tally, keep: BoxRule, pool: Reservoir, i: int, j: int, som
             total = pool.sums[i, j, d, first + k]
             absorb(keep, tally.extra[i, j, d], float(count + k + 1), total - before, d)
             before = total
+    if len(keep.weights) > 0:
+        for k in range(some):
+            away = 0.0
+            for d in range(tally.sums.shape[2]):
+                before = pool.sums[i, j, d, first + k - 1] if k > 0 else tally.sums[i, j, d]
+                x = pool.sums[i, j, d, first + k] - before
+                away += keep.weights[d] * deviation(keep, tally.extra[i, j], x, d)
+            absorb_sum(keep, tally.extra[i, j], float(count + k + 1), away)
 
 
 @kernel

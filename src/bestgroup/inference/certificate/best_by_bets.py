@@ -49,7 +49,7 @@ def find_behind_by_bets(
     K, D = tally.counts.shape[1], len(weights)
     work, stack = make_work(D), make_stack(D, K)
     pair = make_pairwise(1, K, D, np.zeros(1 << D))
-    hulls = make_hulls(K, D, weights * rule.scale)
+    hulls = make_hulls(K, D, weights * rule.scale, D)
     masks, selection = np.zeros(D, np.int64), np.zeros(D, np.int64)
     find_blocks(lead, masks)
     for k in range(len(sizes)):

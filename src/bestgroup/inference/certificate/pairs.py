@@ -65,18 +65,42 @@ def set_sums(rule: BoxRule, tally: Tally, i: int, j: int, d: int, stat: Floats) 
         return 1.0
     extra = tally.extra[i, j, d]
     if kind == GAUSSIAN:
-        # The first values of a Gaussian arm set its unit and its centre; they cannot count as well.
-        stat[COUNT] = every - extra[BEFORE]
-        stat[CENTRE] = extra[0]
-        for k in range(2):
-            stat[FIRST + k] = extra[1 + k] - extra[BEFORE + 1 + k]
-        stat[ALL_SECOND] = extra[2]
+        set_spread_sums(extra, stat)
         return float(extra[UNIT])
+    set_power_sums(extra, stat)
+    return 1.0
+
+
+@borrowing
+def set_power_sums(extra: Floats, stat: Floats) -> None:
+    """Set what `wealth` takes of sums of powers."""
     at = len(extra) - KEPT
     stat[CENTRE] = extra[at]
     for k in range(ORDER):
         stat[FIRST + k] = extra[at + 1 + k]
     stat[ALL_SECOND], stat[ALL_SIXTH] = extra[at + 2], extra[at + ORDER]
+
+
+@borrowing
+def set_spread_sums(extra: Floats, stat: Floats) -> None:
+    """Set what `wealth` takes of values without a range, of which the count is set."""
+    # The first values of a Gaussian arm set its unit and its centre; they cannot count as well.
+    stat[COUNT] = stat[ALL] - extra[BEFORE]
+    stat[CENTRE] = extra[0]
+    for k in range(2):
+        stat[FIRST + k] = extra[1 + k] - extra[BEFORE + 1 + k]
+    stat[ALL_SECOND] = extra[2]
+
+
+@borrowing
+def set_sums_of_sum(rule: BoxRule, tally: Tally, i: int, j: int, stat: Floats) -> float:
+    """Set what `wealth` takes of an arm's weighted sums; returns their unit as `set_sums` does."""
+    extra = tally.extra[i, j, len(rule.weights)]
+    stat[COUNT] = stat[ALL] = float(tally.counts[i, j])
+    if rule.kind[0] == GAUSSIAN:
+        set_spread_sums(extra, stat)
+        return float(extra[UNIT])
+    set_power_sums(extra, stat)
     return 1.0
 
 

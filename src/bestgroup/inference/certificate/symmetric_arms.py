@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 
 from bestgroup.compile.borrowing import borrowing
-from bestgroup.inference.certificate.pairs import set_sums
+from bestgroup.inference.certificate.pairs import set_sums, set_sums_of_sum
 from bestgroup.inference.confidence_sequences.boxes import BoxRule
 from bestgroup.inference.confidence_sequences.gaussian import (
     AT_LEAST,
@@ -71,6 +71,55 @@ def set_arm(
         hulls.sums[CENTRE] -= origin[d]
         set_symmetric(hulls.sums, side, effect / unit, last, hulls, row, d)
     return True
+
+
+@borrowing
+def set_sum(
+    tally: Tally,
+    arm: tuple[int, int],
+    effect: float,
+    known: tuple[BoxRule, Floats],
+    level: float,
+    hulls: Hulls,
+    row: int,
+) -> bool:
+    """Set the points of a rival's arm by its weighted sums; False if those that count do not suffice."""
+    rule, origin = known
+    i, j = arm
+    reach = gaussian_reach(float(tally.counts[i, j]), level)
+    unit = set_sums_of_sum(rule, tally, i, j, hulls.sums)
+    if not (unit > 0.0 and hulls.sums[COUNT] > 0.0 and reach < math.inf):
+        return False
+    hulls.sums[CENTRE] += sum_centre(rule, tally, i, j, origin)
+    last = sum_end(rule, tally, i, j, reach, 1, origin)
+    set_symmetric(hulls.sums, 1, effect / unit, last, hulls, row, len(rule.weights))
+    return True
+
+
+@borrowing
+def sum_centre(rule: BoxRule, tally: Tally, i: int, j: int, origin: Floats) -> float:
+    """Return what an arm's weighted sums are deviations from, less the weighted sum of the origins."""
+    total = 0.0
+    for d in range(len(rule.weights)):
+        total += rule.weights[d] * (tally.extra[i, j, d, 0] - origin[d])
+    return total
+
+
+@borrowing
+def sum_end(
+    rule: BoxRule, tally: Tally, i: int, j: int, reach: float, side: int, origin: Floats
+) -> float:
+    """Return an end of the weighted sum of an arm's means, less the origins: that of its boxes' ends.
+
+    The boxes are those that single dims have, so that nothing more is paid for it.
+    """
+    total, size = 0.0, 0.0
+    for d in range(len(rule.weights)):
+        end = box_end(float(tally.counts[i, j]), tally.extra[i, j, d], reach, side, origin[d])
+        total += rule.weights[d] * end
+        size += rule.weights[d] * abs(end)
+    # Rounded outwards.
+    return total + (1e-14 * size if side == 1 else -1e-14 * size)
 
 
 @borrowing

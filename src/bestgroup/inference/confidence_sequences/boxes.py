@@ -42,6 +42,7 @@ class BoxRule(NamedTuple):
     origin: Floats  # [D]  the least value of a bounded dim; else 0
     scale: Floats  # [D]   sigma_d, or the length of the range; else 1
     start: Floats  # [M]   an arm's extra statistics before its first value, in every dim
+    weights: Floats = np.zeros(0)  # [D]  of a sum of which as much is kept as of a dim; or empty
 
 
 def kept_values(dims: int, room: int) -> BoxRule:
@@ -70,6 +71,30 @@ def absorb(rule: BoxRule, extra: Floats, n: float, x: float, d: int) -> None:
         absorb_gaussian(extra, n, x)
     elif kind == VALUES:
         extra[int(n) - 1] = x
+
+
+@kernel
+def absorb_sum(rule: BoxRule, extra: Floats, n: float, away: float) -> None:
+    """Take up the weighted sum of value number n, in place; `extra` [D + 1, M] are all rows of the arm.
+
+    `away` is the sum of weights times deviations: from the least values of the dims, or, where the
+    noise has no range, from the arm's first values. Deviations keep the digits that an offset would drown.
+    """
+    D = len(rule.weights)
+    if rule.kind[0] == GAUSSIAN:
+        absorb_gaussian(extra[D], n, away)
+        return
+    whole = 0.0
+    for d in range(D):
+        whole += rule.weights[d] * rule.scale[d]
+    # A share of the range; rounding must not take it out of that.
+    absorb_powers(extra[D], n, min(max(away / whole, 0.0), 1.0))
+
+
+@kernel
+def deviation(rule: BoxRule, extra: Floats, x: float, d: int) -> float:
+    """Return from what a weighted sum takes the value of a dim, `extra` [D + 1, M] having taken it up."""
+    return x - (extra[d, 0] if rule.kind[d] == GAUSSIAN else rule.origin[d])
 
 
 @kernel
@@ -145,10 +170,18 @@ def all_boxes(rule: BoxRule, tally: Tally, exists: Bools, low: Floats, high: Flo
 
 @kernel
 def absorb_values(rule: BoxRule, extra: Floats, count: int, values: Floats) -> None:
-    """Take up values [n, D] of an arm that has had `count` before, in their order; `extra` [D, M]."""
+    """Take up values [n, D] of an arm that has had `count` before, in their order.
+
+    `extra` [D, M] is the arm's, with a row more where a weighted sum is kept.
+    """
     for k in range(values.shape[0]):
+        n, away = float(count + k + 1), 0.0
         for d in range(values.shape[1]):
-            absorb(rule, extra[d], float(count + k + 1), values[k, d], d)
+            absorb(rule, extra[d], n, values[k, d], d)
+            if len(rule.weights) > 0:
+                away += rule.weights[d] * deviation(rule, extra, values[k, d], d)
+        if len(rule.weights) > 0:
+            absorb_sum(rule, extra, n, away)
 
 
 @kernel

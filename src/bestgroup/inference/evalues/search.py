@@ -105,6 +105,15 @@ def find_blocks(selection: Ints, masks: Ints) -> None:
 
 
 @borrowing
+def is_single(selection: Ints) -> bool:
+    """Return whether one arm serves all dims."""
+    for d in range(1, len(selection)):
+        if selection[d] != selection[0]:
+            return False
+    return True
+
+
+@borrowing
 def at_selection(
     pair: Pairwise, g: int, selection: Ints, y: float, enough: float, work: Work
 ) -> tuple[float, float]:

@@ -25,7 +25,13 @@ of single arms (`confidence_sequences.gaussian`), with a share of delta of their
 from the side on which wealth grows: the suprema are over m up to a box's end. On the other side K is at
 least its cash, so that no point beyond the last one has a larger -t m - log K(m).
 
+**All dims.** An arm that serves all dims has, where the sums of its pulls are kept, one wealth of the
+number sum_d o_d x^d / sum_d o_d in [0, 1], or sum_d w^d x^d, in the place of the geometric mean: no
+allowance for dependence, one mixture. Row D of the tables is that number's, its o the sum of all.
+
 **All selections** of the rival: as in `search`, with the terms of (1) for those of half-normal mixtures.
+With a wealth for all dims a split of what one arm serves may subtract more than the whole; so dims for
+which a box has one and the same arm left are never split, and the bound for one selection is its own.
 """
 
 from __future__ import annotations
@@ -68,24 +74,28 @@ _HALVINGS = 14
 class Hulls(NamedTuple):
     """Points below the logs of wealth, and what a proof needs besides."""
 
-    points: Floats  # [K + 1, D, POINTS, 2]  m and a lower bound; row K is the leader's
-    sizes: Ints  # [K + 1, D]
+    points: Floats  # [K + 1, R, POINTS, 2]  m and a lower bound; row K is the leader's
+    sizes: Ints  # [K + 1, R]  R = D, or D + 1 with the weighted sum of all dims
     heft: Floats  # [D]      o_d
+    whole: (
+        Floats  # [1]     what m of the sum counts for: the sum of o_d, or 1 where it has no range
+    )
     parts: Floats  # [K + 1, D]  p_d of each arm
     logs: Floats  # [2, BETS]
     sums: Floats  # [STATISTICS]
 
 
 @kernel
-def make_hulls(K: int, D: int, heft: Floats) -> Hulls:
-    """Return room for the points of groups of up to K arms."""
+def make_hulls(K: int, D: int, heft: Floats, rows: int) -> Hulls:
+    """Return room for the points of groups of up to K arms, in D dims and perhaps their sum."""
     parts = np.zeros((K + 1, D))
     for d in range(D):
         parts[:, d] = heft[d]
     return Hulls(
-        np.zeros((K + 1, D, POINTS, 2)),
-        np.zeros((K + 1, D), np.int64),
+        np.zeros((K + 1, rows, POINTS, 2)),
+        np.zeros((K + 1, rows), np.int64),
         heft,
+        np.ones(1),
         parts,
         np.zeros((2, BETS)),
         np.zeros(STATISTICS),
@@ -204,15 +214,32 @@ def conjugate_at(hulls: Hulls, j: int, d: int, sign: float, t: float) -> tuple[f
 
 
 @borrowing
+def has_sum(hulls: Hulls) -> bool:
+    """Return whether an arm that serves all dims has a wealth of their weighted sum."""
+    return hulls.sizes.shape[1] > len(hulls.heft)
+
+
+@borrowing
+def term_of_sum(hulls: Hulls, j: int, sign: float, y: float) -> tuple[float, float]:
+    """Return what an arm that serves all dims subtracts at tilt y by its sums, and the slope in y."""
+    whole = hulls.whole[0]
+    height, m = conjugate_at(hulls, j, len(hulls.heft), sign, y * whole)
+    return height, sign * whole * m
+
+
+@borrowing
 def term(
     hulls: Hulls, independent: bool, j: int, dims: int, sign: float, y: float
 ) -> tuple[float, float]:
     """Return what an arm that serves a set of dims subtracts at tilt y, and its slope in y."""
     total, value, slope = 0.0, 0.0, 0.0
-    for d in range(len(hulls.heft)):
+    D = len(hulls.heft)
+    if has_sum(hulls) and dims == (1 << D) - 1:
+        return term_of_sum(hulls, j, sign, y)
+    for d in range(D):
         if dims >> d & 1:
             total += hulls.parts[j, d]
-    for d in range(len(hulls.heft)):
+    for d in range(D):
         if dims >> d & 1:
             # Dims of one pull may depend: then their wealths are averaged by weight, not
             # multiplied.
@@ -237,14 +264,41 @@ def lead_terms(hulls: Hulls, independent: bool, masks: Ints, y: float) -> tuple[
 
 
 @borrowing
+def set_bound(hulls: Hulls, box: Bools, work: Work) -> None:
+    """Set work.masks: for each dim those with the same only arm; without a wealth of sums, itself."""
+    D, K = box.shape
+    for d in range(D):
+        work.masks[d] = 1 << d
+        for e in range(D):
+            same, arms = has_sum(hulls), 0
+            for j in range(K):
+                arms += int(box[d, j])
+                same = same and box[d, j] == box[e, j]
+            if same and arms == 1:
+                work.masks[d] |= 1 << e
+
+
+@borrowing
+def parts_bound(work: Work, dims: int, D: int) -> bool:
+    """Return whether a set holds some but not all of the dims that one arm is bound to serve."""
+    for d in range(D):
+        if dims >> d & 1 and work.masks[d] & ~dims:
+            return True
+    return False
+
+
+@borrowing
 def at_box(
     hulls: Hulls, independent: bool, lead: Ints, slack: float, box: Bools, y: float, work: Work
 ) -> tuple[float, float]:
     """Return the bound (1) over a box of selections at tilt y and its slope; sets `work.trial`."""
     D, K = box.shape
     sets = 1 << D
+    set_bound(hulls, box, work)
     for s in range(1, sets):
         work.value[s] = -np.inf
+        if parts_bound(work, s, D):
+            continue
         for j in range(K):
             allowed = True
             for d in range(D):

@@ -68,7 +68,7 @@ For values in a range wealth of bets takes the place of half-normal mixtures, `b
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar
 
@@ -113,6 +113,7 @@ from bestgroup.compile.kernel import kernel
 from bestgroup.inference.certificate.best_group import MOST_DIMS
 from bestgroup.inference.confidence_sequences.boxes import BoxRule, share
 from bestgroup.inference.evalues.linear import PRECISIONS, PRIOR, coefficients
+from bestgroup.inference.evalues.wealth import KEPT
 from bestgroup.inference.kinds import BERNOULLI, GAUSSIAN, POWERS
 from bestgroup.inference.tally import Tally, sum_of
 from bestgroup.problem.arrays import Floats, Ints
@@ -120,6 +121,10 @@ from bestgroup.problem.goals import BestGroup
 from bestgroup.problem.guarantee import SEVERAL_ARMS, SINGLE_ARMS, Guarantee
 from bestgroup.problem.noise import SubGaussian
 
+SYMMETRIC_SUMS = (
+    "the weighted sum of the dims of one pull has symmetric noise, too, as that of jointly normal"
+    " dims has"
+)
 _FIRST = 4  # pulls of every arm before the first check
 _FIRST_SYMMETRIC = 16  # with fewer there is no box that ends
 _TAILS = 0.25  # of delta is for boxes that end where evidence on symmetric noise does not
@@ -279,6 +284,7 @@ class AdaptiveLinear(Algorithm):
     batch: int | float = 0.01
     by_boxes: bool = False  # where the noise model knows no scale, as version 1 did
     normal_by_boxes: bool = False  # `Gaussian()`, as versions up to 3 did
+    by_dims: bool = False  # bets on each dim of an arm that serves all, as versions up to 4 did
 
     name: ClassVar[str] = "adaptive"
     reads_values: ClassVar[bool] = True
@@ -299,7 +305,10 @@ class AdaptiveLinear(Algorithm):
         noise, shape = setting.noise, setting.shape
         if self._boxed(setting):
             return noise.boxes(shape, setting.delta)
-        return noise.sums(shape, setting.delta)
+        keep = noise.sums(shape, setting.delta)
+        if self.by_dims or shape.dims == 1 or isinstance(noise, SubGaussian):
+            return keep
+        return with_sum(keep, setting.goal.weight_vector(shape.dims))
 
     def rule(self, setting: Setting) -> LinearRule:
         """Return the rule for the kernels."""
@@ -378,10 +387,21 @@ class AdaptiveLinear(Algorithm):
         if self._boxed(setting):
             return proven_for(setting, *SINGLE_ARMS)
         # Where the scale is not known boxes, which need normal noise, bound what bets do not.
-        return proven_for(setting, *SEVERAL_ARMS, boxes_too=not setting.noise.has_scale)
+        found = proven_for(setting, *SEVERAL_ARMS, boxes_too=not setting.noise.has_scale)
+        summed = len(self.statistics(setting).weights) > 0
+        if setting.noise.has_scale or setting.noise.dependence == "independent" or not summed:
+            return found
+        # Normal dims need not be jointly normal, and only then is every weighted sum.
+        return replace(found, assumptions=(*found.assumptions, SYMMETRIC_SUMS))
 
     def _boxed(self, setting: Setting) -> bool:
         return uses_boxes(setting, self.by_boxes, self.normal_by_boxes)
+
+
+def with_sum(keep: BoxRule, weights: Floats) -> BoxRule:
+    """Return that as much is kept of the weighted sums of an arm's values as of a dim."""
+    start = keep.start if len(keep.start) else np.zeros(KEPT)
+    return keep._replace(start=start, weights=weights)
 
 
 def uses_boxes(setting: Setting, by_boxes: bool = False, normal_by_boxes: bool = False) -> bool:

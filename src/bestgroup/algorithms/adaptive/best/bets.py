@@ -23,9 +23,9 @@ from bestgroup.algorithms.adaptive.best.comparison import set_rival
 from bestgroup.algorithms.adaptive.best.state import LinearRule, Scratch, State
 from bestgroup.algorithms.adaptive.best.symmetric import set_symmetric_side
 from bestgroup.compile.borrowing import borrowing
-from bestgroup.inference.certificate.pairs import error_of, set_sums
+from bestgroup.inference.certificate.pairs import error_of, set_sums, set_sums_of_sum
 from bestgroup.inference.evalues.prove import PROVEN
-from bestgroup.inference.evalues.search import at_selection, find_blocks
+from bestgroup.inference.evalues.search import at_selection, find_blocks, is_single
 from bestgroup.inference.evalues.selection_wealth import (
     EFFECT,
     PRIOR,
@@ -34,7 +34,7 @@ from bestgroup.inference.evalues.selection_wealth import (
     set_points,
 )
 from bestgroup.inference.evalues.wealth import CENTRE, COUNT, FIRST, ORDER
-from bestgroup.inference.kinds import BERNOULLI, GAUSSIAN
+from bestgroup.inference.kinds import BERNOULLI, GAUSSIAN, POWERS
 from bestgroup.inference.tally import Tally
 from bestgroup.problem.arrays import Floats
 
@@ -69,6 +69,32 @@ def set_scales(state: State, tally: Tally, rule: LinearRule) -> None:
                 part = rule.weights[d] * state.scale[d]
                 total += part * part if rule.independent else part
         state.coefficient[s] = math.sqrt(total) if rule.independent else total
+    if len(rule.box.weights) > 0:
+        state.coefficient[(1 << D) - 1] = scale_of_sum(tally, rule)
+
+
+@borrowing
+def scale_of_sum(tally: Tally, rule: LinearRule) -> float:
+    """Return the standard deviation of weighted sums that all arms show together."""
+    D, squares, values = len(rule.weights), 0.0, 0.0
+    whole, rare = 1.0, 0.0
+    if rule.box.kind[0] != GAUSSIAN:
+        whole, rare = total_of(rule.heft), 0.01
+    for i in range(len(rule.sizes)):
+        for j in range(rule.sizes[i]):
+            n, total = float(tally.counts[i, j]), tally.extra[i, j, D, 1]
+            values += n
+            squares += max(tally.extra[i, j, D, 2] - total * total / n, 0.0) + rare
+    return whole * max(math.sqrt(squares / values), 1e-140)
+
+
+@borrowing
+def total_of(parts: Floats) -> float:
+    """Return the sum of a few numbers."""
+    total = 0.0
+    for d in range(len(parts)):
+        total += parts[d]
+    return total
 
 
 @borrowing
@@ -110,6 +136,11 @@ def is_behind(
         # Bets on symmetric noise are in units of its scale.
         symmetric = rule.box.kind[d] == GAUSSIAN
         heft += rule.weights[d] * rule.scale[d] / EFFECT if symmetric else rule.heft[d]
+    # An arm of the leader that serves all dims bets on their sum.
+    if len(rule.box.weights) > 0 and is_single(state.lead):
+        whole = rule.coefficient[(1 << len(rule.weights)) - 1]
+        heft = whole / EFFECT if rule.box.kind[0] == GAUSSIAN else heft
+        spread = whole
     # The bet that suits the precision which the normal evidence found best.
     wanted = heft / (spread * math.sqrt(rule.precision[state.gauge[k]]))
     first = 0
@@ -199,4 +230,27 @@ def set_bounded_side(
         for j in range(rule.sizes[k]):
             set_sums(rule.box, tally, k, j, d, stat)
             set_points(kind, stat, 1, (SCALES[g], math.inf), hulls, j, d)
+    if len(rule.box.weights) > 0:
+        set_bounded_sums(state, tally, rule, space, k, g)
     return True
+
+
+@borrowing
+def set_bounded_sums(
+    state: State, tally: Tally, rule: LinearRule, space: Scratch, k: int, g: int
+) -> None:
+    """Set the points of arms that serve all dims, by their weighted sums."""
+    hulls, i, D = space.hulls, state.leader[0], len(rule.weights)
+    stat, own = hulls.sums, hulls.sizes.shape[0] - 1
+    hulls.whole[0] = total_of(rule.heft)
+    if is_single(state.lead):
+        a = state.lead[0]
+        most = largest_bet(state.before_stat[a, D], POWERS)
+        set_sums_of_sum(rule.box, tally, i, a, stat)
+        stat[COUNT] -= state.before_stat[a, D, COUNT]
+        for p in range(ORDER):
+            stat[FIRST + p] -= state.before_stat[a, D, FIRST + p]
+        set_points(POWERS, stat, 0, (SCALES[g], most), hulls, own, D)
+    for j in range(rule.sizes[k]):
+        set_sums_of_sum(rule.box, tally, k, j, stat)
+        set_points(POWERS, stat, 1, (SCALES[g], math.inf), hulls, j, D)

@@ -54,7 +54,9 @@ class State(NamedTuple):
     since: Ints  # [1]          pulls in all when it was named
     before: Ints  # [K]         pulls of its arms that do not count
     before_sums: Floats  # [K, D]
-    before_stat: Floats  # [K, D, STATISTICS]  for bets: what they kept
+    before_stat: (
+        Floats  # [K, D, STATISTICS]  for bets: what they kept; of their sum, too, if that is
+    )
     scale: Floats  # [D]        what sampling takes for the scales: those of the rule, or estimates
     coefficient: Floats  # [2^D]  and for the c_B that follow
     tried: Ints  # [N]          for bets: pulls in all before which no proof is tried again
@@ -122,7 +124,12 @@ def make_scratch(rule: LinearRule, coefficient: Floats) -> Scratch:
         make_pairwise(len(rule.precision), K, D, coefficient),
         make_work(sets),
         make_stack(sets, K),
-        make_hulls(K if rule.bets else 0, D if rule.bets else 0, rule.heft),
+        make_hulls(
+            K if rule.bets else 0,
+            D if rule.bets else 0,
+            rule.heft,
+            D + int(len(rule.box.weights) > 0) if rule.bets else 0,
+        ),
         np.zeros(D),
         make_cache(N, K),
     )
@@ -141,7 +148,7 @@ def init(rule: LinearRule) -> State:
         since=one.copy(),
         before=np.zeros(K, np.int64),
         before_sums=np.zeros((K, D)),
-        before_stat=np.zeros((K, D, STATISTICS)),
+        before_stat=np.zeros((K, D + (len(rule.box.weights) > 0), STATISTICS)),
         scale=rule.scale.copy(),
         coefficient=rule.coefficient.copy(),
         tried=np.zeros(N, np.int64),

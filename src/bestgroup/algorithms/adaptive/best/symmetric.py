@@ -23,9 +23,16 @@ import math
 
 from bestgroup.algorithms.adaptive.best.state import LinearRule, Scratch, State
 from bestgroup.compile.borrowing import borrowing
-from bestgroup.inference.certificate.pairs import set_sums
-from bestgroup.inference.certificate.symmetric_arms import box_end, set_arm
+from bestgroup.inference.certificate.pairs import set_sums, set_sums_of_sum
+from bestgroup.inference.certificate.symmetric_arms import (
+    box_end,
+    set_arm,
+    set_sum,
+    sum_centre,
+    sum_end,
+)
 from bestgroup.inference.confidence_sequences.gaussian import BEFORE, UNIT, gaussian_reach
+from bestgroup.inference.evalues.search import is_single
 from bestgroup.inference.evalues.selection_wealth import EFFECT, SCALES, set_symmetric
 from bestgroup.inference.evalues.wealth import ALL, ALL_SECOND, CENTRE, COUNT, FIRST
 from bestgroup.inference.tally import Tally
@@ -49,6 +56,49 @@ def set_symmetric_side(
             for d in range(len(rule.weights)):
                 state.hard[k, d] = j
             return False
+    if len(rule.box.weights) > 0:
+        return set_symmetric_sums(state, tally, rule, space, k, effect)
+    return True
+
+
+@borrowing
+def set_symmetric_sums(
+    state: State, tally: Tally, rule: LinearRule, space: Scratch, k: int, effect: float
+) -> bool:
+    """Set the points of arms that serve all dims, by their weighted sums; False as for single dims."""
+    D = len(rule.weights)
+    # Where an arm of the leader serves some dims only, its sums are not needed.
+    if is_single(state.lead) and not set_lead_sum(state, tally, rule, space, effect):
+        return False
+    for j in range(rule.sizes[k]):
+        if not set_sum(
+            tally, (k, j), effect, (rule.box, space.origin), rule.tails[1], space.hulls, j
+        ):
+            for d in range(D):
+                state.hard[k, d] = j
+            return False
+    return True
+
+
+@borrowing
+def set_lead_sum(
+    state: State, tally: Tally, rule: LinearRule, space: Scratch, effect: float
+) -> bool:
+    """Set the points of the leader's arm by its weighted sums; False if too few of them count."""
+    hulls, stat, D = space.hulls, space.hulls.sums, len(rule.weights)
+    i, own, a = state.leader[0], space.hulls.sizes.shape[0] - 1, state.lead[0]
+    before = state.before_stat[a, D]
+    unit = unit_before(before, tally.extra[i, a, D])
+    set_sums_of_sum(rule.box, tally, i, a, stat)
+    stat[COUNT] -= before[COUNT]
+    reach = gaussian_reach(float(tally.counts[i, a]), rule.tails[0])
+    if not (unit > 0.0 and stat[COUNT] > 0.0 and reach < math.inf):
+        return False
+    for p in range(2):
+        stat[FIRST + p] -= before[FIRST + p]
+    stat[CENTRE] += sum_centre(rule.box, tally, i, a, space.origin)
+    last = sum_end(rule.box, tally, i, a, reach, 0, space.origin)
+    set_symmetric(stat, 0, effect / unit, last, hulls, own, D)
     return True
 
 

@@ -37,7 +37,7 @@ def status_view(study: Study) -> Figure:
     axes.set_ylim(0, total)
     axes.set_xlabel("pulls")
     axes.set_ylabel("groups")
-    axes.yaxis.get_major_locator().set_params(integer=True)  # there is no half of a group
+    axes.locator_params(axis="y", integer=True)  # there is no half of a group
     spares = f", {spare[-1]} not needed" if any(spare) else ""
     axes.set_title(
         f"{wrapped(study.name, 60)}: {inside[-1]} in, {outside[-1]} out{spares}", fontsize=10

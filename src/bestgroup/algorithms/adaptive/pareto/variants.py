@@ -245,10 +245,8 @@ def kernels_for(rule: AdaptiveRule) -> Kernels:
     if has_units(rule):
         instead += _KNOWN_SCALES
     instead += _MANY_GROUPS if lists_pay(len(rule.exists)) else _FEW_GROUPS
-    if rule.size <= 1:
-        instead += _SINGLE_PULLS
-    if not levels.boxes:
-        instead += _PAIRS
-    if (rule.cost == rule.cost[0, 0]).all():
-        instead += _SAME_PRICE
+    # All three or none: each by itself would make eight loops of these two, and whoever asks for
+    # another one waits half a minute for its compilation.
+    if rule.size <= 1 and not levels.boxes and (rule.cost == rule.cost[0, 0]).all():
+        instead += _SINGLE_PULLS + _PAIRS + _SAME_PRICE
     return KERNELS._replace(instead=instead)

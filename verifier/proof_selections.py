@@ -127,9 +127,14 @@ def against(proof, leader, moment, kind, fine, weights, usual, bounds=None):
         left_over = {d: ranked[d][slice(*box[n])] for n, d in enumerate(dims)}
         bound = [(d, e) for d in dims for e in dims  # one arm must serve both
                  if summed and len(left_over[d]) == 1 and left_over[d] == left_over[e]]
+
+        def can_serve(j, served):
+            """Return whether a selection of the box can have arm j for these dims and no others."""
+            together = all((d in served) == (e in served) for d, e in bound)
+            return together and all(j in left_over[d] for d in served)
+
         best = cache(lambda served: max((term(part, y, (k, j), served) for j, _ in enumerate(other)
-                     if all((d in served) == (e in served) for d, e in bound) and all(j in ranked[d][slice(*box[dims.index(d)])] for d in served)),
-                                        default=-INF))
+                                         if can_serve(j, served)), default=-INF))
 
         @cache
         def worst(left):

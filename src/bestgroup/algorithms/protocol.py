@@ -226,11 +226,8 @@ class Algorithm:
             got = type(setting.goal).__name__
             raise InvalidInput(f"algorithm {self.name!r} answers {wanted}; the goal is {got}")
         if setting.items is not None and not self.takes_items:
-            others = "'adaptive' or 'te-plus'"
-            if not isinstance(setting.goal, ParetoGroups):
-                others = "'adaptive'"
             raise InvalidInput(
-                f"algorithm {self.name!r} does not work on shared items; use {others}"
+                f"algorithm {self.name!r} does not work on shared items; use 'adaptive'"
             )
         if setting.measure is not None and not self.takes_measure:
             raise InvalidInput(

@@ -162,9 +162,9 @@ class _Search:
                 made += [row for rows in beating for row in rows]
                 outside.append(k)
         either = any(limit.tolerance > 0 for limit in self.proof.limits)
-        aside = {*lost, *(() if either or self.proof.goal.kind == "top" else outside)}
+        aside = {*lost, *(() if either or self.proof.goal.several else outside)}
         inside = np.flatnonzero(status == Status.IN).tolist()
-        skip = inside if self.proof.goal.kind == "top" and len(inside) == m else []
+        skip = inside if self.proof.goal.several and len(inside) == m else []
         for i in inside:
             for j in rest:
                 if j not in (i, *aside, *skip):

@@ -47,6 +47,8 @@ class ProofGoal:
     entries: ClassVar[frozenset[str]] = frozenset()
     since: ClassVar[int] = 1  # the first version of the format that has such a goal
     answers_one: ClassVar[bool] = False
+    maps: ClassVar[bool] = False  # the answer says, too, for which weights a group is best
+    several: ClassVar[bool] = False  # so many groups are asked for, whoever they are
     measured: ClassVar[bool] = True  # whether arms may have to keep limits, and groups other worths
     weights: tuple[float, ...]  # of dims; none where they are not weighed
     epsilon: tuple[float, ...]  # one for each dim; where dims are weighed just one
@@ -247,6 +249,7 @@ class Top(ProofGoal):
     kind = "top"
     entries = frozenset({"kind", "m", "weights", "epsilon"})
     since = 2
+    several = True
     measured = False
 
     @classmethod

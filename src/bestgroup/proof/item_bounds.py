@@ -68,7 +68,7 @@ class Judge:
 
 def check(proof: Proof, rows: Observations, tick: Tick) -> Status:
     """Return what bounds on shared items say, once each of them is checked."""
-    if proof.goal.kind != "map" or not proof.plain or proof.gone:
+    if not proof.goal.maps or not proof.plain or proof.gone:
         raise Refused("format", "this method is for maps of weights")
     judge, N = Judge(proof, rows), len(proof.groups)
     ends: tuple[Bounds, Bounds] = ({}, {})

@@ -155,7 +155,7 @@ class Judge:
 
 def check(proof: Proof, rows: Observations, tick: Tick) -> Status:
     """Return what the claims on units say, once each of them is checked."""
-    if proof.goal.kind == "map" or proof.document["version"] < 3 or proof.gone:
+    if proof.goal.maps or proof.document["version"] < 3 or proof.gone:
         raise Refused("format", "this method is not for maps of weights, nor in this version")
     judge = Judge(proof, rows)
     above: tuple[Above, Above] = (set(), set())
@@ -232,7 +232,7 @@ def conclude(
     pairs = list(itertools.permutations(range(N), 2))
     beats = {pair for pair in pairs if all(covers(OVER, *pair))}
     holds = {pair for pair in pairs if any(covers(WON, *pair))}
-    if proof.goal.kind == "top":
+    if proof.goal.several:
         near = beats | holds
         return proof.goal.settle_compared(
             proof, lambda i, k: (i, k) in near, lambda i, k: (i, k) in beats

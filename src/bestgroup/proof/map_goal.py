@@ -33,6 +33,7 @@ class Map(ProofGoal):
     kind = "map"
     entries = frozenset({"kind", "weights", "epsilon", "share"})
     since = 3
+    maps = True
     measured = False
     vertices: tuple[tuple[Fraction, ...], ...] = ()
     share: Fraction = Fraction(1)

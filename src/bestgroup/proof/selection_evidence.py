@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 from bestgroup.proof.format import Proof
 from bestgroup.proof.intervals import Interval, exp, interval, log, sqrt
-from bestgroup.proof.noise import SCALED, TWO_VALUED
+from bestgroup.proof.noise import RANGED, SCALED, TWO_VALUED
 from bestgroup.proof.normal_pairs import conjugate
 from bestgroup.proof.observations import Observations
 from bestgroup.proof.scouted import costs_of
@@ -35,6 +35,7 @@ PRIOR = [interval(p) / 12 for p in (1, 3, 3, 3, 1, 1)]
 SCALES = [4.0 * 2.0 ** (-1.5 * g) for g in range(10)]
 SCALES_PRIOR = [interval(p) / 300 for p in (40, 60, 60, 60, 40, 20, 10, 5, 3, 2)]
 
+SUMS = min(RANGED - TWO_VALUED)  # weighted sums lie in a range, and no more is known of them
 AND_SUMS = " and sums"  # ends the name of a process with a wealth of weighted sums
 
 Box = tuple[tuple[int, int], ...]  # from one rank to before another, for each dim
@@ -244,8 +245,8 @@ class View:
             turn = self.proof.signs[dim] * (1 if lead else -1)
             parts.append(partial(_above_end, weight, Fraction((noise.low, noise.high)[turn < 0])))
         values = sums_of([columns[dim][:last] for dim in self.dims], parts)
-        most = largest_bet("bounded", values[:first]) if lead and first else None
-        return Values("bounded", values[first:], Bets(interval(SCALES[part]), most))
+        most = largest_bet(SUMS, values[:first]) if lead and first else None
+        return Values(SUMS, values[first:], Bets(interval(SCALES[part]), most))
 
     def _values(self, i: int, j: int, d: int, part: int) -> Values:
         dim, lead = self.dims[d], i == self.leader.group

@@ -48,7 +48,6 @@ from bestgroup.algorithms.shared_items.worth_state import (
     worth_rule,
 )
 from bestgroup.compile.kernel import kernel
-from bestgroup.inference.certificate.directions import check_top
 from bestgroup.inference.evalues.paired import betting, purse_size
 from bestgroup.inference.item_units import units_of
 from bestgroup.inference.tally import Tally
@@ -116,8 +115,7 @@ class ItemsWorths(OnItems):
         """Raise InvalidInput if the setting is too large, or none that this part answers."""
         Algorithm.check(self, setting)
         measure, shape, goal = setting.measure, setting.shape, setting.goal
-        if isinstance(goal, TopGroups):
-            check_top(goal, shape.groups)
+        goal.check_groups(shape.groups)
         dims = shape.dims if measure is None else measure.dims
         units = units_of(shape, goal, measure, dims)
         values = 1 if units.summed else dims

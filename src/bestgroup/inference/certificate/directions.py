@@ -16,7 +16,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bestgroup.errors import InvalidInput
 from bestgroup.inference.certificate.best_group import MOST_DIMS
 from bestgroup.inference.certificate.regions import WeightRegions, never_best
 from bestgroup.inference.confidence_sequences.boxes import BoxRule
@@ -57,7 +56,7 @@ def asked_directions(shape: Shape, goal: Any, noise: Noise, delta: float) -> Ask
     if goal.maps:
         level = np.log(part * N * max(N - 1, 1) / (delta * corner_shares(grid)))
     else:
-        check_top(goal, N)
+        goal.check_groups(N)
         level = np.log([part * goal.m * max(N - goal.m, 1) / delta])
     levels = np.repeat(level, N * N).reshape(len(level), N, N)
     scale = noise.scales(D) if noise.has_scale else np.ones(D)
@@ -71,12 +70,6 @@ def asked_directions(shape: Shape, goal: Any, noise: Noise, delta: float) -> Ask
     box = noise.boxes(shape, delta)
     box = box._replace(alpha=box.alpha / part)
     return Asked(grid, made, goal.epsilon, scale, linear, boxed, box, _FRONT + goal.m)
-
-
-def check_top(goal: TopGroups, groups: int) -> None:
-    """Refuse to look for as many best groups as there are."""
-    if goal.m >= groups > 1:
-        raise InvalidInput(f"m must be less than the number of groups, {groups}; got {goal.m}")
 
 
 def corner_shares(grid: WeightGrid) -> Floats:
@@ -126,7 +119,7 @@ def judge_bounds(bound: Floats, grid: WeightGrid, goal: Any) -> tuple[Ints, Weig
     """Return what bounds prove: the statuses [N], and for a map its regions."""
     if goal.maps:
         return judge_map(bound, grid, goal)
-    check_top(goal, bound.shape[1])
+    goal.check_groups(bound.shape[1])
     return judge_top(bound, goal), None
 
 

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from bestgroup.inference.certificate.directions import check_top, judge_top
+from bestgroup.inference.certificate.directions import judge_top
 from bestgroup.inference.certificate.judge import Verdict, settle, settle_best
 from bestgroup.inference.certificate.worths import check_measured_goal, worths_of
 from bestgroup.inference.evalues.paired import Claim
@@ -240,8 +240,7 @@ def _status_of(worth: Floats, beats: Bools, holds: Bools, goal: Goal, slop: Floa
 
 
 def _check(goal: Goal, measure: Measure | None, shape: Shape) -> None:
-    if isinstance(goal, TopGroups):
-        check_top(goal, shape.groups)
+    goal.check_groups(shape.groups)
     if measure is not None:
         check_measured_goal(goal)
 

@@ -54,6 +54,9 @@ class Goal(ABC):
     def worth_weights(self, dims: int) -> Floats | None:
         """Return the weights of the one number that groups are compared by; None: dim by dim."""
 
+    def check_groups(self, groups: int) -> None:  # noqa: B027, most goals take any number
+        """Raise InvalidInput if so many groups are too few for the question."""
+
     def for_arms(self) -> Goal:
         """Return what is asked of the arms of one group among themselves."""
         return self

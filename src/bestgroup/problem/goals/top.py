@@ -60,6 +60,11 @@ class TopGroups(Goal):
         """Whether a run may end with groups that need no decision: m within epsilon are enough."""
         return self.epsilon > 0
 
+    def check_groups(self, groups: int) -> None:
+        """Raise InvalidInput where as many best groups are asked for as there are."""
+        if self.m >= groups > 1:
+            raise InvalidInput(f"m must be less than the number of groups, {groups}; got {self.m}")
+
     def first(self) -> BestGroup:
         """Return the question for the first of them."""
         best = BestGroup(self.weights, self.epsilon)

@@ -55,9 +55,7 @@ class Adaptive(Algorithm):
     by_boxes: ClassVar[bool] = False
     fixed_bets: ClassVar[bool] = False  # on shared items
     normal_by_boxes: ClassVar[bool] = False  # `Gaussian()`, for the best group
-    by_dims: ClassVar[bool] = (
-        False  # bets on each dim of an arm that serves all, for the best group
-    )
+    by_dims: ClassVar[bool] = False  # best group: an arm that serves all dims is bet on dim by dim
     reads_values: ClassVar[bool] = True
     takes_items: ClassVar[bool] = True
     takes_late_arms: ClassVar[bool] = True

@@ -89,7 +89,7 @@ def just_step(state: Any, tally: Tally, rule: Any, workspace: Any) -> None:
 
 
 @kernel
-def run_plans(
+def go_on(
     state: Any,
     tally: Tally,
     rule: Any,
@@ -98,20 +98,12 @@ def run_plans(
     pool: Reservoir,
     due: Ints,
     progress: Ints,
+    workspace: Any,
+    listed: Ints,
 ) -> int:
-    """Run until the end; returns a code, and can be called again to go on.
-
-    `due` [N, K] is what the current plan still lacks. `progress` holds the largest number of pulls,
-    about how many to do before returning with SLICE, the steps done, and whether a plan is under
-    way.
-    """
-    # Once a run: plans and steps that make arrays anew would spend their time on that.
-    workspace = make_workspace(state, rule)
+    """Run with a workspace at hand; the other arguments are those of `run_plans`."""
     total = sum_of(tally.counts)
     pause = total + progress[1]
-    # A plan is small against the number of arms: what is done for each goes by a list.
-    listed = np.zeros(1 + due.size, np.int64)
-    list_pulls(due, listed)
     while progress[3] == 1 or not is_done(state, rule):
         # Comes back now and then so that Ctrl-C is heard; the state is all in the arguments.
         if total >= pause:
@@ -139,6 +131,31 @@ def run_plans(
         progress[2] += 1
         progress[3] = 0
     return DONE
+
+
+@kernel
+def run_plans(
+    state: Any,
+    tally: Tally,
+    rule: Any,
+    keep: BoxRule,
+    source: Source,
+    pool: Reservoir,
+    due: Ints,
+    progress: Ints,
+) -> int:
+    """Run until the end; returns a code, and can be called again to go on.
+
+    `due` [N, K] is what the current plan still lacks. `progress` holds the largest number of pulls,
+    about how many to do before returning with SLICE, the steps done, and whether a plan is under
+    way.
+    """
+    # Once a run: plans and steps that make arrays anew would spend their time on that.
+    workspace = make_workspace(state, rule)
+    # A plan is small against the number of arms: what is done for each goes by a list.
+    listed = np.zeros(1 + due.size, np.int64)
+    list_pulls(due, listed)
+    return go_on(state, tally, rule, keep, source, pool, due, progress, workspace, listed)
 
 
 def loop_for(kernels: Kernels) -> Kernel[..., int]:

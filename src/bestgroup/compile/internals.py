@@ -29,11 +29,21 @@ from numba.core.caching import CompileResultCacheImpl, IndexDataCacheFile
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 from numba.core.registry import cpu_target
-from numba.extending import intrinsic
+from numba.core.typing.templates import AbstractTemplate, AttributeTemplate, signature
+from numba.extending import infer, infer_getattr, intrinsic
 from numba.np.arrayobj import populate_array
 
 from bestgroup.compile.collecting import few_collections
 from bestgroup.compile.kernel import Kernel, cache_folder
+from bestgroup.compile.lending import (
+    Lent,
+    field_type,
+    holds_lent,
+    item_type,
+    lent,
+    mark_lent,
+    returned,
+)
 
 _STORED: Any = CompileResultCacheImpl  # how compiled code becomes bytes, and comes back
 # Seconds for which a process waits for another that compiles the same kernel, maybe at low priority.
@@ -140,7 +150,9 @@ def _fields(kind: Any) -> Any:
 
 def entry(kernel: Kernel[Any, Any]) -> Any:
     """Return the dispatcher of a kernel that Python calls, with its code on disk."""
-    dispatcher: Any = numba.njit(kernel.body, pipeline_class=_EntryCompiler)
+    dispatcher: Any = numba.njit(
+        kernel.body, pipeline_class=_EntryCompiler, no_cfunc_wrapper=True
+    )
     dispatcher._cache = PackageCache(kernel)
     compile_now = dispatcher.compile
 
@@ -165,6 +177,10 @@ class _Whole(JITCodeLibrary):
     a hundred arrays would be handed over as a thousand words.
     """
 
+    def add_ir_module(self, ir_module: Any) -> None:
+        mark_lent(ir_module)
+        super().add_ir_module(ir_module)
+
     def _optimize_final_module(self) -> None:
         for item in self._final_module.functions:
             if not item.is_declaration and item.linkage == Linkage.linkonce_odr:
@@ -185,6 +201,10 @@ class _Draft(JITCodeLibrary):
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
         self.callees: list[Any] = []
+
+    def add_ir_module(self, ir_module: Any) -> None:
+        mark_lent(ir_module)
+        super().add_ir_module(ir_module)
 
     def add_linking_library(self, library: Any) -> None:
         super().add_linking_library(library)
@@ -261,10 +281,32 @@ def callee(kernel: Kernel[Any, Any]) -> Any:
 
     def widened(args: Any, kws: Any) -> Any:
         # A constant among the arguments would have the function compiled once more for it.
-        return template(tuple(types.unliteral(arg) for arg in args), kws)
+        given = tuple(types.unliteral(arg) for arg in args)
+        found = template(tuple(map(lent, given)), {name: lent(kind) for name, kind in kws.items()})
+        if holds_lent(dispatcher.overloads[tuple(found[2])].signature.return_type):
+            found = template(
+                tuple(map(returned, given)), {name: returned(kind) for name, kind in kws.items()}
+            )
+        return found
 
     dispatcher.add_overload, dispatcher.get_call_template = add_overload, widened
     return dispatcher
+
+
+@infer_getattr
+class _Fields(AttributeTemplate):
+    key = Lent
+
+    def generic_resolve(self, typ: Lent, attr: str) -> Any:
+        return field_type(typ, attr)
+
+
+@infer
+class _Items(AbstractTemplate):
+    key = "static_getitem"
+
+    def generic(self, args: Any, kws: Any) -> Any:
+        return signature(item_type(*args), *args) if isinstance(args[0], Lent) else None
 
 
 def array_at() -> Any:

@@ -177,7 +177,9 @@ def _digest(root: Kernel[Any, Any], seen: set[str]) -> str:
 def _maker() -> str:
     """Return the digest of the modules that make code: the same bodies may become other code."""
     here = Path(__file__).parent
-    made = b"".join((here / name).read_bytes() for name in ("internals.py", "records.py"))
+    made = b"".join(
+        (here / name).read_bytes() for name in ("internals.py", "lending.py", "records.py")
+    )
     return hashlib.sha256(made).hexdigest()
 
 

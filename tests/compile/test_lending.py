@@ -1,0 +1,145 @@
+"""Large named tuples go from compiled function to compiled function by one address."""
+
+import sys
+from typing import NamedTuple
+
+import numpy as np
+
+from bestgroup.compile.borrowing import borrowing
+from bestgroup.compile.kernel import kernel
+
+
+class Same(NamedTuple):
+    """All fields of one type: no structure but an array in compiled code."""
+
+    a: np.ndarray
+    b: np.ndarray
+    c: np.ndarray
+
+
+class Mixed(NamedTuple):
+    on: bool
+    table: np.ndarray
+    count: int
+    same: Same
+    share: float
+
+
+@borrowing
+def read(mixed: Mixed, i: int) -> float:
+    found = mixed.same.b[i] * mixed.share + mixed.table[i, 0]
+    return found + mixed.count if mixed.on else -found
+
+
+@borrowing
+def pass_on(mixed: Mixed, same: Same) -> float:
+    total = 0.0
+    for i in range(len(same.a)):
+        same.c[i] += read(mixed, i)
+        total += read(mixed, i) + mixed.same.c[i]
+    return total
+
+
+@kernel
+def ask(mixed: Mixed) -> float:
+    return pass_on(mixed, mixed.same)
+
+
+@borrowing
+def by_place(mixed: Mixed, i: int) -> float:
+    other = Mixed(*mixed[:3], mixed[3], 2.0 * mixed[-1])
+    return read(other, i) - read(mixed, i) + mixed.same[0][i]
+
+
+@kernel
+def in_turn(mixed: Mixed, n: int) -> float:
+    """What is lent changes from call to call."""
+    total = 0.0
+    for k in range(n):
+        now = Mixed(k % 2 == 0, mixed.table, k, mixed.same, mixed.share)
+        total = 2.0 * total + read(now, k % 3) + by_place(now, k % 3)
+    return total
+
+
+@kernel
+def give_back(mixed: Mixed) -> Mixed:
+    return mixed
+
+
+@kernel
+def wrap(same: Same, share: float) -> Mixed:
+    """A result that holds the argument, whose frame may be gone by then."""
+    return Mixed(True, np.full((3, 1), share), 3, same, share)
+
+
+@kernel
+def make_and_ask(mixed: Mixed, n: int) -> float:
+    made = mixed
+    for k in range(n):
+        made = give_back(wrap(made.same, 0.5 * k))
+    return ask(made) + ask(mixed)
+
+
+@borrowing
+def either(one: Mixed, two: Mixed, first: bool) -> float:
+    chosen = one if first else two
+    return read(chosen, 1)
+
+
+@kernel
+def ask_either(mixed: Mixed) -> float:
+    other = Mixed(False, mixed.table, 9, mixed.same, 7.0)
+    return 3.0 * either(mixed, other, True) + either(mixed, other, False)
+
+
+def mixed() -> Mixed:
+    rng = np.random.default_rng(3)
+    return Mixed(True, rng.random((3, 2)), 4, Same(*rng.random((3, 3))), 0.25)
+
+
+def test_fields_are_read_and_written_where_they_are():
+    one, two = mixed(), mixed()
+    assert ask.compiled(two) == ask(one)
+    assert (two.same.c == one.same.c).all()
+    assert (two.same.c != mixed().same.c).all()
+
+
+def test_places_and_slices_are_read_by_value():
+    @kernel
+    def outer(given: Mixed) -> float:
+        return by_place(given, 2)
+
+    assert outer.compiled(mixed()) == outer(mixed())
+
+
+def test_every_call_gets_the_tuple_of_that_call():
+    assert in_turn.compiled(mixed(), 7) == in_turn(mixed(), 7)
+
+
+def test_a_result_never_holds_an_address():
+    one, two = mixed(), mixed()
+    assert make_and_ask.compiled(two, 5) == make_and_ask(one, 5)
+    assert (two.same.c == one.same.c).all()
+
+
+def test_a_tuple_may_be_chosen():
+    assert ask_either.compiled(mixed()) == ask_either(mixed())
+
+
+def test_no_reference_is_kept_or_lost():
+    given = mixed()
+    held = [sys.getrefcount(array) for array in (given.table, *given.same)]
+    for _ in range(50):
+        make_and_ask.compiled(given, 3)
+        in_turn.compiled(given, 3)
+    assert [sys.getrefcount(array) for array in (given.table, *given.same)] == held
+
+
+def test_a_function_gets_one_address_for_a_large_tuple():
+    ask.compiled(mixed())
+    ((kinds, result),) = pass_on.inner.overloads.items()
+    assert [kind.name.partition(" ")[0] for kind in kinds] == ["lent", "lent"]
+    assert [kind.whole.instance_class for kind in kinds] == [Mixed, Same]
+    made = str(result.library._get_module_for_linking())
+    (line,) = [line for line in made.splitlines() if line.startswith("define")]
+    assert line.count("noalias") == 4  # where results and errors go, and two tuples

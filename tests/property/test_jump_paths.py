@@ -6,7 +6,7 @@ false certificate would show as a different answer, count of pulls or number of 
 
 import pytest
 
-from reference.jump_paths import random_case, same_as_replay
+from reference.jump_paths import crowded_case, engine_for, random_case, same_as_replay
 
 LAWS = ["independent", "covariance", "fully dependent"]
 NAMES = ["te", "age", "ge", "tel", "te-plus", "eecb", "se"]
@@ -31,6 +31,30 @@ def test_the_same_with_many_groups(name):
     # From 17 groups on, possible rejectors are covered by others.
     played = replayed(range(4), name, "independent", groups=25, max_rounds=800)
     assert len(played) >= 2
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_te_plus_with_crowds_of_events_first_and_few_later(law):
+    # Rounds one by one, then windows.
+    played = [same_as_replay(*crowded_case(s, law), s, max_rounds=5000) for s in range(8)]
+    played = [rounds for rounds in played if rounds is not None]
+    assert len(played) > 4 and max(played) > 500
+
+
+def test_te_plus_draws_all_of_crowded_rounds_and_little_of_the_others():
+    case = crowded_case(0, "independent")
+    engine = engine_for(*case, log=1_000_000)
+    runs = engine.run(0, 0, 1, 10**7)
+    known, walks = engine.logged(), engine.shape.total * engine.shape.dims
+    assert all((known[:, 1] == count).sum() == walks for count in range(1, 17))
+    assert runs.rounds[0] > 1000 and len(known) < 0.5 * runs.counts.sum() * engine.shape.dims
+
+
+@pytest.mark.verify
+@pytest.mark.parametrize("law", LAWS)
+def test_te_plus_with_crowds_on_hundreds_of_instances(law):
+    played = [same_as_replay(*crowded_case(s, law), s, max_rounds=8000) for s in range(100, 300)]
+    assert sum(rounds is not None for rounds in played) > 150
 
 
 @pytest.mark.verify

@@ -62,7 +62,7 @@ def engine_for(instance, goal, algorithm, delta, log=0):
 
 def same_as_replay(instance, goal, algorithm, delta, seed, max_rounds=1500):
     """Assert that a replay of the completed run does the same; returns its rounds, None if long."""
-    engine = engine_for(instance, goal, algorithm, delta, log=200_000)
+    engine = engine_for(instance, goal, algorithm, delta, log=1_000_000)
     runs = engine.run(seed, 0, 1, max_rounds * instance.shape.total)
     if not runs.finished[0] or runs.rounds[0] > max_rounds:
         return None
@@ -123,3 +123,13 @@ def random_case(seed, name, law, groups=None):
         several = tuple((epsilon * rng.uniform(0.5, 1.5, dims)).tolist())
         goal = bg.ParetoGroups(several if rng.random() < 0.3 else epsilon)
     return instance, goal, bg.algorithm(name, **options), float(rng.choice([0.01, 0.3, 0.9]))
+
+
+def crowded_case(seed, law):
+    """Return a case of TE+ with many groups, in which most rounds have events first, then few."""
+    rng = np.random.default_rng([seed, len(law)])
+    groups, dims = int(rng.integers(17, 24)), int(rng.integers(1, 4))
+    means = [1.5 * rng.random((int(k), dims)) for k in rng.integers(1, 4, size=groups)]
+    instance = bg.Instance(means, random_law(rng, dims, law), bg.SubGaussian(1.0))
+    algorithm = bg.algorithm("te-plus", radius_scale=float(rng.choice([0.3, 0.5, 0.7])))
+    return instance, bg.ParetoGroups(float(rng.choice([0.1, 0.3]))), algorithm, 0.1

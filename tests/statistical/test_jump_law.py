@@ -82,6 +82,15 @@ def test_the_same_with_the_radius_of_the_paper(name):
     compare(small_instance(Normal(1.0), seed=3), goal, bg.algorithm(name), 0.1, runs=1500)
 
 
+@pytest.mark.parametrize("law", list(LAWS))
+def test_te_plus_with_crowds_of_events_has_the_same_law(law):
+    # From 17 groups on it goes through crowded rounds one by one.
+    means = np.random.default_rng(1).random((18, 2, 2))
+    algorithm = bg.algorithm("te-plus", radius_scale=0.4)
+    jump = compare(bg.Instance(means, LAWS[law]), bg.ParetoGroups(0.3), algorithm, 0.1, runs=2000)
+    assert len(set(jump.answers)) > 1
+
+
 def test_uniform_sampling_has_the_same_answers():
     for law in LAWS.values():
         goal, instance = bg.ParetoGroups(0.3), small_instance(law)

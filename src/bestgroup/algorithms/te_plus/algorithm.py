@@ -141,12 +141,12 @@ def refresh_efficiency(state: State, tally: Tally) -> None:
 def step(state: State, tally: Tally, rule: PairRule) -> None:
     """Do the decisions of one round, 1 to 5 of the module, in place."""
     state.round[0] += 1
-    radii = np.empty(3)
+    radii, R = state.radii, state.efficiency
     radii_at(state.edges, rule, state.round[0], radii)
     refresh_efficiency(state, tally)
     # 1: signs of all pairs by the same R and the same radii; the pairs do not see each other.
-    refresh_watch(state, rule)
-    record_watched(state, radii, rule)
+    refresh_watch(state, rule, R, R, state.round[0])
+    record_watched(state, radii, rule, state.watch[0])
     # 2 before 3: a group that is rejected now must not keep another from acceptance.
     reject(state)
     accept(state)
@@ -228,9 +228,11 @@ KERNELS = Kernels(
     lockstep=Lockstep(is_active, one_clock, can_fire, skip, a_quarter_more),
     jump="bestgroup.drivers.jump.families.te_plus",
 )
-# Measured, in normals: a dim of an arm and a sign in the jump engine; a reward in the exact one,
-# which looks at the pairs of groups that may be recorded soon.
+# Measured, in normals: a dim of an arm and a sign in the jump engine, a sign where so many groups make
+# it go through the first rounds one by one; a reward in the exact engine, which looks at the pairs of
+# groups that may be recorded soon.
 _WALK, _SIGN = 2000.0, 1500.0
+_CROWD, _SIGN_OF_CROWD = 17, 50.0
 _DRAW, _DRAW_OF_GROUP = 22.0, 0.02
 
 
@@ -329,8 +331,9 @@ class TePlus(Algorithm):
         rule, groups = self.rule(setting), instance.shape.groups
         radii = [rule.factor * mixture_edge(rule.variance * r, rule.alphas[0]) / r for r in GRID]
         walks = Walks(rule.exists, rule.epsilon, rule.scale, np.array(radii), True)
-        draws, sign = lockstep_draws(instance, walks), _SIGN * instance.shape.dims
-        return predict(instance, draws, _WALK, sign, _DRAW + _DRAW_OF_GROUP * groups)
+        sign = (_SIGN_OF_CROWD if groups >= _CROWD else _SIGN) * instance.shape.dims
+        draw = _DRAW + _DRAW_OF_GROUP * groups
+        return predict(instance, lockstep_draws(instance, walks), _WALK, sign, draw)
 
     def rival(self, state: Any, rule: Any, group: int) -> int | None:
         """Return the group that has been proven to beat this one; on shared items only."""

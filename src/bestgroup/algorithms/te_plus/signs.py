@@ -35,8 +35,11 @@ class State(NamedTuple):
     needs: Ints  # [N, D]        pairs with i, on either side, that need dim d
     round: Ints  # [1]
     edges: Floats  # [4]         the last round that the stored edges serve, and the three edges
+    radii: Floats  # [3]
     low: Floats  # [N, D]        R-hat of an active dim is in [low, high], see `watch`
     high: Floats  # [N, D]
+    least: Floats  # [N, D]      between which values R-hat is known to be in rounds to come
+    most: Floats  # [N, D]
     watched: Ints  # [N N]       comparisons that may be recorded
     watch: Ints  # [2]           how many; the last round that they serve
     floors: Floats  # [3]        below all radii up to that round
@@ -62,8 +65,11 @@ def init(rule: PairRule) -> State:
         needs=np.zeros((N, D), np.int64),
         round=np.zeros(1, np.int64),
         edges=np.zeros(4),
+        radii=np.zeros(3),
         low=np.zeros((N, D)),
         high=np.zeros((N, D)),
+        least=np.zeros((N, D)),
+        most=np.zeros((N, D)),
         watched=np.zeros(N * N, np.int64),
         watch=np.zeros(2, np.int64),
         floors=np.zeros(3),

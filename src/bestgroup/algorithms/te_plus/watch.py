@@ -7,6 +7,9 @@ the least radius of the rounds to come are *watched*. A round in which an R leav
 comparisons of that group again. So a sign is recorded in the round in which a look at all pairs would
 record it: rounding is monotone, and the margin at the ends of the boxes is the largest inside.
 
+Who knows R some rounds ahead says between which values it lies there, and looks in these rounds at
+those comparisons only that could be recorded with them (`narrow`): mostly a few of a hundred.
+
 Boxes as wide as means move in a sixteenth of the rounds so far keep both parts of the work small.
 If more is watched than there is room for, all pairs are looked at until the next screening.
 """
@@ -39,50 +42,53 @@ _CLEAR = 1e-12  # share of a level that rounding can move it by, generously
 
 
 @borrowing
-def refresh_watch(state: State, rule: PairRule) -> None:
-    """Screen what has to be screened at a round, after R has been set."""
+def refresh_watch(state: State, rule: PairRule, least: Floats, most: Floats, last: int) -> None:
+    """Screen what has to be screened for the rounds up to `last`, in which R is in [least, most]."""
     N, _, D = state.arms.shape
-    R, before = state.efficiency, state.watch[0]
-    if state.round[0] > state.watch[1]:
-        _screen_all(state, rule)
+    before = state.watch[0]
+    if last > state.watch[1]:
+        _screen_all(state, rule, least, most, last)
         return
     for i in range(N):
         for d in range(D):
-            if state.dims[i, d] and not state.low[i, d] <= R[i, d] <= state.high[i, d]:
-                _set_box(state, rule, i, d)
+            inside = state.low[i, d] <= least[i, d] and most[i, d] <= state.high[i, d]
+            if state.dims[i, d] and not inside:
+                _set_box(state, rule, i, d, least[i, d], most[i, d], last)
                 for j in range(N):
                     if j != i and state.dims[j, d]:
                         _screen(state, rule, i, j, d)
                         _screen(state, rule, j, i, d)
     # The same comparison may have been added many times.
     if state.watch[0] < 0 <= before:
-        _screen_all(state, rule)
+        _screen_all(state, rule, least, most, last)
 
 
 @borrowing
-def _set_box(state: State, rule: PairRule, i: int, d: int) -> None:
-    half = _WIDTH * rule.scale[d] / math.sqrt(state.round[0])
-    state.low[i, d] = state.efficiency[i, d] - half
-    state.high[i, d] = state.efficiency[i, d] + half
+def _set_box(
+    state: State, rule: PairRule, i: int, d: int, least: float, most: float, last: int
+) -> None:
+    half = _WIDTH * rule.scale[d] / math.sqrt(last)
+    state.low[i, d] = least - half
+    state.high[i, d] = most + half
 
 
 @borrowing
-def _screen_all(state: State, rule: PairRule) -> None:
+def _screen_all(state: State, rule: PairRule, least: Floats, most: Floats, last: int) -> None:
     """Make boxes and the list of what is watched anew."""
     N, _, D = state.arms.shape
-    state.watch[0], state.watch[1] = 0, state.round[0] + state.round[0] // _EPOCH
+    state.watch[0], state.watch[1] = 0, last + last // _EPOCH
     radii_below(rule, state.watch[1], state.floors)
     for i in range(N):
         for d in range(D):
-            _set_box(state, rule, i, d)
+            _set_box(state, rule, i, d, least[i, d], most[i, d], last)
     for d in range(D):
-        least = math.inf
+        bottom = math.inf
         for b in range(N):
             if state.dims[b, d]:
-                least = min(least, state.low[b, d])
+                bottom = min(bottom, state.low[b, d])
         for a in range(N):
             # Against the least of all R: most groups can reach no radius in the early rounds.
-            if state.dims[a, d] and _may_reach(state, rule, d, state.high[a, d] - least):
+            if state.dims[a, d] and _may_reach(state, rule, d, state.high[a, d] - bottom):
                 for b in range(N):
                     if b != a and state.dims[b, d]:
                         _screen(state, rule, a, b, d)
@@ -127,8 +133,30 @@ def _add(state: State, kind: int, a: int, b: int, d: int) -> None:
 
 
 @borrowing
-def record_watched(state: State, radii: Floats, rule: PairRule) -> None:
-    """Record the signs of a round."""
+def narrow(state: State, radii: Floats, rule: PairRule) -> int:
+    """Put first what may be recorded while R is in [least, most] and radii are not below these.
+
+    Returns how many comparisons that are.
+    """
+    _set_levels(state, radii, rule)
+    close = 0
+    for k in range(state.watch[0]):
+        number = int(state.watched[k])
+        code, a, b = number >> (2 * _BITS), (number >> _BITS) & _MASK, number & _MASK
+        d = code >> 2
+        if state.most[a, d] - state.least[b, d] >= state.levels[code]:
+            state.watched[k] = state.watched[close]
+            state.watched[close] = number
+            close += 1
+    return close
+
+
+@borrowing
+def record_watched(state: State, radii: Floats, rule: PairRule, close: int) -> int:
+    """Record the signs of a round, all of which are among so many watched comparisons that come first.
+
+    Returns how many are left of these.
+    """
     N, R = len(state.groups), state.efficiency
     if state.watch[0] < 0:
         for i in range(N):
@@ -136,21 +164,24 @@ def record_watched(state: State, radii: Floats, rule: PairRule) -> None:
                 for j in range(N):
                     if j != i:
                         record_pair(state, R, R, i, j, radii, rule, True)
-        return
+        return close
     _set_levels(state, radii, rule)
     k = 0
-    while k < state.watch[0]:
+    while k < close:
         number = int(state.watched[k])
         code, a, b = number >> (2 * _BITS), (number >> _BITS) & _MASK, number & _MASK
         d = code >> 2
         lead = R[a, d] - R[b, d]
         if lead >= state.levels[code] and _margin(code & 3, d, lead, radii, rule) >= 0.0:
-            _record(state, code & 3, a, b, d)
+            record(state, code & 3, a, b, d)
             # Recorded, or beyond being recorded: the last one takes its place.
+            close -= 1
             state.watch[0] -= 1
-            state.watched[k] = state.watched[state.watch[0]]
+            state.watched[k] = state.watched[close]
+            state.watched[close] = state.watched[state.watch[0]]
         else:
             k += 1
+    return close
 
 
 @borrowing
@@ -177,8 +208,8 @@ def _margin(kind: int, d: int, lead: float, radii: Floats, rule: PairRule) -> fl
 
 
 @borrowing
-def _record(state: State, kind: int, a: int, b: int, d: int) -> None:
-    """Record a comparison, unless what it is about was decided since it was screened."""
+def record(state: State, kind: int, a: int, b: int, d: int) -> None:
+    """Record a comparison, unless what it is about was decided since it was listed."""
     i, j = (a, b) if kind == NEAR else (b, a)
     # Counts of the two arms are equal only where both groups are active; rho(r) needs that.
     if not (state.groups[i] and state.dims[i, d] and state.dims[j, d]):

@@ -17,7 +17,9 @@ a signed margin of efficiencies, and between events a test is far from firing fo
    themselves; the earliest, in the order of the algorithm's tests within a round, is judged by the
    algorithm's margins, and fires or is looked for further on. `families` says, for each kind of
    algorithm, what its items and guards are and what follows when one fires.
-5. `certificates` bounds the error: a run differs from the algorithm's only if something that was
+5. Where nearly all rounds have events a family may go through them one by one (`rush`), in blocks
+   of a sprint, with all walks that are read, until windows pay off.
+6. `certificates` bounds the error: a run differs from the algorithm's only if something that was
    taken for certain is false, which has a known probability that is added up.
 
 Nothing of an algorithm is written twice: tests are its margins, thresholds of guards come from the
@@ -47,14 +49,14 @@ from bestgroup.drivers.jump import memory as at
 from bestgroup.drivers.jump.certificates import count_risk, doubt_for, guard_risk, reset_risk
 from bestgroup.drivers.jump.envelopes import forget_sprint, note_counts, pulls_at
 from bestgroup.drivers.jump.families import Family, JumpRuns, clock_after, room_for
-from bestgroup.drivers.jump.memory import NOBODY, PRESENT, SPRINT, UNUSED, Memory, make_memory
+from bestgroup.drivers.jump.memory import FEW, NOBODY, PRESENT, SPRINT, UNUSED, Memory, make_memory
 from bestgroup.drivers.jump.walks import OutOfRoom, reset_walks
 from bestgroup.drivers.jump.windows import NEVER
 from bestgroup.problem.arrays import Bools, Floats, Ints
 from bestgroup.problem.instance import Instance
 from bestgroup.problem.laws import FullyDependent, Normal
 
-_FEW, _MANY_PACE = 16, 4  # of more groups outer windows are shorter: they make more envelopes
+_MANY_PACE = 4  # of many groups outer windows are shorter: they make more envelopes
 _MORE = 4  # times the room, when it has run out
 _SLICE = 64  # runs between two looks at the keyboard
 _SMALL = 2**18  # so many words of an engine may be kept for the next piece of work
@@ -129,7 +131,7 @@ class Engine:
             self.drifts = self.drifts.reshape(-1, 1)
             self.factor = self.factor.sum(axis=1, keepdims=True)
         walks, pairs = self.shape.total * self.shape.dims, self.family.pairs(self.shape)
-        self.cells = self.family.cells
+        self.cells = self.family.cells(self.shape)
         self.doubt = doubt_for(2000.0 + 500.0 * (walks + pairs))
         self.items = 2 * walks + 64 * self.shape.groups + 64 + pairs
         self.points, self.log = 6 * len(self.drifts) + 2048, log
@@ -144,7 +146,7 @@ class Engine:
         dims = view(at.dim(m, 0), shape.dims)
         dims["scale"], dims["epsilon"] = rule.scale, rule.epsilon
         self.family.load(m, rule, self.cells)
-        m.pace = self.family.pace(rule) if shape.groups <= _FEW else _MANY_PACE
+        m.pace = self.family.pace(rule) if shape.groups <= FEW else _MANY_PACE
         m.first_doubt = self.doubt
         self.memory = m
 
@@ -241,23 +243,32 @@ def _begin(m: Memory, existing: Bools, seed: int, index: int) -> None:
 @kernel
 def _run(m: Memory, rule: Any, state: Any, limit: int) -> bool:
     """Do a run with at most so many pulls, and return whether it came to an end."""
+    before = 0
     while m.ended == 0:
-        if families.is_stuck(m, rule, state) or not _begin_window(m, rule, state, limit):
+        # By what has happened so far: windows never look at points beyond their ends.
+        rush = families.is_busy(m, before)
+        before = m.now
+        if families.is_stuck(m, rule, state) or not _begin_window(m, rule, state, limit, rush):
             m.round = m.now
             return False
         guard_risk(m)
-        families.screen(m, rule, state, m.now)
-        _go_through(m, rule, state)
+        if rush:
+            families.rush(m, rule, state)
+        else:
+            families.screen(m, rule, state, m.now)
+            _go_through(m, rule, state)
     return True
 
 
 @bare
-def _begin_window(m: Memory, rule: Any, state: Any, limit: int) -> bool:
+def _begin_window(m: Memory, rule: Any, state: Any, limit: int, rush: bool) -> bool:
     """Begin the next outer window, within the limit of pulls; whether that allows a round."""
     # Means move little once they rest on many pulls, so the length grows with the round: a run of r
     # rounds has about pace times log(r) outer windows. After one without items it is as long as can
     # be.
     length = max(1, m.now // m.pace if m.used > 0 else m.now)
+    if rush:
+        length = SPRINT
     while length > 0:
         m.level, at.window(m, 0).end = 0, m.now + length
         guards.enter_window(m, rule, state)

@@ -15,6 +15,7 @@ import numpy as np
 from bestgroup.compile.records import Layout, after, array, bare, head_at, record, view, words
 from bestgroup.problem.arrays import Floats, Ints
 
+FEW = 16  # so many groups are all compared with each other, and have few events
 SPRINT = 16  # the longest stretch of rounds that is revealed completely
 BUFFER = 256  # normals drawn ahead, or as many as a sprint of a unit needs
 DEPTH = 64  # the most windows in each other
@@ -74,6 +75,9 @@ class Memory:
     pending: int
     ended: int
     slack: float
+    # TE+: rounds with events since the last window, and of how many sprints there was one in lately.
+    fired: int
+    busy: float
     # The risk: L of a new run, L now, the risk of a band, L of comparisons of pairs, what a sure one
     # adds, the probability so far that any was wrong, certificates counted; the share of a band that
     # is its expectation.

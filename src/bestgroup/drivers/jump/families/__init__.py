@@ -66,7 +66,7 @@ class Family:
     load: Callable[[Memory, Any, int], None] = lambda m, rule, cells: None
     pace: Callable[[Any], int] = lambda rule: 3  # outer windows of few groups, see `Memory.pace`
     pairs: Callable[[Shape], int] = lambda shape: 0  # tests of pairs that may be items at once
-    cells: int = 0  # of rounds, with boundaries of their own
+    cells: Callable[[Shape], int] = lambda shape: 0  # of rounds, with boundaries of their own
     at_once: Callable[..., JumpRuns] | None = None  # instead of the loops
 
 
@@ -98,6 +98,17 @@ def clock_after(state: Any, rule: Any, rounds: int, clock: Ints) -> None:
 @hook
 def set_radii(m: Memory, rule: Any, row: int, now: int, end: int) -> None:
     """Write numbers below all radii of rounds now + 1, ..., end to a window."""
+
+
+@bare
+def is_busy(m: Memory, before: int) -> bool:
+    """Return whether to go through the next rounds one by one, after a window from `before` to now."""
+    return False
+
+
+@bare
+def rush(m: Memory, rule: Any, state: Any) -> None:
+    """Go through the window round by round, with all that is read, or up to the end of the run."""
 
 
 @bare

@@ -25,12 +25,11 @@ from bestgroup.drivers.jump import memory as at
 from bestgroup.drivers.jump.envelopes import note_counts, note_efficiency, screen_envelope
 from bestgroup.drivers.jump.families import Family
 from bestgroup.drivers.jump.guards import candidate, margin_at, may_reject, reconsider
-from bestgroup.drivers.jump.memory import Memory
+from bestgroup.drivers.jump.memory import FEW, Memory
 from bestgroup.drivers.jump.windows import add_item, clear_items, move, schedule
 from bestgroup.inference.radii import radius_at, radius_below
 
 ITEM = -2  # a blocker that an item keeps
-_FEW = 16  # so many groups are compared each with each
 _MOST_COVERS = 32
 # Where an efficiency is: at the end of its envelope with which a test passes most easily, or least so,
 # in the middle, or as last noted.
@@ -164,7 +163,7 @@ def _list_rejectors(m: Memory) -> int:
     """
     for j in range(m.N):
         at.group(m, j).cover = PLAIN
-    for _ in range(_MOST_COVERS if m.N > _FEW else 0):
+    for _ in range(_MOST_COVERS if m.N > FEW else 0):
         # The largest sum of lower ends first: it has the best chance to lie above many others.
         best, most = at.NOBODY, -np.inf
         for j in range(m.N):

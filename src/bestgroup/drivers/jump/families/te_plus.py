@@ -10,26 +10,54 @@ a pair is ever read. Its margin is the comparison that it is about:
 All items that may fire at a round are judged by what was recorded before it; then the algorithm's
 own `reject`, `accept` and `refresh_activity` do the rest. Items of signs that cannot be recorded any
 more are dead, and dropped when they are met.
+
+Of many groups some sign is recorded in nearly every round for long. Then nothing can be passed over,
+and rounds are gone through one by one, with the walks of all active arms: `_rush` does in blocks of a
+sprint what the algorithm's `step` does, by its own list of comparisons that may be recorded soon.
 """
 
 from __future__ import annotations
 
-from bestgroup.algorithms.te_plus import signs
+import numpy as np
+
+from bestgroup.algorithms.te_plus import signs, watch
 from bestgroup.algorithms.te_plus.algorithm import is_done
-from bestgroup.algorithms.te_plus.radii import PairRule, cell_of, edges_of, radius_from
+from bestgroup.algorithms.te_plus.radii import (
+    PairRule,
+    cell_of,
+    edges_of,
+    radii_at,
+    radii_below,
+    radius_from,
+)
 from bestgroup.algorithms.te_plus.signs import State
+from bestgroup.algorithms.te_plus.watch import narrow, record, record_watched, refresh_watch
 from bestgroup.compile.records import array, bare
 from bestgroup.drivers.jump import families
 from bestgroup.drivers.jump import memory as at
-from bestgroup.drivers.jump.envelopes import note_counts, screen_envelope
+from bestgroup.drivers.jump.envelopes import (
+    fill_row,
+    means_of,
+    note_counts,
+    note_efficiency,
+    screen_envelope,
+)
 from bestgroup.drivers.jump.families import Family
-from bestgroup.drivers.jump.guards import candidate, eliminate_arm, margin_at
-from bestgroup.drivers.jump.memory import OTHER, OWN, SIGN, SPARE, STALE, Memory
+from bestgroup.drivers.jump.guards import candidate, eliminate_arm, margin_at, pair_of
+from bestgroup.drivers.jump.memory import FEW, OTHER, OWN, SIGN, SPARE, SPRINT, STALE, Memory
 from bestgroup.drivers.jump.walks import OutOfRoom
-from bestgroup.drivers.jump.windows import add_item, clear_items, first_live, schedule
+from bestgroup.drivers.jump.windows import (
+    add_item,
+    clear_items,
+    end_window,
+    first_live,
+    schedule,
+    top_end,
+)
 
-ABOVE, NEAR, FAR = SIGN, SIGN + 1, SIGN + 2  # kinds of items besides STALE
-_FIRST_CELLS = 128 + 12 * 64  # cells of `cell_of` up to round 2^19
+# Kinds of items besides STALE, in the order of those of `watch`.
+ABOVE, NEAR, FAR = SIGN + watch.ABOVE, SIGN + watch.NEAR, SIGN + watch.FAR
+_BUSY, _LATELY = 0.8, 256.0  # more than this share of sprints with events, in about so many rounds
 _BELOW = 1.0 - 1e-12  # a computed radius falls but for rounding
 
 
@@ -38,6 +66,7 @@ def _begin_run(m: Memory, rule: PairRule, state: State) -> None:
     # Signs live in the algorithm's own state: its functions decide the rounds, and only pulls and
     # envelopes are kept in memory.
     signs.restart(state, rule)
+    m.busy = 1.0
     m.ended = 1 if is_done(state, rule) else 0
 
 
@@ -161,14 +190,20 @@ def _judge(m: Memory, rule: PairRule, state: State, item: int, when: int) -> Non
         item = after
     if fired:
         m.round = when
+        m.fired += 1
         _record(m, state, when)
-        # What follows from signs: `above` rejects, `near` and rejections accept.
-        signs.reject(state)
-        signs.accept(state)
-        signs.refresh_activity(state)
-        m.ended = 1 if is_done(state, rule) else 0
-        _close_dims(m, state, when)
+        _decide(m, rule, state, when)
         _eliminate_arms(m, state, when)
+
+
+@bare
+def _decide(m: Memory, rule: PairRule, state: State, when: int) -> None:
+    """Do what follows from the signs of a round: `above` rejects, `near` and rejections accept."""
+    signs.reject(state)
+    signs.accept(state)
+    signs.refresh_activity(state)
+    m.ended = 1 if is_done(state, rule) else 0
+    _close_dims(m, state, when)
 
 
 @bare
@@ -177,14 +212,9 @@ def _record(m: Memory, state: State, when: int) -> None:
     item = first_live(m)
     while item >= 0:
         test = at.item(m, item)
-        kind, i, j, d = test.kind, test.group, test.other, test.dim
-        if test.when == when:
-            if kind == ABOVE:
-                signs.record_above(state, i, j, d)
-            elif kind == FAR:
-                signs.record_far(state, i, j, d)
-            elif kind == NEAR:
-                signs.record_near(state, i, j, d)
+        if test.when == when and test.kind >= SIGN:
+            upper, lower = pair_of(test.kind, test.group, test.other, test.side, 0)
+            record(state, test.kind - SIGN, upper, lower, test.dim)
         item = test.after
 
 
@@ -211,6 +241,101 @@ def _eliminate_arms(m: Memory, state: State, when: int) -> None:
             item = first_live(m)
 
 
+# Rounds one by one, as in the exact engine, but with R some rounds ahead.
+
+
+@bare
+def _is_busy(m: Memory, before: int) -> bool:
+    length = m.now - before
+    share = min(1.0, SPRINT * m.fired / max(1, length))
+    m.busy += (share - m.busy) * min(1.0, length / _LATELY)
+    m.fired = 0
+    return m.N > FEW and m.busy > _BUSY
+
+
+@bare
+def _rush(m: Memory, rule: PairRule, state: State) -> None:
+    m.stretch += 1
+    m.stop = top_end(m)
+    clear_items(m)
+    for i in range(m.N):
+        for d in range(m.D):
+            if state.dims[i, d]:
+                # Without envelopes every active arm may attain the efficiency.
+                env = at.envelope(m, i, d)
+                env.rivals = 0
+                for j in range(m.K):
+                    if at.member(m, i, j, d).active:
+                        at.member(m, i, env.rivals, d).rival = env.lead = j
+                        env.rivals += 1
+                _look_ahead(m, state, i, d, m.now + 1)
+    close = _watch(m, rule, state)
+    for when in range(m.now + 1, m.stop + 1):
+        close = _do_round(m, rule, state, when, close)
+        if m.ended != 0:
+            return
+    m.stretch += 1
+    # Some test is near, so that a window to come is none of the longest.
+    m.again, m.used = 0, 1
+    end_window(m)
+
+
+@bare
+def _look_ahead(m: Memory, state: State, i: int, d: int, start: int) -> None:
+    """Set between which values an efficiency is from a round of the sprint on."""
+    row, least, most = fill_row(m, i, d), np.inf, -np.inf
+    for k in range(start - m.now, m.stop - m.now + 1):
+        least, most = min(least, row[k]), max(most, row[k])
+    state.least[i, d], state.most[i, d] = least, most
+
+
+@bare
+def _watch(m: Memory, rule: PairRule, state: State) -> int:
+    """Put the comparisons that may be recorded in the sprint first; returns how many they are."""
+    refresh_watch(state, rule, state.least, state.most, m.stop)
+    radii_below(rule, m.stop, state.radii)
+    return narrow(state, state.radii, rule)
+
+
+@bare
+def _do_round(m: Memory, rule: PairRule, state: State, when: int, close: int) -> int:
+    """Do the decisions of a round; returns how many comparisons are left of those that come first."""
+    radii_at(state.edges, rule, when, state.radii)
+    for i in range(m.N):
+        for d in range(m.D):
+            if state.dims[i, d]:
+                state.efficiency[i, d] = note_efficiency(m, i, d, when)
+    before, fired, lower = state.watch[0], False, False
+    close = record_watched(state, state.radii, rule, close)
+    if state.watch[0] < before or before < 0:
+        fired = True
+        _decide(m, rule, state, when)
+    for i in range(m.N):
+        for d in range(m.D):
+            if state.dims[i, d] and _drop_arms(m, state, i, d, when):
+                fired, least = True, state.least[i, d]
+                _look_ahead(m, state, i, d, when)
+                # With an arm less an efficiency may turn out lower than what was looked ahead to.
+                lower = lower or state.least[i, d] < least
+    if fired:
+        m.round = when
+        m.fired += 1
+    return _watch(m, rule, state) if lower else close
+
+
+@bare
+def _drop_arms(m: Memory, state: State, i: int, d: int, when: int) -> bool:
+    """Eliminate the stale arms of a group in a dim; whether there are any."""
+    env, found = at.envelope(m, i, d), False
+    for j in range(m.K if env.rivals > 1 else 0):
+        if at.member(m, i, j, d).active:
+            mean, rho = means_of(m, i, j, d)[when - m.now], state.radii[2] * at.dim(m, d).scale
+            if signs.stale_margin(state.efficiency[i, d], mean, rho) >= 0.0:
+                eliminate_arm(m, state, i, j, d, when)
+                env.row, found = -1, True
+    return found
+
+
 def _load(m: Memory, rule: PairRule, cells: int) -> None:
     """Write the boundaries."""
     edges = edges_of(rule.variance, tuple(rule.alphas.tolist()), cells)
@@ -226,8 +351,10 @@ FAMILY = Family(
         families.margin: _margin,
         families.is_dead: _is_dead,
         families.judge: _judge,
+        families.is_busy: _is_busy,
+        families.rush: _rush,
     },
     load=_load,
     pairs=lambda shape: shape.groups**2 * shape.dims,
-    cells=_FIRST_CELLS,
+    cells=lambda shape: 128 + (12 if shape.groups <= FEW else 20) * 64,
 )

@@ -218,13 +218,14 @@ def settle(proof, bar):
     kinds, top = {n.kind for n in proof.noise}, proof.goal == "top"
     good = proof.goal in ("best", "top") and proof.plain and proof.independent
     budgets = ("equal", "scouted") if top else ("union", "leaders")
-    symmetric = kinds == {"gaussian"} and method["budget"] == "leaders" and proof.version > 2
+    late = proof.version > (3 if union else 2)
+    symmetric = kinds == {"gaussian"} and not top and late
     good = good and ("gaussian" not in kinds or symmetric)
     good = good and (union or top or ranges or symmetric or kinds == {"subgaussian"})
     need(good and method["budget"] in budgets, "format", "no proof for this problem")
     name = ("normal and bets" if union else "bets") if ranges and not top else "normal"
     name = "symmetric" if symmetric else name
-    if not union and not top and name != "normal" and proof.D > 1 and proof.version > 2:
+    if not top and name != "normal" and proof.D > 1 and late:
         name += " and sums" * (method["process"]["name"] == name + " and sums")
     bounds = (import_module("proof_worths").Worths(proof, method["boxes"])
               if top and kinds != {"subgaussian"} else

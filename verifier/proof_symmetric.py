@@ -76,13 +76,13 @@ def terms(proof, i, spans, bounds):
         """Return of each dim how many values do not count, the unit they show, and the part."""
         a, b = spans[arm]
         columns = [proof.column(arm, d, b) for d in range(proof.D)]
-        if arm[0] == i:
+        if a:  # an arm of a leader that was named on the way
             good = a >= 4 and all(len(set(own[:a])) > 1 for own in columns)
             need(good, "claims", "an arm of the leader showed no unit when it was named")
             found = [(a, sqrt(squares(own[:a]) / (a - 1))) for own in columns]
         else:
             found = [unit_of(own) for own in columns]
-        at_once = arm[0] == i or all(n == 4 for n, _ in found)
+        at_once = a or all(n == 4 for n, _ in found)
         return [(n, u, w * (u if at_once else 1)) for (n, u), w in zip(found, weights)]
 
     @cache
@@ -102,8 +102,8 @@ def terms(proof, i, spans, bounds):
         turn, (a, b), side = -1 if rival else 1, spans[arm], int(rival)
         columns = [[F(y) - F(zero[d]) for y in proof.column(arm, d, b)] for d in dims]
         sums = [float(sum(w * y for w, y in zip(proof.weights, row))) for row in zip(*columns)]
-        need(rival or a >= 4 and len(set(sums[:a])) > 1, "claims", "no unit when it was named")
-        n, unit = unit_of(sums) if rival else (a, sqrt(squares(sums[:a]) / (a - 1)))
+        need(not a or a >= 4 and len(set(sums[:a])) > 1, "claims", "no unit when it was named")
+        n, unit = (a, sqrt(squares(sums[:a]) / (a - 1))) if a else unit_of(sums)
         need(n < b, "claims", "no value of an arm counts yet")
         end = sum(w * (F(bounds.end(arm, d, side)) - F(zero[d]))
                   for d, w in enumerate(proof.weights))

@@ -63,6 +63,8 @@ def method_words(proof):
         words = list(ONE_ARM if kind == "boxes" and "sums" not in method else TWO_ARMS)
         words += [f"the counts, and shares of delta, that were fixed while rows came {UP_TO}"
                   ] * (budget in ("scouted", "leaders"))
+        words += ["the weighted sum of the dims of a pull has symmetric noise, too"
+                  ] * (str(proof.method.get("process")).count("symmetric and sums"))
     else:
         what = "clusters of items" if "clusters" in method else "items"
         pool = method["target"] == "pool"

@@ -192,6 +192,7 @@ SOURCES = {
     "te-plus": lambda: solved("subgaussian", PARETO, "te-plus"),
     "selections, certify, subgaussian": lambda: certified("subgaussian", BEST, "independent"),
     "selections, certify, bounded": lambda: certified("bounded", BEST, "independent"),
+    "selections, certify, gaussian": lambda: certified("gaussian", BEST, "independent"),
     "selections, adaptive, subgaussian": lambda: solved("subgaussian", BEST, "adaptive"),
     "selections, adaptive, bernoulli": lambda: solved("bernoulli", BEST, "adaptive"),
     "selections, adaptive, gaussian": lambda: solved("gaussian", BEST, "adaptive"),

@@ -23,6 +23,7 @@ SLOW = {  # to make
     "pairs after a warm-up, bounded",
     "pairs after a warm-up, gaussian",
     "selections, certify, bounded",
+    "selections, certify, gaussian",
     "selections, adaptive, bernoulli",
     "boxes, mean",
     "selections and boxes, top",

@@ -66,7 +66,7 @@ def test_runs_with_lists_equal_runs_without(monkeypatch, batch, few):
         means *= 0.25
         means[::8] += 0.75
     # Values of a coarse grid tie often.
-    instance = bg.Instance(np.round(2.0 * means, 1), bg.laws.Normal(0.2), bg.SubGaussian(0.2))
+    instance = bg.Instance(np.round(2.0 * means, 1), bg.laws.Normal(0.4), bg.SubGaussian(0.4))
     found = []
     for least in (1, 1000):
         monkeypatch.setattr(view, "LISTED", least)

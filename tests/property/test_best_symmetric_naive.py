@@ -8,6 +8,8 @@ import pytest
 import bestgroup as bg
 from bestgroup.algorithms.adaptive.best.algorithm import AdaptiveLinear
 from bestgroup.algorithms.protocol import Setting, bodies
+from bestgroup.inference.certificate.best_by_symmetry import find_behind_by_symmetry, tail_levels
+from bestgroup.inference.certificate.best_group import kept
 from bestgroup.inference.confidence_sequences.boxes import take_values
 from bestgroup.inference.confidence_sequences.gaussian import box_gaussian
 from bestgroup.inference.tally import empty_tally
@@ -118,6 +120,56 @@ def test_no_claim_of_a_run_has_less_evidence_than_its_level(seed):
 @pytest.mark.verify
 def test_claims_of_hundreds_of_runs():
     assert sum(check_run(seed, compiled=True) for seed in range(10, 310)) > 300
+
+
+def check_certificate(seed):
+    """Check every group that a table shows behind the first one; returns how many it does."""
+    rng = np.random.default_rng([16, seed])
+    goal, noise, means, spread = random_case(rng)
+    shape = bg.Instance(means, noise=noise, law=bg.laws.Normal(1.0)).shape
+    rule, weights, D = kept(shape, goal, noise, DELTA), np.array(goal.weights), shape.dims
+    assert (len(rule.weights) > 0) == (D > 1)
+    tally = empty_tally(shape.groups, shape.arms, D, rule.start, D > 1)
+    independent, seen = noise.dependence == "independent", []
+    for i, rows in enumerate(means):
+        counts = rng.integers(12, 120, len(rows)).tolist()
+        seen.append(
+            [
+                draw(rng, m, s, n, independent)
+                for m, s, n in zip(rows, spread[i], counts, strict=True)
+            ]
+        )
+        for j, x in enumerate(seen[-1]):
+            take_values(rule, tally, i, j, x)
+    lead = np.array([np.argmax([x[:, d].mean() for x in seen[0]]) for d in range(D)])
+    tails, level = tail_levels(shape.total, D, DELTA), 5.0
+    behind, slack = np.zeros(shape.groups, np.bool_), goal.epsilon * weights.sum()
+    sizes = np.array(shape.sizes)
+    find_behind_by_symmetry.compiled(
+        tally, rule, sizes, weights, independent, tails, 0, lead, slack, level, behind
+    )
+    below = np.array([ends_of(seen[0][arm], tails[0], 0)[d] for d, arm in enumerate(lead)])
+    for k in np.flatnonzero(behind):
+        units = [[x[:4].std(axis=0, ddof=1) for x in seen[i]] for i in (0, k)]
+        sums = [[(x[4:] @ weights, (x[:4] @ weights).std(ddof=1)) for x in seen[i]] for i in (0, k)]
+        for rival in selections(shape.sizes[k], D):
+            above = np.array([ends_of(seen[k][arm], tails[1], 1)[d] for d, arm in enumerate(rival)])
+            claim = SymmetricClaim(
+                [x[4:] for x in seen[0]], lead.tolist(), [x[4:] for x in seen[k]], list(rival),
+                weights, slack, independent, units,
+                [[weights * unit for unit in side] for side in units], [below, above], sums,
+            )  # fmt: skip
+            assert least_evidence(claim, rng, tries=25, steps=15) >= level - 1e-6
+    return int(behind.sum())
+
+
+def test_nothing_is_certified_with_less_evidence_than_its_level():
+    assert sum(check_certificate(seed) for seed in range(4)) >= 3
+
+
+@pytest.mark.verify
+def test_certificates_of_hundreds_of_tables():
+    assert sum(check_certificate(seed) for seed in range(10, 310)) > 200
 
 
 def test_plain_and_compiled_runs_agree():

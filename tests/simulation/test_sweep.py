@@ -134,17 +134,12 @@ def test_pulls_that_never_change_are_not_drawn(chunks):
     assert sum(chunks) == 1 and drawn.cells[0].runs == 1
 
 
-@pytest.fixture(scope="module")
-def two_by_two():
-    """A sweep with limits, for several figures."""
-    return bg.sweep(
+@pytest.mark.parametrize("x", [None, "groups", "arms", "dims", "delta", "instance"])
+def test_the_figure_has_a_line_an_algorithm_and_the_limit(x):
+    found = bg.sweep(
         [instance(2), instance(3)], ["te", "ge"], [0.1, 0.2], 2, goals=PARETO, limit=True
     )
-
-
-@pytest.mark.parametrize("x", [None, "groups", "arms", "dims", "delta", "instance"])
-def test_the_figure_has_a_line_an_algorithm_and_the_limit(x, two_by_two):
-    figure = two_by_two.plot(x)
+    figure = found.plot(x)
     shown = [axis for axis in figure.axes if axis.get_visible()]
     assert len(shown) == (1 if x == "delta" else 2)
     labels = [text.get_text() for text in figure.legends[0].get_texts()]

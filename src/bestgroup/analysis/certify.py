@@ -32,6 +32,7 @@ from bestgroup.analysis.weight_regions import MappedWeights
 from bestgroup.errors import InvalidInput
 from bestgroup.files.observations import Table
 from bestgroup.inference.certificate.as_they_came import judge_as_they_came
+from bestgroup.inference.certificate.best_group import kept, rests_on_symmetric_sums
 from bestgroup.inference.certificate.data_checks import Checker, Doubt, in_words, why_void
 from bestgroup.inference.certificate.explain import Explainer, Explanation
 from bestgroup.inference.certificate.explainers import explainer_of
@@ -57,6 +58,7 @@ from bestgroup.problem.goals import Goal, check_goal
 from bestgroup.problem.guarantee import (
     SEVERAL_ARMS,
     SINGLE_ARMS,
+    SYMMETRIC_SUMS,
     Guarantee,
     decisions_statement,
 )
@@ -548,7 +550,7 @@ def certify(
         raise InvalidInput(f"{which} for tables with a column 'item'")
     checker = checker_of(problem)
     try:
-        found = tally_of(table, problem, delta, checker)
+        found = tally_of(table, problem, goal, delta, checker)
     except HasGaps:
         if not arms_fixed:
             raise InvalidInput(
@@ -711,13 +713,16 @@ class Collected(NamedTuple):
 
 
 def tally_of(
-    table: Table, problem: Problem, delta: float, checker: Checker | None = None
+    table: Table, problem: Problem, goal: Goal, delta: float, checker: Checker | None = None
 ) -> Collected:
     """Return the tally of all rows of a table; a refusal names the line."""
     shape, noise = problem.shape, problem.noise
     scales = noise.scales(shape.dims) if noise.has_scale else np.zeros(shape.dims)
-    rule = problem.noise.boxes(shape, delta)
-    tally = empty_tally(shape.groups, shape.arms, shape.dims, rule.start)
+    rule = noise.boxes(shape, delta)
+    if problem.measure is None:
+        rule = kept(shape, goal, noise, delta)
+    summed = len(rule.weights) > 0
+    tally = empty_tally(shape.groups, shape.arms, shape.dims, rule.start, summed)
     found = Collected(tally, np.zeros_like(tally.sums), [])
     pivots, body = found.pivots, take_values
     for portion in table.portions():
@@ -788,6 +793,8 @@ def data_guarantee(
         words += ", and all intervals hold"
     several = verdict.pairs or rests_on_sums(problem.noise, problem.measure)
     arms = SEVERAL_ARMS if several else SINGLE_ARMS
+    if verdict.pairs and rests_on_symmetric_sums(problem.shape, goal, problem.noise, delta):
+        arms = (*arms, SYMMETRIC_SUMS)
     if not arms_fixed:
         return Guarantee("proven", words, (*problem.assumptions(), *AS_THEY_CAME, ALL))
     return Guarantee("proven", words, (*problem.assumptions(), *arms, FIXED, ALL))

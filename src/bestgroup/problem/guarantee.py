@@ -18,6 +18,11 @@ SEVERAL_ARMS = (
     "given the past, the next pull of an arm has its mean and that noise",
     "pulls of different arms are independent",
 )
+# What bets on weighted sums of normal dims need, where dims may depend on each other.
+SYMMETRIC_SUMS = (
+    "the weighted sum of the dims of one pull has symmetric noise, too, as that of jointly normal"
+    " dims has"
+)
 
 
 @dataclass(frozen=True)

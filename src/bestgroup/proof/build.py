@@ -133,12 +133,13 @@ def document(asked: Asked, method: dict[str, Any], claims: list[list[Any]]) -> d
 
 def _version(method: dict[str, Any], goal: dict[str, Any], dims: int, groups: int) -> int:
     """Return the first version of the format, from 2 on, that has all that a document needs."""
-    names = ("symmetric", f"symmetric{AND_SUMS}", f"bets{AND_SUMS}")
-    process = method["kind"] == "selections" and method["process"]["name"] in names
+    selections, name = method["kind"] == "selections", method.get("process", {})
+    process = selections and ("symmetric" in name["name"] or AND_SUMS in name["name"])
+    union = process and method["budget"] == "union"
     late = "clusters" in method or process or method["kind"] == "item units"
     within = method["kind"] == "item bounds" and method.get("clusters", {}).get("slack") == "within"
     asked = read_goal(goal, dims, groups, VERSIONS[-1]).first_version()
-    return max(VERSION, asked, 3 if late else VERSION, 4 if within else VERSION)
+    return max(VERSION, asked, 3 if late else VERSION, 4 if within or union else VERSION)
 
 
 def _checked(asked: Asked, proof: Proof) -> Status:

@@ -9,6 +9,7 @@ import numpy as np
 
 from bestgroup.algorithms.protocol import Algorithm, Setting
 from bestgroup.errors import InvalidInput
+from bestgroup.inference.certificate.best_group import kept
 from bestgroup.inference.certificate.judge import Verdict
 from bestgroup.problem.status import Status
 from bestgroup.proof.build import Asked, document, noise_entry
@@ -37,7 +38,8 @@ def data_selections(asked: Asked, verdict: Verdict) -> dict[str, Any]:
         for k, size in enumerate(shape.sizes)
         if k != i and asked.status[k] != Status.UNDECIDED
     ]
-    return _document(asked, "union", [named], events, None, False)
+    rule = kept(shape, goal, asked.problem.noise, asked.delta)
+    return _document(asked, "union", [named], events, None, len(rule.weights) > 0)
 
 
 def study_selections(asked: Asked, algorithm: Algorithm, setting: Setting) -> dict[str, Any]:

@@ -96,8 +96,10 @@ class OneBest(Contest):
     budgets = ("union", "leaders")
 
     def __init__(self, proof: Proof, rows: Observations, leaders: list[Leader]) -> None:
-        super().__init__(proof, rows, leaders)
         self.union = proof.method["budget"] == "union"
+        # The first version of the format with weighted sums, and with evidence by symmetry.
+        self.since = 4 if self.union else 3
+        super().__init__(proof, rows, leaders)
         self.ranges = all(noise.kind in RANGED for noise in proof.noise)
 
     @property
@@ -105,7 +107,7 @@ class OneBest(Contest):
         """Whether evidence is by symmetry of the noise, within bounds of single arms."""
         proof = self.proof
         normal = all(noise.kind in SYMMETRIC for noise in proof.noise)
-        return normal and proof.method["budget"] == "leaders" and proof.document["version"] >= 3
+        return normal and proof.document["version"] >= self.since
 
     def boxes(self) -> BoxClaims | None:
         """Return the bounds within which evidence by symmetry is."""
@@ -124,18 +126,18 @@ class OneBest(Contest):
     def processes(self) -> list[dict[str, Any]]:
         """Return the process, and that in which an arm that serves all dims bets on their sum."""
         process = self.process()
-        late = self.proof.document["version"] >= 3 and self.proof.D > 1
-        if self.union or process["name"] not in ("bets", "symmetric") or not late:
+        late = self.proof.document["version"] >= self.since and self.proof.D > 1
+        if process["name"] == "normal" or not late:
             return [process]
         return [process, {**process, "name": process["name"] + AND_SUMS}]
 
     def level(self, moment: Moment) -> Interval:
         """Return the log of 1 over the share of delta of a leader."""
         proof, leader = self.proof, moment.leader
+        delta = proof.delta * Fraction(3, 4) if self.symmetric else proof.delta
         if self.union:
             pairs = sum(size**proof.D for size in proof.sizes)
-            return log(interval((2 if self.ranges else 1) * pairs / proof.delta))
-        delta = proof.delta * Fraction(3, 4) if self.symmetric else proof.delta
+            return log(interval((2 if self.ranges else 1) * pairs / delta))
         return log(interval((leader + 1) * (leader + 2) / delta))
 
     def conclude(self, whole: Whole, bounds: BoxClaims | None) -> Status:

@@ -40,6 +40,7 @@ KINDS = {  # of evidence that a process has
     "normal": (NORMAL,),
     "bets": (BY_BETS,),
     "normal and bets": (NORMAL, BY_BETS),
+    "normal and bets and sums": (NORMAL, BY_BETS),
     "symmetric": (BY_SYMMETRY,),
     "bets and sums": (BY_BETS,),
     "symmetric and sums": (BY_SYMMETRY,),

@@ -105,10 +105,10 @@ class SymmetricView(View):
         return self.rows.values[name][self.dims[d]][: self.counts[i, j][1]]
 
     def _known(self, i: int, j: int) -> _Arm:
-        """Return units and exponents: of the leader's arms by all values before it was named."""
+        """Return units and exponents: by all values before a leader was named, or the first ones."""
         dims, weights = range(self.D), [interval(w) for w in self.hefts]
-        if i == self.leader.group:
-            n = self.counts[i, j][0]
+        n = self.counts[i, j][0]
+        if n > 0:  # an arm of a leader that was named on the way
             units = [_deviation(self._column(i, j, d)[:n]) for d in dims]
             return _Arm([n] * self.D, units, [w * u for w, u in zip(weights, units, strict=True)])
         found = [unit_of(self._column(i, j, d)) for d in dims]
@@ -147,8 +147,8 @@ class SymmetricView(View):
             end += weight * (Fraction(bounds[i, j, dim]) - zero)
             parts.append(partial(_from_origin, weight, self.proof.signs[dim], zero))
         sums = sums_of([self._column(i, j, d) for d in range(self.D)], parts)
-        start, lead = self.counts[i, j][0], i == self.leader.group
-        start, unit = (start, _deviation(sums[:start])) if lead else unit_of(sums)
+        start = self.counts[i, j][0]
+        start, unit = (start, _deviation(sums[:start])) if start else unit_of(sums)
         if start >= len(sums):
             raise ValueError("no value of an arm counts yet")
         arm = Sums("gaussian", sums[start:], Bets(EFFECTS[part] / unit))

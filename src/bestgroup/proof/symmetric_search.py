@@ -87,6 +87,11 @@ class Symmetric(Bets):
     def _ready(self) -> bool:
         lead, rival = self.named.group, self.event.rival
         own = all((lead, j, d, 0) in self.ends for d, j in enumerate(self.lead.tolist()))
+        own = own and all(
+            self.before[j] or _first(self.own[d][:, e]) < len(self.own[d])
+            for d, j in enumerate(self.lead.tolist())
+            for e in range(self.D)
+        )
         cells = [(j, d) for j in range(self.size) for d in range(self.D)]
         return own and all(
             (rival, j, d, 1) in self.ends and _first(self.other[j][:, d]) < len(self.other[j])
@@ -102,24 +107,27 @@ class Symmetric(Bets):
         hulls = selection_wealth.make_hulls(self.size, self.D, self.weights, self.D + self.summed)
         set_points = selection_wealth.set_symmetric
         for d, j in enumerate(self.lead.tolist()):
-            column = self._values(self.named.group, j)[: self.before[j], d]
-            unit = float(np.std(column, ddof=1))
-            hulls.parts[self.size, d] = self.weights[d] * unit
+            values = self._values(self.named.group, j)[: self.event.own[d]]
+            n, unit, hulls.parts[self.size, d] = self._known(values, self.before[j], d)
             last = self.ends[self.named.group, j, d, 0][1] - self.origin[d]
-            stat = self._sums(self.own[d][:, d], d)
+            stat = self._sums(values[n:, d], d)
             set_points(stat, 0, effect / unit, last, hulls, self.size, d)
         for j, values in enumerate(self.other):
-            first = [_first(values[:, d]) for d in range(self.D)]
-            units = [float(np.std(values[:n, d], ddof=1)) for d, n in enumerate(first)]
-            at_once = max(first) == _LEAST
-            for d, unit in enumerate(units):
-                hulls.parts[j, d] = self.weights[d] * (unit if at_once else 1.0)
+            for d in range(self.D):
+                n, unit, hulls.parts[j, d] = self._known(values, 0, d)
                 last = self.ends[self.event.rival, j, d, 1][1] - self.origin[d]
-                stat = self._sums(values[first[d] :, d], d)
+                stat = self._sums(values[n:, d], d)
                 set_points(stat, 1, effect / unit, last, hulls, j, d)
         if self.summed:
             self._add_normal_sums(hulls, effect)
         return hulls
+
+    def _known(self, values: Floats, before: int, d: int) -> tuple[int, float, float]:
+        """Return how many values of an arm do not count in a dim, their unit, and the dim's part."""
+        first = [before or _first(values[:, e]) for e in range(self.D)]
+        unit = float(np.std(values[: first[d], d], ddof=1))
+        at_once = before or max(first) == _LEAST
+        return first[d], unit, float(self.weights[d]) * (unit if at_once else 1.0)
 
     def _add_normal_sums(self, hulls: selection_wealth.Hulls, effect: float) -> None:
         """Set the points of arms that serve all dims, by their weighted sums about the origins."""
@@ -131,11 +139,9 @@ class Symmetric(Bets):
 
         if self.masks[0] == (1 << self.D) - 1:
             j = int(self.lead[0])
-            old = (self._values(lead, j)[: self.before[j]] - self.origin) @ self.weights
-            unit, stat = (
-                float(np.std(old, ddof=1)),
-                _sums_about((self.own[0] - self.origin) @ self.weights),
-            )
+            sums = (self._values(lead, j)[: self.event.own[0]] - self.origin) @ self.weights
+            first = self.before[j] or _first(sums)
+            unit, stat = float(np.std(sums[:first], ddof=1)), _sums_about(sums[first:])
             set_points(stat, 0, effect / unit, last(lead, j, 0), hulls, self.size, self.D)
         for j, values in enumerate(self.other):
             sums = (values - self.origin) @ self.weights

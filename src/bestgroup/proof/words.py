@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bestgroup.problem.guarantee import SYMMETRIC_SUMS
 from bestgroup.problem.measure import Measure, words_of
 from bestgroup.problem.require import Limit
 from bestgroup.proof.format import Proof, Treatment
@@ -64,12 +65,6 @@ def _statement(proof: Proof) -> str:
     if proof.method["kind"] == "pool":
         percent = "for certain"
     return proof.goal.statement(percent)
-
-
-SYMMETRIC_SUMS = (
-    "the weighted sum of the dims of one pull has symmetric noise, too, as that of jointly normal"
-    " dims has"
-)
 
 
 def assumptions_of(proof: Proof) -> list[str]:

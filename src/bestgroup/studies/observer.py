@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from bestgroup.inference.certificate.best_group import kept
 from bestgroup.inference.certificate.items import ItemTable, judge_items
 from bestgroup.inference.certificate.judge import Verdict
 from bestgroup.inference.certificate.within import Basis
@@ -67,6 +68,8 @@ class Observer:
         problem, shape = spec.problem, spec.problem.shape
         self._spec = spec
         self._rule = problem.noise.boxes(shape, spec.delta)
+        if problem.measure is None:
+            self._rule = kept(shape, spec.goal, problem.noise, spec.delta)
         if problem.items is not None:  # differences on common items are judged: values are kept
             self._rule = kept_values(shape.dims, problem.items.count or 256)
         self._work = 0
@@ -74,7 +77,8 @@ class Observer:
 
     def _start(self) -> None:
         shape = self._spec.problem.shape
-        self._tally = empty_tally(shape.groups, shape.arms, shape.dims, self._rule.start)
+        summed = len(self._rule.weights) > 0
+        self._tally = empty_tally(shape.groups, shape.arms, shape.dims, self._rule.start, summed)
         self._pivots = np.zeros_like(self._tally.sums)
         noise = self._spec.problem.noise
         self._scales = noise.scales(shape.dims) if noise.has_scale else np.zeros(shape.dims)

@@ -2,8 +2,9 @@
 
 As in `best_group`, with the wealth of `selection_wealth` for the half-normal mixtures, of all pulls of
 every arm that a selection uses: for the leader's against small means, for the rival's against large
-ones. Scales of bets are those of a fixed list with a fixed prior, so all is known before the first pull,
-and the union over leaders is that of `best_group`.
+ones; of an arm that serves all dims, where they are kept, of the weighted sums of its pulls. Scales of
+bets are those of a fixed list with a fixed prior, so all is known before the first pull, and the union
+over leaders is that of `best_group`.
 """
 
 from __future__ import annotations
@@ -14,10 +15,17 @@ import numpy as np
 
 from bestgroup.compile.borrowing import borrowing
 from bestgroup.compile.kernel import kernel
-from bestgroup.inference.certificate.pairs import set_sums
+from bestgroup.inference.certificate.pairs import set_sums, set_sums_of_sum
 from bestgroup.inference.confidence_sequences.boxes import BoxRule
 from bestgroup.inference.evalues.prove import PROVEN, Stack, make_stack
-from bestgroup.inference.evalues.search import Pairwise, Work, find_blocks, make_pairwise, make_work
+from bestgroup.inference.evalues.search import (
+    Pairwise,
+    Work,
+    find_blocks,
+    is_single,
+    make_pairwise,
+    make_work,
+)
 from bestgroup.inference.evalues.selection_wealth import (
     PRIOR,
     SCALES,
@@ -26,10 +34,11 @@ from bestgroup.inference.evalues.selection_wealth import (
     prove_by_bets,
     set_points,
 )
+from bestgroup.inference.kinds import POWERS
 from bestgroup.inference.tally import Tally
 from bestgroup.problem.arrays import Bools, Floats, Ints
 
-_HOPELESS = 3.0  # below the level: other scales of bets do not add as much
+HOPELESS = 3.0  # below the level: other scales of bets do not add as much
 
 
 @kernel
@@ -49,7 +58,7 @@ def find_behind_by_bets(
     K, D = tally.counts.shape[1], len(weights)
     work, stack = make_work(D), make_stack(D, K)
     pair = make_pairwise(1, K, D, np.zeros(1 << D))
-    hulls = make_hulls(K, D, weights * rule.scale, D)
+    hulls = make_hulls(K, D, weights * rule.scale, D + int(len(rule.weights) > 0))
     masks, selection = np.zeros(D, np.int64), np.zeros(D, np.int64)
     find_blocks(lead, masks)
     for k in range(len(sizes)):
@@ -133,7 +142,7 @@ def is_behind(
         if found == PROVEN:
             return True
         value -= enough - level
-        if value < best - _HOPELESS:
+        if value < best - HOPELESS:
             return False
         best = max(best, value)
     return False
@@ -153,3 +162,24 @@ def set_hulls(
         for j in range(size):
             set_sums(rule, tally, k, j, d, hulls.sums)
             set_points(kind, hulls.sums, 1, bets, hulls, j, d)
+    if len(rule.weights) > 0:
+        set_hulls_of_sums(tally, rule, i, lead, k, size, scale, hulls)
+
+
+@borrowing
+def set_hulls_of_sums(
+    tally: Tally, rule: BoxRule, i: int, lead: Ints, k: int, size: int, scale: float, hulls: Hulls
+) -> None:
+    """Set the points of arms that serve all dims, by their weighted sums."""
+    D, own, bets = len(lead), hulls.sizes.shape[0] - 1, (scale, math.inf)
+    whole = 0.0
+    for d in range(D):
+        whole += hulls.heft[d]
+    hulls.whole[0] = whole
+    # Where several arms of the leader serve dims, none of them has a wealth of the sum.
+    if is_single(lead):
+        set_sums_of_sum(rule, tally, i, lead[0], hulls.sums)
+        set_points(POWERS, hulls.sums, 0, bets, hulls, own, D)
+    for j in range(size):
+        set_sums_of_sum(rule, tally, k, j, hulls.sums)
+        set_points(POWERS, hulls.sums, 1, bets, hulls, j, D)

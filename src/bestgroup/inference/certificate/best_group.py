@@ -1,9 +1,9 @@
 """What a tally proves of the best group by evidence on several arms at once.
 
-For noise with a known scale and independent arms. A leader is a group i with a selection s of it, an arm
-for each dim; for a rival k, a selection s' of k and a precision q let E_q be the product of
-half-normal mixtures (`evalues.linear`), one for each arm that s or s' uses, of all its pulls. Z(i, s,
-k, s') is the log of sum_q p_q inf E_q, p a fixed prior, each infimum over all means with
+For noise with a known scale, or with a range, and independent arms. A leader is a group i with a
+selection s of it, an arm for each dim; for a rival k, a selection s' of k and a precision q let E_q be
+the product of half-normal mixtures (`evalues.linear`), one for each arm that s or s' uses, of all its
+pulls. Z(i, s, k, s') is the log of sum_q p_q inf E_q, p a fixed prior, each infimum over all means with
 
     sum_d w^d mu_{s(d)}^d + slack <= sum_d w^d mu_{s'(d)}^d.                                   (H)
 
@@ -15,25 +15,32 @@ may be better.
 **Why it is right.** Let k* be a best group and s* a selection of it with the largest weighted mean:
 both are fixed by the means. Say k* is out though it is the only best one, or i is in though it is not
 within the slack: then k* is behind some i != k* with a slack for which (H) is true of i, each s of
-it, k* and s*. So for one of at most m fixed pairs (i, s) a process that is at most a supermartingale
-that starts at 1 has reached m / delta: Ville's inequality and the sum over pairs give delta. For
-epsilon > 0 there are two slacks, and m doubles. The leader may be chosen in any way, since the sum is
-over all of them.
+it, k* and s*. Whatever the slack, each infimum is then at most the product at the true means. So for one
+of at most m fixed pairs (i, s) this one process, a supermartingale that starts at 1, has reached m /
+delta: Ville's inequality and the sum over pairs give delta. The leader may be chosen in any way, since
+the sum is over all of them.
 
 **Values in a range** are sub-Gaussian with scale (high - low) / 2 (Hoeffding's lemma), so all this holds
 for them; where every dim has a range, half of the evidence is that of bets (`best_by_bets`), which know
 a small variance when they see one. An average of the two is at least half of each: the level rises by
-log 2, and either may reach it.
+log 2, and either may reach it. **Normal values of unknown scale** have `best_by_symmetry`.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
 from bestgroup.compile.kernel import kernel
 from bestgroup.inference.certificate.best_by_bets import find_behind_by_bets
+from bestgroup.inference.certificate.best_by_symmetry import (
+    TAILS,
+    find_behind_by_symmetry,
+    tail_levels,
+)
+from bestgroup.inference.confidence_sequences.boxes import BoxRule, with_sum
 from bestgroup.inference.evalues.linear import PRECISIONS, PRIOR, coefficients
 from bestgroup.inference.evalues.prove import PROVEN, prove
 from bestgroup.inference.evalues.search import (
@@ -45,11 +52,11 @@ from bestgroup.inference.evalues.search import (
     make_pairwise,
     make_work,
 )
-from bestgroup.inference.kinds import IN_RANGE
+from bestgroup.inference.kinds import IN_RANGE, SUBGAUSSIAN
 from bestgroup.inference.tally import Tally
 from bestgroup.problem.arrays import Bools, Floats, Ints
-from bestgroup.problem.goals import BestGroup
-from bestgroup.problem.noise import Noise
+from bestgroup.problem.goals import BestGroup, Goal
+from bestgroup.problem.noise import Gaussian, Noise
 from bestgroup.problem.shape import Shape
 
 MOST_DIMS = 8  # the bound over selections takes 2^D K values of psi*
@@ -72,22 +79,67 @@ def behind_leader(
     if not np.isfinite(lower[i]):
         return i, sure, near
     slack = goal.epsilon * float(weights.sum())
-    pairs = sum(float(size) ** shape.dims for size in shape.sizes) * (2 if slack else 1)
-    rule, independent = noise.boxes(shape, delta), noise.dependence == "independent"
+    rule = kept(shape, goal, noise, delta)
+    if tally.extra.shape[2] == shape.dims:  # by whoever keeps no sums
+        rule = rule._replace(weights=np.zeros(0))
+    find = _finder(tally, shape, weights, noise, rule, delta)
+    for found, room in ((sure, 0.0), (near, slack)):
+        found |= sure
+        find(i, lead, room, found)
+        if not slack:
+            break
+    return i, sure, near | sure
+
+
+def _finder(
+    tally: Tally, shape: Shape, weights: Floats, noise: Noise, rule: BoxRule, delta: float
+) -> Callable[[int, Ints, float, Bools], None]:
+    """Return what sets which groups a leader is proven ahead of, up to a slack, in place."""
+    pairs = sum(float(size) ** shape.dims for size in shape.sizes)
+    independent, sizes = noise.dependence == "independent", np.array(shape.sizes, np.int64)
+    if not noise.has_scale:
+        level = math.log(pairs / ((1.0 - TAILS) * delta)) + ROUNDING
+        known = tally, rule, sizes, weights, independent
+        known = *known, tail_levels(shape.total, shape.dims, delta)
+        body = find_behind_by_symmetry.compiled
+        return lambda i, lead, room, found: body(*known, i, lead, room, level, found)
     by_bets = bool(np.isin(rule.kind, IN_RANGE).all())
     level = math.log(pairs * (2.0 if by_bets else 1.0) / delta) + ROUNDING
     size = coefficients(weights * noise.scales(shape.dims), independent)
-    sizes = np.array(shape.sizes, np.int64)
     work = shape.total * shape.dims << shape.dims
-    body = find_behind.compiled if work > 500 else find_behind
-    for found, room in ((sure, 0.0), (near, slack)):
-        found |= sure
-        body(tally, sizes, weights, size, i, lead, room, level, found)
+    normal = find_behind.compiled if work > 500 else find_behind
+    bets = find_behind_by_bets.compiled
+
+    def find(i: int, lead: Ints, room: float, found: Bools) -> None:
+        normal(tally, sizes, weights, size, i, lead, room, level, found)
         if by_bets:
-            find_behind_by_bets.compiled(
-                tally, rule, sizes, weights, independent, i, lead, room, level, found
-            )
-    return i, sure, near
+            bets(tally, rule, sizes, weights, independent, i, lead, room, level, found)
+
+    return find
+
+
+def goes_by_evidence(shape: Shape, noise: Noise) -> bool:
+    """Return whether evidence on several arms decides on the best group, and not boxes."""
+    known = noise.has_scale or all(isinstance(one, Gaussian) for one in noise.each(shape.dims))
+    return noise.arms == "independent" and known and shape.dims <= MOST_DIMS and not shape.room
+
+
+def kept(shape: Shape, goal: Goal, noise: Noise, delta: float) -> BoxRule:
+    """Return what is kept of an arm's values: what boxes need, and of weighted sums as much.
+
+    Sums are kept where an arm that serves all dims is bet on by them.
+    """
+    rule, weights = noise.boxes(shape, delta), goal.worth_weights(shape.dims)
+    if weights is None or shape.dims == 1 or not goes_by_evidence(shape, noise):
+        return rule
+    unknown = bool((rule.kind != SUBGAUSSIAN).all())
+    return with_sum(rule, weights) if unknown else rule
+
+
+def rests_on_symmetric_sums(shape: Shape, goal: Goal, noise: Noise, delta: float) -> bool:
+    """Return whether the weighted sum of dims that may depend is taken to have symmetric noise."""
+    summed = len(kept(shape, goal, noise, delta).weights) > 0
+    return summed and not noise.has_scale and noise.dependence != "independent"
 
 
 @kernel

@@ -41,7 +41,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from bestgroup.compile.kernel import kernel
-from bestgroup.inference.certificate.best_group import MOST_DIMS, behind_leader
+from bestgroup.inference.certificate.best_group import behind_leader, goes_by_evidence
 from bestgroup.inference.certificate.directions import (
     asked_directions,
     asked_grid,
@@ -141,7 +141,7 @@ def _best_by_evidence(
     delta: float,
     ends: tuple[Floats, Floats],
 ) -> Verdict:
-    if shape.dims > MOST_DIMS or not noise.has_scale:
+    if not goes_by_evidence(shape, noise):
         return judge_boxes(*ends, goal)
     first, sure, near = behind_leader(tally, shape, goal, noise, delta, ends[0])
     status = settle_best(sure, first if near.sum() == shape.groups - 1 else -1, goal)

@@ -48,6 +48,8 @@ def least_level(basis: Basis, problem: Problem, goal: Goal) -> tuple[float, Ints
         # Boxes, whose delta is fixed, may decide there, too, unless noise is sub-Gaussian.
         if not isinstance(problem.noise, SubGaussian) or problem.shape.groups > _MOST_MAPPED:
             return None
+    elif goal.worth_weights(problem.shape.dims) is not None and not problem.noise.has_scale:
+        return None  # evidence stands within boxes
 
     def at(delta: float) -> Verdict:
         return judge_about(basis.tally, basis.pivots, problem.shape, goal, problem.noise, delta)

@@ -28,15 +28,22 @@ from bestgroup.problem.arrays import Floats
 @borrowing
 def set_parts(tally: Tally, i: int, j: int, weights: Floats, hulls: Hulls, row: int) -> bool:
     """Set what the exponents of an arm's dims are shares of; False while a dim has no unit."""
-    at_once = True
     for d in range(len(weights)):
-        if not tally.extra[i, j, d, UNIT] > 0.0:
+        hulls.parts[row, d] = part_of(tally, i, j, weights, d)
+        if not hulls.parts[row, d] > 0.0:
             return False
-        at_once = at_once and tally.extra[i, j, d, BEFORE] == AT_LEAST
-    for d in range(len(weights)):
-        unit = tally.extra[i, j, d, UNIT]
-        hulls.parts[row, d] = weights[d] * unit if at_once else weights[d]
     return True
+
+
+@borrowing
+def part_of(tally: Tally, i: int, j: int, weights: Floats, d: int) -> float:
+    """Return what the exponent of a dim of an arm is a share of; 0 while some dim has no unit."""
+    at_once = True
+    for e in range(len(weights)):
+        if not tally.extra[i, j, e, UNIT] > 0.0:
+            return 0.0
+        at_once = at_once and tally.extra[i, j, e, BEFORE] == AT_LEAST
+    return weights[d] * tally.extra[i, j, d, UNIT] if at_once else weights[d]
 
 
 @borrowing
@@ -59,17 +66,33 @@ def set_arm(
     i, j = arm
     if not set_parts(tally, i, j, weights, hulls, row):
         return False
-    n = float(tally.counts[i, j])
-    reach = gaussian_reach(n, level)
-    if reach == math.inf:
-        return False
+    reach = gaussian_reach(float(tally.counts[i, j]), level)
     for d in range(len(weights)):
-        unit = set_sums(rule, tally, i, j, d, hulls.sums)
-        if not hulls.sums[COUNT] > 0.0:
+        if not set_dim(tally, arm, d, side, effect, (rule, origin[d]), reach, hulls, row):
             return False
-        last = box_end(n, tally.extra[i, j, d], reach, side, origin[d])
-        hulls.sums[CENTRE] -= origin[d]
-        set_symmetric(hulls.sums, side, effect / unit, last, hulls, row, d)
+    return True
+
+
+@borrowing
+def set_dim(
+    tally: Tally,
+    arm: tuple[int, int],
+    d: int,
+    side: int,
+    effect: float,
+    known: tuple[BoxRule, float],
+    reach: float,
+    hulls: Hulls,
+    row: int,
+) -> bool:
+    """Set the points of an arm in one dim, in which it has a unit; False if no value counts."""
+    (rule, origin), (i, j) = known, arm
+    unit = set_sums(rule, tally, i, j, d, hulls.sums)
+    if not (hulls.sums[COUNT] > 0.0 and reach < math.inf):
+        return False
+    last = box_end(float(tally.counts[i, j]), tally.extra[i, j, d], reach, side, origin)
+    hulls.sums[CENTRE] -= origin
+    set_symmetric(hulls.sums, side, effect / unit, last, hulls, row, d)
     return True
 
 
@@ -77,13 +100,14 @@ def set_arm(
 def set_sum(
     tally: Tally,
     arm: tuple[int, int],
+    side: int,
     effect: float,
     known: tuple[BoxRule, Floats],
     level: float,
     hulls: Hulls,
     row: int,
 ) -> bool:
-    """Set the points of a rival's arm by its weighted sums; False if those that count do not suffice."""
+    """Set the points of an arm by its weighted sums; False if those that count do not suffice."""
     rule, origin = known
     i, j = arm
     reach = gaussian_reach(float(tally.counts[i, j]), level)
@@ -91,8 +115,8 @@ def set_sum(
     if not (unit > 0.0 and hulls.sums[COUNT] > 0.0 and reach < math.inf):
         return False
     hulls.sums[CENTRE] += sum_centre(rule, tally, i, j, origin)
-    last = sum_end(rule, tally, i, j, reach, 1, origin)
-    set_symmetric(hulls.sums, 1, effect / unit, last, hulls, row, len(rule.weights))
+    last = sum_end(rule, tally, i, j, reach, side, origin)
+    set_symmetric(hulls.sums, side, effect / unit, last, hulls, row, len(rule.weights))
     return True
 
 

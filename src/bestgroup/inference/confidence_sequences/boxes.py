@@ -25,7 +25,7 @@ from bestgroup.inference.confidence_sequences.bernoulli import lower_bernoulli
 from bestgroup.inference.confidence_sequences.bounded import absorb_bounded, lower_bounded
 from bestgroup.inference.confidence_sequences.gaussian import absorb_gaussian, box_gaussian
 from bestgroup.inference.evalues.normal import mixture_edge
-from bestgroup.inference.evalues.wealth import absorb_powers
+from bestgroup.inference.evalues.wealth import KEPT, absorb_powers
 from bestgroup.inference.kinds import BERNOULLI, BOUNDED, GAUSSIAN, POWERS, VALUES
 from bestgroup.inference.tally import Tally
 from bestgroup.problem.arrays import Bools, Floats, Ints
@@ -49,6 +49,12 @@ def kept_values(dims: int, room: int) -> BoxRule:
     """Return that the values themselves are kept, with room for so many of an arm."""
     kind = np.full(dims, VALUES, np.int64)
     return BoxRule(kind, 1.0, np.zeros(dims), np.ones(dims), np.zeros(room))
+
+
+def with_sum(keep: BoxRule, weights: Floats) -> BoxRule:
+    """Return that as much is kept of the weighted sums of an arm's values as of a dim."""
+    start = keep.start if len(keep.start) else np.zeros(KEPT)
+    return keep._replace(start=start, weights=weights)
 
 
 def share(shape: Shape, delta: float) -> float:

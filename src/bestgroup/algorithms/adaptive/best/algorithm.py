@@ -111,20 +111,15 @@ from bestgroup.algorithms.protocol import (
 from bestgroup.compile.borrowing import borrowing
 from bestgroup.compile.kernel import kernel
 from bestgroup.inference.certificate.best_group import MOST_DIMS
-from bestgroup.inference.confidence_sequences.boxes import BoxRule, share
+from bestgroup.inference.confidence_sequences.boxes import BoxRule, share, with_sum
 from bestgroup.inference.evalues.linear import PRECISIONS, PRIOR, coefficients
-from bestgroup.inference.evalues.wealth import KEPT
 from bestgroup.inference.kinds import BERNOULLI, GAUSSIAN, POWERS
 from bestgroup.inference.tally import Tally, sum_of
 from bestgroup.problem.arrays import Floats, Ints
 from bestgroup.problem.goals import BestGroup
-from bestgroup.problem.guarantee import SEVERAL_ARMS, SINGLE_ARMS, Guarantee
+from bestgroup.problem.guarantee import SEVERAL_ARMS, SINGLE_ARMS, SYMMETRIC_SUMS, Guarantee
 from bestgroup.problem.noise import SubGaussian
 
-SYMMETRIC_SUMS = (
-    "the weighted sum of the dims of one pull has symmetric noise, too, as that of jointly normal"
-    " dims has"
-)
 _FIRST = 4  # pulls of every arm before the first check
 _FIRST_SYMMETRIC = 16  # with fewer there is no box that ends
 _TAILS = 0.25  # of delta is for boxes that end where evidence on symmetric noise does not
@@ -396,12 +391,6 @@ class AdaptiveLinear(Algorithm):
 
     def _boxed(self, setting: Setting) -> bool:
         return uses_boxes(setting, self.by_boxes, self.normal_by_boxes)
-
-
-def with_sum(keep: BoxRule, weights: Floats) -> BoxRule:
-    """Return that as much is kept of the weighted sums of an arm's values as of a dim."""
-    start = keep.start if len(keep.start) else np.zeros(KEPT)
-    return keep._replace(start=start, weights=weights)
 
 
 def uses_boxes(setting: Setting, by_boxes: bool = False, normal_by_boxes: bool = False) -> bool:

@@ -72,7 +72,7 @@ def set_symmetric_sums(
         return False
     for j in range(rule.sizes[k]):
         if not set_sum(
-            tally, (k, j), effect, (rule.box, space.origin), rule.tails[1], space.hulls, j
+            tally, (k, j), 1, effect, (rule.box, space.origin), rule.tails[1], space.hulls, j
         ):
             for d in range(D):
                 state.hard[k, d] = j

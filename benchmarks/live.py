@@ -4,11 +4,14 @@ K = 3, D = 3, Pareto groups with epsilon 0.1, `adaptive`, means uniform, asked a
 8 (`ask(8)`, then one `tell_many`). Seconds are of the clock and, in brackets, of the processor: the
 clock counts whatever else the machine does.
 
-    python benchmarks/live.py [--groups 1000] [--noise known bounded] [--seconds 30] [--cold]
+    python benchmarks/live.py [--groups 1000] [--noise known bounded] [--seconds 30] [--cold] [--turns]
+                              [--scale 1]
 
 By default compiled kernels step from the first plan on; run it twice, so that they are in the cache.
-`--cold` begins with an empty cache in a folder of its own: another process compiles, and the study
-steps by turns, as one of a server does, so that `ask` may have nothing meanwhile. `--solve` measures
+`--cold` begins with an empty cache in a folder of its own: another process compiles, and plain Python
+steps meanwhile, in a process of one's own; with `--turns` the study steps by turns, as one of a server
+does, so that `ask` may have nothing. `--scale .03` is a known scale at which the first pulls of all
+arms end the warm-up. `--solve` measures
 something else: what `solve` takes of the processor for a pull at batch 1 with 15 Bernoulli arms, its
 certificate included, once its kernels are compiled.
 """
@@ -23,21 +26,21 @@ import time
 import numpy as np
 
 
-def measure(groups: int, noise: str, seconds: float, cold: bool) -> None:
+def measure(groups: int, noise: str, scale: float, seconds: float, cold: bool, turns: bool) -> None:
     """Print how quickly observations are taken, and how long calls take."""
     import bestgroup as bg
 
     rng = np.random.default_rng(0)
     means = rng.random((groups, 3, 3))
-    kind = bg.Bounded(0, 1) if noise == "bounded" else bg.SubGaussian(1.0)
+    kind = bg.Bounded(0, 1) if noise == "bounded" else bg.SubGaussian(scale)
     arms = {f"group {i}": ["a", "b", "c"] for i in range(groups)}
     problem = bg.Problem(arms, dict.fromkeys("xyz", "max"), kind)
     place = {name: i for i, name in enumerate(arms)}
     study = bg.create_study(f"live {noise}", problem, bg.ParetoGroups(0.1), 0.05, "memory",
                             algorithm="adaptive", batch=8)  # fmt: skip
-    if cold:
+    if turns:
         study.turns = 1  # as a server has it: whoever asks may hear that there is nothing yet
-    else:
+    if not cold:
         study.compile()
     spent: list[tuple[float, float]] = []
     told, idle, begun = 0, 0, time.perf_counter()
@@ -55,13 +58,16 @@ def measure(groups: int, noise: str, seconds: float, cold: bool) -> None:
             if noise == "bounded":
                 values = (rng.random((ticket.repeats, 3)) < mean).astype(float)
             else:
-                values = mean + rng.standard_normal((ticket.repeats, 3))
+                values = mean + scale * rng.standard_normal((ticket.repeats, 3))
             rows.append((ticket, values if ticket.repeats > 1 else values[0]))
             told += ticket.repeats
         first = time.perf_counter(), time.process_time()
         study.tell_many(rows)
         spent.append((time.perf_counter() - first[0], time.process_time() - first[1]))
     report(noise, groups, told, idle, np.array(spent))
+    if cold:
+        state = "compiled" if study._runner._compiled else "plain"
+        print(f"         at the end steps are {state}", flush=True)
 
 
 def measure_solve() -> None:
@@ -108,6 +114,8 @@ def main() -> None:
     parser.add_argument("--noise", nargs="+", default=["known", "bounded"])
     parser.add_argument("--seconds", type=float, default=30.0)
     parser.add_argument("--cold", action="store_true")
+    parser.add_argument("--turns", action="store_true")
+    parser.add_argument("--scale", type=float, default=1.0)
     parser.add_argument("--solve", action="store_true")
     given = parser.parse_args()
     if given.solve:
@@ -116,8 +124,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         if given.cold:
             os.environ["XDG_CACHE_HOME"] = folder
+            os.environ.pop("BESTGROUP_CACHE", None)
         for noise in given.noise:
-            measure(given.groups, noise, given.seconds, given.cold)
+            measure(given.groups, noise, given.scale, given.seconds, given.cold, given.turns)
 
 
 if __name__ == "__main__":

@@ -13,7 +13,12 @@ from bestgroup.inference.confidence_sequences import beta
 from bestgroup.inference.confidence_sequences import bounded as sequence_bounded
 from bestgroup.inference.confidence_sequences import gaussian as sequence_gaussian
 from bestgroup.inference.confidence_sequences.boxes import absorb, box, cut_box, take_values
+from bestgroup.inference.confidence_sequences.together import (
+    absorb_together,
+    can_absorb_together,
+)
 from bestgroup.inference.tally import empty_tally
+from bestgroup.problem.noise import NoiseByDim, noise_by_dim
 from bestgroup.problem.shape import Shape
 
 LEVEL = math.log(1 / 0.01)
@@ -258,3 +263,39 @@ def same_bits(n, s, level):
         return
     _, high = halved(lambda t: student(n, t) >= level + 1e-9, 0.0, most, 60)
     assert reach == high / math.sqrt(n * (n - high * high))
+
+
+@pytest.mark.parametrize("before", [0, 3])
+@pytest.mark.parametrize(
+    "noise",
+    [
+        bg.Bounded(-1, 2),
+        bg.Gaussian(),
+        noise_by_dim({"x": bg.Bounded(0, 4), "y": bg.Gaussian()}, ["x", "y"]),
+    ],
+    ids=["bounded", "gaussian", "by dim"],
+)
+@pytest.mark.parametrize("weights", [(), (0.5, 2.0)])
+def test_values_of_many_arms_together_leave_the_same_bits(noise, before, weights):
+    if weights and isinstance(noise, NoiseByDim):
+        return  # a weighted sum has dims of one kind
+    rng, shape = np.random.default_rng(before), Shape((3,) * 7, 2)
+    rule = noise.sums(shape, 0.1)._replace(weights=np.array(weights))
+    tally = empty_tally(7, 3, 2, rule.start, bool(weights))
+    values = np.round(rng.random((7, 3, before + 9, 2)) * 2.0, 1)
+    for i in range(7):
+        for j in range(3):
+            take_values(rule, tally, i, j, values[i, j, :before])
+    extra = tally.extra.reshape(21, *tally.extra.shape[2:]).copy()
+    assert can_absorb_together(rule)
+    absorb_together(rule, extra, before, values[:, :, before:].reshape(21, 9, 2))
+    for i in range(7):
+        for j in range(3):
+            take_values(rule, tally, i, j, values[i, j, before:])
+    assert extra.tobytes() == tally.extra.tobytes()
+
+
+def test_statistics_that_take_values_one_by_one_are_known():
+    shape = Shape((3, 3), 2)
+    assert not can_absorb_together(bg.Bounded(0, 1).boxes(shape, 0.1))
+    assert can_absorb_together(bg.Bernoulli().boxes(shape, 0.1))

@@ -9,10 +9,27 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 import bestgroup as bg
-from bestgroup.algorithms.adaptive.pareto import choice, followers, scores, view
+from bestgroup.algorithms.adaptive.pareto import (
+    blocks,
+    certificates,
+    choice,
+    followers,
+    ledger,
+    plain,
+    plain_shares,
+    plain_steps,
+    plain_tests,
+    scores,
+    split,
+    spread,
+    steps,
+    tree,
+    view,
+)
 from bestgroup.algorithms.adaptive.pareto.algorithm import AdaptivePareto
 from bestgroup.algorithms.adaptive.pareto.blocks import sort_groups
 from bestgroup.algorithms.protocol import Setting
+from bestgroup.compile.kernel import Kernel
 from bestgroup.drivers.session import LiveSession
 from property.test_adaptive_pareto import cases, cases_without_scale, check
 
@@ -100,9 +117,25 @@ def test_sorting_by_a_heap_equals_numpy(size):
     assert orders[0] == orders[1] == orders[2]
 
 
-STANDING = (choice.find_hope, choice.find_lead, choice.find_below, choice.find_row,
-            choice.follow_scores, scores.look_at_fall, followers.compare_hopes,
-            sort_groups, view.copy_numbers)  # fmt: skip
+MODULES = (
+    blocks,
+    certificates,
+    choice,
+    followers,
+    ledger,
+    scores,
+    split,
+    spread,
+    steps,
+    tree,
+    view,
+)
+STANDING = {
+    item.body.__qualname__: item
+    for module in MODULES
+    for item in vars(module).values()
+    if isinstance(item, Kernel) and item.plain is not item.body
+}
 
 
 def leaves(state):
@@ -112,41 +145,109 @@ def leaves(state):
     return [state]
 
 
-def states(noise, plans, batch, priced):
-    """Yield plans, and the bits of the state after each, of forty groups that tie now and then."""
+def with_table(state):
+    """The state with the table of pairs that plain Python leaves to compiled code."""
+    shares = state.split
+    whole = shares._replace(pair=shares.pair.copy(), tabled=shares.tabled.copy())
+    split.table_pairs.body(whole)
+    return state._replace(split=whole)
+
+
+def begin(noise, batch, sigma=0.2, priced=False, groups=40):
+    """Return a live session of groups that tie now and then, and what tells it all that it wants."""
     rng = np.random.default_rng(5)
-    means = np.round(rng.random((40, 3, 2)) * 2.0, 1) / 2.0
-    kind = bg.Bounded(0, 1) if noise == "bounded" else bg.SubGaussian(0.2)
+    means = np.round(rng.random((groups, 3, 2)) * 2.0, 1) / 2.0
+    kinds = {"known": bg.SubGaussian(sigma), "bounded": bg.Bounded(0, 1), "coins": bg.Bernoulli(),
+             "normal": bg.Gaussian()}  # fmt: skip
     costs = None
     if priced:
-        costs = tuple(tuple(row) for row in rng.choice([1.0, 4.0], (40, 3)).tolist())
+        costs = tuple(tuple(row) for row in rng.choice([1.0, 4.0], (groups, 3)).tolist())
     shape = bg.Instance(means).shape
-    setting = Setting(shape, bg.ParetoGroups(0.1), kind, 0.2, costs)
+    setting = Setting(shape, bg.ParetoGroups(0.1), kinds[noise], 0.2, costs)
     live = LiveSession(setting, bg.algorithm("adaptive", batch=batch), keep=False)
-    for _ in range(plans):
+
+    def tell():
         for pulls, end in list(live.wanted()):
-            size = (end - pulls.first, 2)
-            mean = means[pulls.group, pulls.arm]
-            values = mean + 0.2 * rng.standard_normal(size)
-            if noise == "bounded":
+            size, mean = (end - pulls.first, 2), means[pulls.group, pulls.arm]
+            values = mean + sigma * rng.standard_normal(size)
+            if noise in ("bounded", "coins"):
                 values = (rng.random(size) < mean).astype(float)
             live.feed(pulls.group, pulls.arm, pulls.first, values)
+
+    return live, tell
+
+
+def states(plans, *given):
+    """Return the bits of the state after each plan, and the last state."""
+    (live, tell), found = begin(*given), []
+    for _ in range(plans):
+        tell()
         if not live.advance(1):
-            return
-        yield [leaf.tobytes() for leaf in leaves(live.state)]
+            break
+        found.append([np.asarray(leaf).tobytes() for leaf in leaves(with_table(live.state))])
+    return found, live.state
 
 
 @pytest.mark.parametrize(
-    ("noise", "batch", "priced"),
-    [("known", 8, False), ("known", 0.05, False), ("bounded", 8, False), ("known", 4, True)],
+    ("noise", "batch", "sigma", "priced", "proves"),
+    [
+        ("known", 8, 0.2, False, False),
+        ("known", 0.05, 0.2, False, False),
+        ("known", 8, 0.02, False, True),  # the first pulls end the warm-up
+        ("known", 0.3, 0.05, False, True),
+        ("bounded", 8, 0.2, False, False),
+        ("coins", 8, 0.2, False, False),
+        ("normal", 8, 0.01, False, True),
+        ("known", 4, 0.2, True, False),
+    ],
 )
-def test_numpy_stands_for_bodies_to_the_bit(monkeypatch, listed, noise, batch, priced):
+def test_numpy_stands_for_bodies_to_the_bit(
+    monkeypatch, listed, noise, batch, sigma, priced, proves
+):
     """What stands for the bodies of searches in plain Python leaves the same state, plan by plan."""
-    plans = 60 if batch == 0.05 else 25
-    found = list(states(noise, plans, batch, priced))
-    for item in STANDING:
-        assert item.plain is not item.body
+    plans = 60 if batch < 1 else 25
+    given = noise, batch, sigma, priced
+    found, last = states(plans, *given)
+    assert (last.phase[0] == steps.PROVING) == proves
+    for item in STANDING.values():
         monkeypatch.setattr(item, "plain", item.body)
-    expected = list(states(noise, plans, batch, priced))
+    expected, _ = states(plans, *given)
     assert len(found) == len(expected) == plans
     assert found == expected
+
+
+def test_what_stands_for_bodies_is_all_compared():
+    """The names are those of all modules whose kernels have another form for plain Python."""
+    assert {"find_row", "share_out", "table_pairs", "list_below", "take_up"} <= STANDING.keys()
+    assert len(STANDING) >= 30
+
+
+@pytest.mark.parametrize("lists", [1, 1000])
+def test_compiled_code_takes_over_from_plain_python_while_proving(monkeypatch, lists):
+    """The table of pairs is made by the first step that asks for it; bodies are what is compiled."""
+    monkeypatch.setattr(view, "LISTED", lists)
+    stories = []
+    for turn in (None, 12):
+        live, tell = begin("known", 8, 0.02)
+        with monkeypatch.context() as patch:
+            story = []
+            for plan in range(25):
+                if plan == turn:
+                    assert not live.state.split.tabled[0]
+                    for item in STANDING.values():
+                        patch.setattr(item, "plain", item.body)
+                tell()
+                live.advance(1)
+                assert live.state.phase[0] == steps.PROVING
+                story.append(live.checkpoint().plan.tolist())
+            stories.append(story)
+            assert live.state.split.tabled[0] == (turn is not None)
+    assert stories[0] == stories[1]
+
+
+@given(case=cases())
+@settings(SOME, max_examples=8)
+def test_arrays_for_few_groups_equal_naive(listed, monkeypatch, case):
+    for module in (plain, plain_shares, plain_steps, plain_tests):
+        monkeypatch.setattr(module, "FEW", 2)
+    check(case, compiled=False)

@@ -18,7 +18,12 @@ from bestgroup.algorithms.protocol import Algorithm, Comparison, Setting, bodies
 from bestgroup.drivers.decisions import decided
 from bestgroup.drivers.stack import Stack
 from bestgroup.errors import InvalidInput, TicketError
-from bestgroup.inference.confidence_sequences.boxes import take_values
+from bestgroup.inference.confidence_sequences.boxes import BoxRule, take_values
+from bestgroup.inference.confidence_sequences.together import (
+    MANY,
+    absorb_together,
+    can_absorb_together,
+)
 from bestgroup.inference.tally import Tally, empty_tally, with_room
 from bestgroup.problem.arrays import Floats, Ints, numbers
 from bestgroup.problem.noise import SubGaussian
@@ -335,15 +340,32 @@ class LiveSession:
         counts, sums = self._tally.counts, self._tally.sums
         if self._planned and not counts.any():
             self._set_origin()
+        one_by_one = self._boxes is not None and not self._absorb_together(self._boxes, goal)
+        moved = bool(self._origin.any())
         for i, j in self._planned:
             stack, stop = self._stacks[i][j], int(goal[i, j])
-            if self._boxes is not None:
+            if one_by_one:
                 rows = stack.rows(int(counts[i, j]), stop)
                 self._take(self._boxes, self._tally, i, j, rows)
             sums[i, j] = self._deviations[i, j] = stack.total(stop, self._keep)
-            if stack.pivot is not None or self._origin.any():
+            if stack.pivot is not None or moved:
                 self._centre(i, j, stack, stop)
         self._tally.counts[...] = goal
+
+    def _absorb_together(self, rule: BoxRule, goal: Ints) -> bool:
+        """Take up the values of a plan that pulls many arms alike; returns whether it is one."""
+        if self._take is not take_values or len(self._planned) < MANY:
+            return False
+        i, j = np.array(self._planned).T
+        first, stop = self._tally.counts[i, j], goal[i, j]
+        start, end = int(first[0]), int(stop[0])
+        if (first != start).any() or (stop != end).any() or not can_absorb_together(rule):
+            return False
+        values = np.stack([self._stacks[i][j].rows(start, end) for i, j in self._planned])
+        extra = self._tally.extra[i, j]
+        absorb_together(rule, extra, start, values)
+        self._tally.extra[i, j] = extra
+        return True
 
     def _set_origin(self) -> None:
         """Take the pivot of the first arm that is ever consumed for the origin, which stays.

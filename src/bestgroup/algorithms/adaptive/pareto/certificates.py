@@ -57,7 +57,7 @@ _WORTH = 0.25  # of the level: no test of bets at less strength
 _SOONER, _LEAST_GROWTH, _MOST_GROWTH = 0.25, 0.006, 0.25  # by how much counts grow to the next test
 _ROUNDING = 1e-9
 _SINGLE = 1e-4  # more than single precision takes from a strength
-_NEARLY = 2.0 * (1.0 - _ROUNDING)
+NEARLY = 2.0 * (1.0 - _ROUNDING)
 _RETRY = 0.7  # a failed test is repeated when the strength has grown by this share of its lack
 
 
@@ -297,14 +297,14 @@ def list_above(
         if keeps_lists(order):
             floor = least_strength(kind, level + min(own, bounds[GROUP, b]))
             wide, least = top - bounds[LEAST_MEAN, b], bounds[LEAST_ERROR, b]
-            if not wide > 0.0 or wide * wide < _NEARLY * floor * (error + least):
+            if not wide > 0.0 or wide * wide < NEARLY * floor * (error + least):
                 continue
         for at in range(b * BLOCK, end_of_block(order, b, N)):
             o = group_at(order, d, at)
             wide, floor = top - least_mean[at], least_strength(kind, level + min(own, group[o]))
             passed[near] = o
             # No arm of o is further below, or has less of an error.
-            far = wide * wide < _NEARLY * floor * (error + least_error[at])
+            far = wide * wide < NEARLY * floor * (error + least_error[at])
             near += wide > 0.0 and not far
     for at in range(near):
         o = passed[at]

@@ -40,24 +40,56 @@ APART = 1e-9  # relative: bounds further apart stay so in every difference
 
 @borrowing
 def renew_choices(
-    view: View, duties: Duties, split: Split, level: float, epsilon: Floats, exists: Bools
+    view: View,
+    duties: Duties,
+    split: Split,
+    level: float,
+    epsilon: Floats,
+    exists: Bools,
+    again: bool,
 ) -> None:
-    """Search everything anew: when all bounds have changed."""
+    """Search everything anew: when all bounds have changed, or, `again`, when only shares have."""
     status = duties.status
     view.dirt[0] = -1
-    view.tops_stale[0] = True
-    renew_below(view, status)
-    for at in range(view.lives[0]):
-        i = view.live[at]
-        view.rival[i] = -1
-        if status[i] == UNDECIDED:
-            find_lead(view, epsilon, i)
-            find_hope(view, exists, i)
+    view.stirred[0] = True
+    if not again:
+        view.tops_stale[0] = True
+        renew_below(view, status)
+        renew_leads(view, status, epsilon)
+        renew_hopes(view, status, exists)
     list_open(view, status)
+    for at in range(view.lives[0]):
+        view.rival[view.live[at]] = -1
+    renew_rows(view, duties, split, level, epsilon, exists)
+
+
+@borrowing
+def renew_rows(
+    view: View, duties: Duties, split: Split, level: float, epsilon: Floats, exists: Bools
+) -> None:
+    """Search the least score of accepting each undecided open group."""
     for at in range(view.opens[0]):
         i = view.opening[at]
-        if status[i] == UNDECIDED:
+        if duties.status[i] == UNDECIDED:
             find_row(view, duties, split, level, epsilon, exists, i)
+
+
+@borrowing
+def renew_leads(view: View, status: Ints, epsilon: Floats) -> None:
+    """Search who seems to dominate each undecided group."""
+    for at in range(view.lives[0]):
+        i = view.live[at]
+        if status[i] == UNDECIDED:
+            find_lead(view, epsilon, i)
+
+
+@borrowing
+def renew_hopes(view: View, status: Ints, exists: Bools) -> None:
+    """Search who has the most hope of dominating each undecided group."""
+    for at in range(view.lives[0]):
+        i = view.live[at]
+        if status[i] == UNDECIDED:
+            find_hope(view, exists, i)
 
 
 @borrowing
@@ -390,10 +422,8 @@ def set_need(view: View, duties: Duties, split: Split, level: float, exists: Boo
 
 
 @borrowing
-def choose(
-    view: View, duties: Duties, split: Split, level: float, epsilon: Floats, exists: Bools
-) -> None:
-    """Set the pick: the duel with the least score of all that undecided groups need."""
+def set_needs(view: View, duties: Duties, split: Split, level: float, exists: Bools) -> None:
+    """Look at the needs that may have changed."""
     some = view.dirt[0] >= 0
     for at in range(view.dirt[0] if some else view.lives[0]):
         i = view.dirts[at] if some else view.live[at]
@@ -401,6 +431,15 @@ def choose(
         set_need(view, duties, split, level, exists, int(i))
         if keeps_lists(view.first) and some:
             graft_need(view, int(i))
+
+
+@borrowing
+def choose(
+    view: View, duties: Duties, split: Split, level: float, epsilon: Floats, exists: Bools
+) -> None:
+    """Set the pick: the duel with the least score of all that undecided groups need."""
+    some = view.dirt[0] >= 0
+    set_needs(view, duties, split, level, exists)
     view.dirt[0] = 0
     least, pick = np.inf, -1
     if keeps_lists(view.first):

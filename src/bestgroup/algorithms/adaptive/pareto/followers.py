@@ -110,15 +110,34 @@ def follow_listed(
     list_open(view, status)
     if only and not view.open[mover]:
         return
-    for at in range(1 if only else view.opens[0]):
-        i = mover if only else view.opening[at]
-        if status[i] == UNDECIDED:
-            if has_moved(moved, mover, i) or view.fresh[i] or not is_kept(view, i):
-                find_row(view, duties, split, level, epsilon, exists, i)
+    if only:
+        if status[mover] == UNDECIDED:
+            find_row(view, duties, split, level, epsilon, exists, mover)
+    else:
+        renew_late_rows(view, duties, split, level, epsilon, exists, moved, mover)
     for at in range(1 if only else view.opens[0]):
         i = mover if only else view.opening[at]
         if has_moved(moved, mover, i) or view.fresh[i]:
             follow_scores(view, duties, split, level, epsilon, exists, i)
+
+
+@borrowing
+def renew_late_rows(
+    view: View,
+    duties: Duties,
+    split: Split,
+    level: float,
+    epsilon: Floats,
+    exists: Bools,
+    moved: Bools,
+    mover: int,
+) -> None:
+    """Search the least scores of open groups that moved, are fresh, or whose least one is out."""
+    for at in range(view.opens[0]):
+        i = view.opening[at]
+        if duties.status[i] == UNDECIDED:
+            if has_moved(moved, mover, i) or view.fresh[i] or not is_kept(view, i):
+                find_row(view, duties, split, level, epsilon, exists, i)
 
 
 @borrowing
@@ -202,14 +221,7 @@ def follow_lead_of(view: View, status: Ints, epsilon: Floats, g: int, alone: boo
             if view.led_by[i] < 0:
                 loose = True
         i = then
-    for at in range(view.opens[0]):
-        i = view.opening[at]
-        if i != g and status[i] == UNDECIDED and view.led_by[i] < 0:
-            if seems_ahead(view, epsilon, g, i):
-                view.led_by[i] = g
-                link(view, LED, i, g)
-                view.stirred[0] = True
-                soil(view, i)
+    lead_open(view, status, epsilon, g)
     view.rival[g] = -1
     soil(view, g)
     if status[g] == UNDECIDED:
@@ -219,19 +231,43 @@ def follow_lead_of(view: View, status: Ints, epsilon: Floats, g: int, alone: boo
 
 
 @borrowing
+def lead_open(view: View, status: Ints, epsilon: Floats, g: int) -> None:
+    """Let g lead the open groups that it seems to dominate by now."""
+    for at in range(view.opens[0]):
+        i = view.opening[at]
+        if i != g and status[i] == UNDECIDED and view.led_by[i] < 0:
+            if seems_ahead(view, epsilon, g, i):
+                take_lead(view, g, i)
+
+
+@borrowing
+def take_lead(view: View, g: int, i: int) -> None:
+    """Note that g seems to dominate i."""
+    view.led_by[i] = g
+    link(view, LED, i, g)
+    view.stirred[0] = True
+    soil(view, i)
+
+
+@borrowing
+def find_open_lead(view: View, epsilon: Floats, i: int) -> int:
+    """Return the first open group that seems to dominate i; -1 without one."""
+    for at in range(view.opens[0]):
+        j = view.opening[at]
+        if j != i and seems_ahead(view, epsilon, j, i):
+            return j
+    return -1
+
+
+@borrowing
 def search_lead(view: View, epsilon: Floats, i: int, every: bool) -> None:
     """Search a group, not rejected, that seems to dominate i.
 
     Whoever is led by a group that seems to dominate i has company: its own leader does so, too. So
     the open groups are enough, unless one has just become so; then every group is looked at.
     """
-    old, by, stirred = view.led_by[i], -1, view.stirred[0]
-    at = 0
-    while by < 0 and at < view.opens[0]:
-        j = view.opening[at]
-        if j != i and seems_ahead(view, epsilon, j, i):
-            by = j
-        at += 1
+    old, stirred = view.led_by[i], view.stirred[0]
+    by = find_open_lead(view, epsilon, i)
     view.led_by[i] = by
     soil(view, i)
     if by < 0 and every:
@@ -246,6 +282,16 @@ def follow_hopes_of(view: View, status: Ints, exists: Bools, g: int, fresh: bool
     """Take up the hopes of group g of dominating the others, and theirs of dominating it."""
     can_lead, rose = view.below[g] < 0, fresh or view.rose[g] or not view.units[0]
     view.rose[g] = False
+    renew_followers(view, status, exists, g, can_lead)
+    if rose:
+        compare_hopes(view, status, exists, g, can_lead)
+    if status[g] == UNDECIDED:
+        search_hope(view, exists, g)
+
+
+@borrowing
+def renew_followers(view: View, status: Ints, exists: Bools, g: int, can_lead: bool) -> None:
+    """Take up what those that hope for g, or fear it, have of it now."""
     i = view.first[HOPE, g]
     while i >= 0:
         then = view.after[HOPE, i]
@@ -255,10 +301,6 @@ def follow_hopes_of(view: View, status: Ints, exists: Bools, g: int, fresh: bool
             if not ((can_lead or view.below[i] < 0) and hope > view.next_hope[i]):
                 search_hope(view, exists, i)
         i = then
-    if rose:
-        compare_hopes(view, status, exists, g, can_lead)
-    if status[g] == UNDECIDED:
-        search_hope(view, exists, g)
 
 
 @borrowing

@@ -66,6 +66,7 @@ def look_at_dim(view: View, exists: Bools, i: int, d: int) -> None:
         lower = max(lower, mean - bonus)
     view.rose[i] = view.rose[i] or upper > view.upper[i, d]
     view.best[i, d], view.upper[i, d], view.lower[i, d] = best, upper, lower
+    view.lead_deviation[i, d] = spread_at(view.deviation, i, view.leader[i, d], d)
 
 
 @borrowing
@@ -152,7 +153,7 @@ def width_for_price(
 def seems_ahead(view: View, epsilon: Floats, i: int, j: int) -> bool:
     """Return whether i seems to dominate j by more than epsilon / 2: a positive margin."""
     for d in range(len(epsilon)):
-        unit = unit_of(view.leader, view.deviation, i, j, d)
+        unit = unit_of(view.lead_deviation, i, j, d)
         if not (view.best[i, d] - view.best[j, d] - epsilon[d] / 2.0) / unit > 0.0:
             return False
     return True
@@ -166,7 +167,7 @@ def hope_of(view: View, exists: Bools, i: int, j: int) -> float:
         width = view.upper[i, d] - view.lower[j, d]
         if is_priced(view.priced):
             width = width_for_price(view, exists, 1, i, j, d, 0.0)[0]
-        hope = min(hope, width / unit_of(view.leader, view.deviation, i, j, d))
+        hope = min(hope, width / unit_of(view.lead_deviation, i, j, d))
     return hope
 
 
@@ -178,7 +179,7 @@ def widest_dim(view: View, epsilon: Floats, exists: Bools, i: int, j: int) -> in
         wide = view.upper[i, d] - view.lower[j, d] + epsilon[d]
         if is_priced(view.priced):
             wide = width_for_price(view, exists, 0, i, j, d, epsilon[d])[0]
-        wide /= unit_of(view.leader, view.deviation, i, j, d)
+        wide /= unit_of(view.lead_deviation, i, j, d)
         if wide > reach:
             reach, dim = wide, d
     return dim
@@ -240,7 +241,7 @@ def look_at_fall(
     for d in range(D):
         m = view.front[1, j, i, d] if is_priced(view.priced) else view.leader[j, d]
         wanted = level + split.group[i] + share_of_rival(split, i, j) + split.arm[j, m, d]
-        unit = unit_of(view.leader, view.deviation, i, j, d)
+        unit = unit_of(view.lead_deviation, i, j, d)
         for k in range(K):
             if exists[i, k] and not duties.over[j, i, k, d]:
                 gap = view.mean[j, m, d] - view.mean[i, k, d]

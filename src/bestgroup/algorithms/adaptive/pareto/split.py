@@ -36,6 +36,7 @@ def equal_split(exists: Bools, epsilon: Floats, most: int = TABLED) -> Split:
         group=np.full(N, math.log(N)),
         arm=np.repeat(np.repeat(arms[:, None, None], K, axis=1), dims, axis=2),
         pair=pair,
+        tabled=np.ones(1, np.bool_),
         shared=np.zeros(1, np.bool_),
         epsilon=epsilon,
         best=np.zeros((N, dims)),
@@ -122,6 +123,17 @@ def share_out(split: Split, view: View, room: Room, exists: Bools) -> None:
         total += costs[i]
     for i in range(N):
         split.group[i] = -math.log(EQUAL / N + (1.0 - EQUAL) * costs[i] / total)
+    split.tabled[0] = False
+    table_pairs(split)
+
+
+@borrowing
+def table_pairs(split: Split) -> None:
+    """Set what pairs of groups have, unless it is there; plain Python leaves it to compiled code."""
+    if split.tabled[0]:
+        return
+    split.tabled[0] = True
+    N, D = split.best.shape
     for i in range(len(split.pair)):
         for j in range(N):
             if j != i:

@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bestgroup.algorithms.adaptive.pareto import plain as plain  # stands for bodies of kernels
 from bestgroup.algorithms.adaptive.pareto.blocks import order_groups
 from bestgroup.algorithms.adaptive.pareto.certificates import (
     News,
@@ -37,7 +36,7 @@ from bestgroup.algorithms.adaptive.pareto.scores import (
     look_at_fronts,
     note_poorest,
 )
-from bestgroup.algorithms.adaptive.pareto.split import equal_split, share_out
+from bestgroup.algorithms.adaptive.pareto.split import equal_split, share_out, table_pairs
 from bestgroup.algorithms.adaptive.pareto.spread import bends, pool_variances, set_variances
 from bestgroup.algorithms.adaptive.pareto.view import (
     ACCEPTED,
@@ -261,6 +260,7 @@ def is_done(state: State, rule: AdaptiveRule) -> bool:
 def advance(state: State, tally: Tally, rule: AdaptiveRule, room: Room, hint: Ints) -> None:
     """Do a step; for the hint see `take_up`."""
     state.round[0] += 1
+    table_pairs(state.split)  # after plain steps, which do without
     total = take_up(state, tally, rule, hint)
     N = len(state.duties.status)
     first, last = (hint[1], hint[1] + 1) if hint[1] >= 0 else (0, N)
@@ -271,9 +271,7 @@ def advance(state: State, tally: Tally, rule: AdaptiveRule, room: Room, hint: In
         if keeps_bets(state.ledger):
             pool_variances(state.seen, tally, rule.levels.box.kind, rule.exists)
         state.phase[0] = PROVING if by_boxes(rule.levels) else SCOUTING
-    for g in range(0 if everyone else first, N if everyone else last):
-        if everyone or state.moved[g]:
-            note_turns(state, rule, room.turned, g)
+    note_turns(state, rule, room.turned, everyone, hint[1])
     if is_priced(state.seen.priced):
         for g in range(first, last):
             if state.moved[g]:
@@ -281,17 +279,17 @@ def advance(state: State, tally: Tally, rule: AdaptiveRule, room: Room, hint: In
     decided = state.phase[0] == PROVING and prove(state, rule, room, first, last)
     if decided:
         list_live(state.seen, state.duties.status)
-    looks = 1
+    looks, again = 1, False
     while looks > 0:  # a second look, at everyone, once scouting is over; `look` is compiled once
         looks -= 1
-        look(state, rule, everyone, decided, hint[1])
+        look(state, rule, everyone, decided, hint[1], again)
         if state.phase[0] == SCOUTING and state.seen.least[0] >= _SCOUTED:
             state.phase[0] = PROVING
             share_out(state.split, state.seen, room, rule.exists)
             begin_ledger(state.ledger, tally, state.seen, rule.levels.box)
             if keeps_lists(state.ledger.order):
                 order_groups(state.ledger, state.seen, state.split.group)
-            looks, everyone = 1, True
+            looks, again, everyone = 1, everyone, True
     note_poorest(state.seen)  # here, not where it is asked for: a plan changes nothing
 
 
@@ -377,7 +375,20 @@ def renew_clock(state: State, rule: AdaptiveRule, total: float) -> None:
 
 
 @borrowing
-def note_turns(state: State, rule: AdaptiveRule, turned: Bools, g: int) -> None:
+def note_turns(state: State, rule: AdaptiveRule, turned: Bools, everyone: bool, mover: int) -> None:
+    """Refresh the bounds of groups with new pulls, or of everyone, and note what has turned.
+
+    The mover is the only group with new pulls, or -1.
+    """
+    only = mover >= 0 and not everyone
+    for at in range(1 if only else len(state.moved)):
+        g = mover if only else at
+        if everyone or state.moved[g]:
+            note_turn(state, rule, turned, g)
+
+
+@borrowing
+def note_turn(state: State, rule: AdaptiveRule, turned: Bools, g: int) -> None:
     """Refresh the bounds of group g; note the dims whose leader has new pulls or is another one."""
     view = state.seen
     for d in range(len(rule.scale)):
@@ -413,15 +424,18 @@ def prove(state: State, rule: AdaptiveRule, room: Room, first: int, last: int) -
 
 
 @borrowing
-def look(state: State, rule: AdaptiveRule, everyone: bool, decided: bool, mover: int) -> None:
+def look(
+    state: State, rule: AdaptiveRule, everyone: bool, decided: bool, mover: int, again: bool
+) -> None:
     """Rescore the pairs of every group with new pulls, or of everyone, and choose what to pull.
 
-    The mover is the only group with new pulls, or -1.
+    The mover is the only group with new pulls, or -1; `again` says that everyone was looked at just
+    before, and that nothing but the shares is another since.
     """
     duties, split, view = state.duties, state.split, state.seen
     level, epsilon = rule.levels.level, rule.levels.epsilon
     if everyone:
-        renew_choices(view, duties, split, level, epsilon, rule.exists)
+        renew_choices(view, duties, split, level, epsilon, rule.exists, again)
     elif keeps_lists(view.first) and not decided:
         follow_listed(view, duties, split, level, epsilon, rule.exists, state.moved, mover)
     else:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from bestgroup.algorithms.adaptive.pareto import plain as plain  # these stand for bodies of kernels
+from bestgroup.algorithms.adaptive.pareto import plain_steps as plain_steps
+from bestgroup.algorithms.adaptive.pareto import plain_tests as plain_tests
 from bestgroup.algorithms.adaptive.pareto.blocks import order_groups, put_leader
 from bestgroup.algorithms.adaptive.pareto.certificates import (
     Spread,
@@ -47,6 +50,7 @@ from bestgroup.algorithms.adaptive.pareto.view import (
     lists_pay,
     make_kept,
     spread_at,
+    unit_of,
 )
 from bestgroup.algorithms.protocol import Kernels
 from bestgroup.compile.borrowing import borrowing
@@ -81,6 +85,12 @@ def no_box(ledger: Ledger, tally: Tally, rule: BoxRule, i: int, j: int) -> None:
 
 @borrowing
 def unit_spread(spread: Floats, i: int, m: int, d: int) -> float:
+    """Return 1."""
+    return 1.0
+
+
+@borrowing
+def one_unit(lead_deviation: Floats, i: int, j: int, d: int) -> float:
     """Return 1."""
     return 1.0
 
@@ -209,6 +219,7 @@ def keep_nothing(view: View) -> int:
 # and nobody bets; where plans pull one arm there are no batches to fill.
 _KNOWN_SCALES = (
     (spread_at, unit_spread),
+    (unit_of, one_unit),
     (kind_at, known_scale),
     (keeps_bets, keeps_none),
     (strength, strength_of_known),

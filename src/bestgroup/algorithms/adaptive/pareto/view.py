@@ -27,6 +27,7 @@ class Split(NamedTuple):
     # rejecting j, side by side, since a test asks for both; empty with many groups, and then reckoned
     # from the rest.
     pair: Floats  # [N, N, D + 1]
+    tabled: Bools  # [1]        whether that is there; plain Python reckons it pair by pair instead
     shared: Bools  # [1]        whether scouting is over; before, all is shared equally
     epsilon: Floats  # [D]
     best: Floats  # [N, D]      largest mean when scouting was over
@@ -61,6 +62,7 @@ class View(NamedTuple):
     bonus: Floats  # [N, K]      b
     best: Floats  # [N, D]       largest mean
     leader: Ints  # [N, D]       its arm
+    lead_deviation: Floats  # [N, D]  the deviation of that
     upper: Floats  # [N, D]      U
     scout: Ints  # [N, D]        its arm
     lower: Floats  # [N, D]      L
@@ -135,10 +137,9 @@ def spread_at(spread: Floats, i: int, m: int, d: int) -> float:
 
 
 @borrowing
-def unit_of(leader: Ints, deviation: Floats, i: int, j: int, d: int) -> float:
+def unit_of(lead_deviation: Floats, i: int, j: int, d: int) -> float:
     """Return the mean standard deviation of the leaders of two groups: the unit of a dim for them."""
-    own, other = leader[i, d], leader[j, d]
-    return 0.5 * (spread_at(deviation, i, own, d) + spread_at(deviation, j, other, d))
+    return 0.5 * (lead_deviation[i, d] + lead_deviation[j, d])
 
 
 def make_view(cost: Floats, bend: Floats, arms: int, units: bool) -> View:
@@ -168,6 +169,7 @@ def make_view(cost: Floats, bend: Floats, arms: int, units: bool) -> View:
         bonus=np.zeros((N, K)),
         best=np.zeros((N, D)),
         leader=np.zeros((N, D), np.int64),
+        lead_deviation=np.ones((N, D)),
         upper=np.zeros((N, D)),
         scout=np.zeros((N, D), np.int64),
         lower=np.zeros((N, D)),
@@ -242,6 +244,7 @@ class Kept(NamedTuple):
     all: Floats
     best: Floats
     leader: Ints
+    lead_deviation: Floats
     upper: Floats
     scout: Ints
     lower: Floats
@@ -292,6 +295,7 @@ def make_kept(view: View) -> Kept:
         view.all.copy(),
         view.best.copy(),
         view.leader.copy(),
+        view.lead_deviation.copy(),
         view.upper.copy(),
         view.scout.copy(),
         view.lower.copy(),
@@ -354,6 +358,7 @@ def copy_groups(source: View | Kept, target: View | Kept) -> None:
     copy_numbers(source.all, target.all)
     copy_numbers(source.best, target.best)
     copy_numbers(source.leader, target.leader)
+    copy_numbers(source.lead_deviation, target.lead_deviation)
     copy_numbers(source.upper, target.upper)
     copy_numbers(source.scout, target.scout)
     copy_numbers(source.lower, target.lower)

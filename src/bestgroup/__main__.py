@@ -1,6 +1,6 @@
 """`python -m bestgroup` is the command line."""
 
-from bestgroup.cli.main import run
+from bestgroup.cli.start import run
 
 if __name__ == "__main__":
     run()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -114,7 +115,7 @@ def each(
                     f"worker processes died {_TRIES} times, the last with {type(error).__name__}; "
                     "they may lack memory: try fewer workers"
                 ) from None
-            _forget_processes()
+            forget_processes()
 
 
 def _parallel(
@@ -171,8 +172,10 @@ def _is_death(error: Exception) -> bool:
     )
 
 
-def _forget_processes() -> None:
-    with contextlib.suppress(Exception):
-        from joblib.externals.loky import get_reusable_executor
-
-        get_reusable_executor().shutdown(wait=False, kill_workers=True)
+def forget_processes() -> None:
+    """End this computer's worker processes, which are at rest or have failed, without waiting."""
+    loky = sys.modules.get("joblib.externals.loky.reusable_executor")
+    executor = getattr(loky, "_executor", None)  # asking for it would make another one
+    if executor is not None:
+        with contextlib.suppress(Exception):
+            executor.shutdown(wait=False, kill_workers=True)

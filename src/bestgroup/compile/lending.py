@@ -33,6 +33,21 @@ if _POINTEE.is_opaque:
     _POINTEE.set_body(ir.IntType(8))
 
 
+def _known(words: tuple[str, ...]) -> list[str]:
+    """Return the first of these words that llvmlite knows, if any."""
+    for word in words:
+        try:
+            ir.values.ArgumentAttributes((word,))
+        except ValueError:
+            continue
+        return [word]
+    return []
+
+
+# What holds of an address. LLVM has renamed the second; llvmlite of numba 0.61 knows the old name only.
+_WORDS = ["noalias", *_known(("captures(none)", "nocapture"))]
+
+
 class Lent(types.Type):
     """A named tuple that stands in the frame of somebody further up."""
 
@@ -85,9 +100,9 @@ def holds_lent(kind: Any) -> bool:
     """Return whether values of a type hold an address of a lent tuple."""
     if isinstance(kind, Lent):
         return True
-    return any(holds_lent(entry) for entry in getattr(kind, "types", ())) or (
-        isinstance(kind, types.UniTuple | types.NamedUniTuple) and holds_lent(kind.dtype)
-    )
+    # A tuple has several, a list or an array one of items, and what may be None one of its own.
+    inside = (*getattr(kind, "types", ()), getattr(kind, "dtype", 0), getattr(kind, "type", 0))
+    return any(holds_lent(entry) for entry in inside if isinstance(entry, types.Type))
 
 
 def mark_lent(module: Any) -> None:
@@ -95,7 +110,7 @@ def mark_lent(module: Any) -> None:
     for function in module.functions:
         for argument in function.args:
             if getattr(argument.type, "pointee", None) is _POINTEE:
-                for word in ("noalias", "captures(none)"):
+                for word in _WORDS:
                     argument.add_attribute(word)
 
 
@@ -112,7 +127,8 @@ def _words(kind: Any) -> int:
 def _field(context: Any, builder: Any, typ: Lent, value: Any, attr: str) -> Any:
     place = typ.whole.fields.index(attr)
     kind = lent(typ.whole[place])
-    if isinstance(kind, Lent):
+    # A tuple that was made of a lent one holds its address, which is read like a number.
+    if isinstance(kind, Lent) and not isinstance(typ.whole[place], Lent):
         return builder.bitcast(_address(context, builder, typ, value, place), _POINTEE.as_pointer())
     found = _load(context, builder, typ, value, place)
     return _counted(context, builder, kind, found)

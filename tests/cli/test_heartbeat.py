@@ -68,6 +68,8 @@ def test_a_line_that_is_not_ended_is_left_alone() -> None:
 def test_nothing_is_said_where_nobody_looks() -> None:
     found = at_terminal(f"print('first')\n{WORK}", stderr=subprocess.DEVNULL)
     assert "first" in found and BEAT not in found
+    found = at_terminal(f"print('first')\n{WORK}", env=os.environ | {"TERM": "dumb"})
+    assert found == "first\r\n"
 
 
 def test_results_in_a_file_hold_nothing_else(tmp_path: Any) -> None:
@@ -75,6 +77,69 @@ def test_results_in_a_file_hold_nothing_else(tmp_path: Any) -> None:
     with path.open("w") as file:
         found = at_terminal(f"print('first')\n{WORK}print('second')", stdout=file)
     assert BEAT in found and path.read_text() == "first\nsecond\n"
+
+
+def test_a_terminal_that_goes_ends_nothing_else(tmp_path: Any) -> None:
+    path, mark = tmp_path / "results", tmp_path / "mark"
+    program = (
+        "import os, time\nfrom bestgroup.cli.heartbeat import heartbeat\n"
+        "with heartbeat(0.05):\n"
+        f"    while not os.path.exists({str(mark)!r}): pass\n"
+        "    end = time.process_time() + 0.2\n"
+        "    while time.process_time() < end: pass\n"
+        "    print('first')\n"
+    )
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-c", program]
+    with (
+        path.open("w") as file,
+        subprocess.Popen(command, stdout=file, stderr=theirs) as process,
+    ):
+        os.close(theirs)
+        found = b""
+        while BEAT.encode() not in found:
+            found += os.read(ours, 65536)
+        os.close(ours)  # with the line there
+        mark.touch()
+        process.wait(60)
+    assert process.returncode == 0 and path.read_text() == "first\n"
+
+
+def test_a_job_in_the_background_leaves_the_terminal_alone() -> None:
+    body = (
+        "import fcntl, os, termios\n"
+        "fcntl.ioctl(2, termios.TIOCSCTTY, 0)\n"
+        "other = os.fork()\n"
+        "if other == 0: time.sleep(60)\n"
+        "os.setpgid(other, other)\n"
+        "os.tcsetpgrp(2, other)\n"
+        f"print('first')\n{WORK}"
+        "os.kill(other, 9)\n"
+    )
+    found = at_terminal(body, start_new_session=True)
+    assert "first" in found and BEAT not in found
+
+
+def test_a_process_that_is_forked_off_can_write() -> None:
+    body = (
+        "import os, threading\n"
+        "holds, over = threading.Event(), threading.Event()\n"
+        "def hold():\n"
+        "    with sys.stderr._heart.lock:\n"
+        "        holds.set()\n"
+        "        over.wait()\n"
+        "threading.Thread(target=hold).start()\n"
+        "holds.wait()\n"
+        "child = os.fork()\n"
+        "if child == 0:\n"
+        "    print('child', file=sys.stderr, flush=True)\n"
+        "    os._exit(0)\n"
+        "until = time.monotonic() + 5\n"
+        "while os.waitpid(child, os.WNOHANG)[0] == 0:\n"
+        "    if time.monotonic() > until: os.kill(child, 9); os._exit(3)\n"
+        "over.set()\n"
+    )
+    assert screen(at_terminal(body)) == ["child", ""]
 
 
 def test_the_command_begins_with_it_and_imports_nothing_heavy_before() -> None:
@@ -106,3 +171,23 @@ def test_an_exit_does_what_is_due_and_says_whether_all_has_arrived() -> None:
     assert ends("no-such-command").returncode == 2
     with open("/dev/full", "w") as full:
         assert ends("--version", stdout=full).returncode != 0
+
+
+def test_an_exit_ends_pools_of_threads_and_says_why_a_module_ended_it(tmp_path: Any) -> None:
+    (tmp_path / "pooled.py").write_text(
+        "from concurrent.futures import ThreadPoolExecutor\n"
+        "pool = ThreadPoolExecutor(1)\n"
+        "pool.submit(print, 'from a pool').result()\n"
+    )
+    (tmp_path / "ends.py").write_text("import sys\nsys.exit('needs a licence')\n")
+
+    def ends(module: str) -> subprocess.CompletedProcess[str]:
+        words = [sys.executable, "-m", "bestgroup", "--import", module, "token", "--help"]
+        return subprocess.run(
+            words, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60
+        )
+
+    found = ends("pooled")
+    assert found.returncode == 0 and found.stdout.startswith("from a pool\n")
+    found = ends("ends")
+    assert found.returncode == 1 and found.stderr == "needs a licence\n" and not found.stdout

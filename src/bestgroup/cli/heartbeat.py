@@ -8,6 +8,7 @@ What is written next takes the line away.
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 import time
@@ -35,6 +36,8 @@ class _Watched:
 
     def write(self, text: str) -> int:
         """Write a text, in place of the line if that is there."""
+        if os.getpid() != self._heart.pid:  # forked off: who held the lock there is not here
+            return self._stream.write(text)
         with self._heart.lock:
             self._heart.note(text)
             return self._stream.write(text)
@@ -52,8 +55,8 @@ class Heart:
     """Writes the line, and takes it away."""
 
     def __init__(self, screen: TextIO, silence: float) -> None:
-        self.lock = threading.RLock()
-        self._screen, self._silence = screen, silence
+        self.lock, self.pid = threading.RLock(), os.getpid()
+        self._screen, self._silence = screen.fileno(), silence
         self._begun = self._written = time.monotonic()
         self._used = time.process_time()
         self._shown, self._free = False, True  # whether the cursor is where lines begin
@@ -63,8 +66,7 @@ class Heart:
     def note(self, text: str) -> None:
         """Take the line away before a text, which is about to be written."""
         if self._shown:
-            self._screen.write(_CLEAR)
-            self._screen.flush()
+            self._show(_CLEAR)
             self._shown = False
         if text:
             self._written, self._free = time.monotonic(), text.endswith(_AT_START)
@@ -90,19 +92,33 @@ class Heart:
         busy, self._used = used - self._used > _BUSY * self._silence, used
         if now - self._written < self._silence or not self._free:
             return
-        if busy:
-            self._screen.write(f"{_CLEAR}bestgroup: at work, {now - self._begun:.0f} s")
+        if busy and self._is_in_front():
             self._shown = True
+            self._show(f"{_CLEAR}bestgroup: at work, {now - self._begun:.0f} s")
         else:
             self.note("")
-        self._screen.flush()
+
+    def _show(self, text: str) -> None:
+        """Write to the screen itself: nothing of it is left in a stream if the terminal has gone."""
+        try:
+            os.write(self._screen, text.encode())
+        except OSError:
+            self._over.set()
+
+    def _is_in_front(self) -> bool:
+        """Return whether the terminal is ours: of a job in the background it is somebody else's."""
+        try:
+            return os.tcgetpgrp(self._screen) == os.getpgrp()
+        except (AttributeError, OSError):  # Windows; not the terminal that we were started from
+            return True
 
 
 @contextmanager
 def heartbeat(silence: float = SILENCE) -> Iterator[None]:
     """Say that work goes on after so many seconds without output, at a terminal."""
     out, err = sys.stdout, sys.stderr
-    if err is None or not err.isatty():  # pyright: ignore[reportUnnecessaryComparison]
+    dumb = os.environ.get("TERM") == "dumb"  # it would show what takes the line away
+    if err is None or dumb or not err.isatty():  # pyright: ignore[reportUnnecessaryComparison]
         yield
         return
     heart = Heart(err, silence)

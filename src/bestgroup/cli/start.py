@@ -25,6 +25,8 @@ def run() -> NoReturn:
             run()
         except SystemExit as end:
             code = end.code if isinstance(end.code, int) else int(end.code is not None)
+            if end.code is not None and not isinstance(end.code, int):  # of a module of the user's
+                print(end.code, file=sys.stderr)
         _leave()
     for stream in (sys.stdout, sys.stderr):
         try:
@@ -40,7 +42,6 @@ def _leave() -> None:
     workers = sys.modules.get("bestgroup.simulation.workers")
     if workers is not None:
         workers.forget_processes()
-    for thread in threading.enumerate():
-        if not thread.daemon and thread is not threading.main_thread():
-            thread.join()
+    # Not `join` of every thread: those of pools end only when they are told to, which this does.
+    threading._shutdown()  # type: ignore[attr-defined]
     atexit._run_exitfuncs()

@@ -365,3 +365,22 @@ def test_a_study_says_worth_where_it_is_not_that_of_the_best_arms(worth: str, wo
 
     found = bg.solve(problem, bg.BestGroup([1]), evaluate, budget=30)
     assert words in str(found.explanations["A"])
+
+
+def test_arms_are_judged_by_what_the_guarantee_assumes():
+    """Top groups of normal values go by boxes, which allow arms to depend: so do their arms."""
+    rng = np.random.default_rng(0)
+    problem = bg.Problem({"a": ["1", "2"], "b": ["1"]}, {"x": "max", "y": "max"}, bg.Gaussian())
+    means = {("a", "1"): 0.4, ("a", "2"): 1.0, ("b", "1"): -2.0}
+    rows = [
+        {"group": group, "arm": arm, "x": x, "y": y}
+        for (group, arm), mean in means.items()
+        for x, y in (mean + rng.normal(size=(120, 2))).tolist()
+    ]
+    top = bg.certify(rows, bg.TopGroups(1, [1, 1]), problem, 0.1)
+    best = bg.certify(rows, bg.BestGroup([1, 1]), problem, 0.1)
+    assert "may depend on each other in any way" in " ".join(top.guarantee.assumptions[-3:])
+    assert any("weighted sum" in words for words in best.guarantee.assumptions)
+    (by_boxes,), (by_evidence,) = top.deploy(), best.deploy()
+    assert by_evidence.arms == {"1": "out", "2": "in"}
+    assert by_boxes.arms == {"1": "undecided", "2": "undecided"}

@@ -8,6 +8,7 @@ good and keeping that part only, or stopping to record an arm's values when they
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -248,14 +249,16 @@ class Certificate:
         A group may owe its worth to different arms in different dims. What is called proven of the
         arms holds for all groups together with probability at least 1 - delta, by a proof of its own.
         """
-        trusted, found = self._trusted, []
+        trusted, found, problem = self._trusted, [], self.problem
+        if problem.items is None and not rests_on_several(problem, self.verdict):
+            # The guarantee says that arms may depend on each other: nothing proven may need more.
+            problem = copy.copy(problem)
+            problem.noise = problem.noise.with_dependent_arms()
         with np.errstate(all="ignore"):
             for i in np.flatnonzero(self.verdict.status == Status.IN).tolist():
                 status = None
                 if self.basis is not None and trusted:
-                    status = judge_arms(
-                        self.basis, self.problem, self.goal.for_arms(), self.delta, i
-                    )
+                    status = judge_arms(self.basis, problem, self.goal.for_arms(), self.delta, i)
                 found.append(deployment(self.explainer, i, status, trusted))
         return found
 
@@ -780,6 +783,11 @@ AS_THEY_CAME = (
 )
 
 
+def rests_on_several(problem: Problem, verdict: Verdict) -> bool:
+    """Return whether what is proven needs that different arms are independent."""
+    return verdict.pairs or rests_on_sums(problem.noise, problem.measure)
+
+
 def data_guarantee(
     problem: Problem, goal: Goal, delta: float, verdict: Verdict, arms_fixed: bool = True
 ) -> Guarantee:
@@ -791,8 +799,7 @@ def data_guarantee(
         words += "; with the same probability, by a proof of their own, all intervals hold"
     else:
         words += ", and all intervals hold"
-    several = verdict.pairs or rests_on_sums(problem.noise, problem.measure)
-    arms = SEVERAL_ARMS if several else SINGLE_ARMS
+    arms = SEVERAL_ARMS if rests_on_several(problem, verdict) else SINGLE_ARMS
     if verdict.pairs and rests_on_symmetric_sums(problem.shape, goal, problem.noise, delta):
         arms = (*arms, SYMMETRIC_SUMS)
     if not arms_fixed:

@@ -152,3 +152,10 @@ def check_certificate(seed, level):
             )
             assert least_evidence(claim, rng) >= level - 1e-6
     return int(behind.sum())
+
+
+@pytest.mark.parametrize("noise", [bg.Bernoulli(), bg.Bounded(0, 1), bg.Gaussian()])
+def test_weighted_sums_are_kept_where_they_are_bet_on(noise):
+    shape = bg.Instance([[[0.1, 0.2]], [[0.3, 0.4]]], noise=noise, law=bg.laws.Normal(1.0)).shape
+    for goal, dims in ((bg.BestGroup([1, 2]), 2), (bg.TopGroups(1, [1, 2]), 0)):
+        assert len(kept(shape, goal, noise, 0.1).weights) == dims

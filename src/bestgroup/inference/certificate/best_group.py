@@ -129,11 +129,11 @@ def kept(shape: Shape, goal: Goal, noise: Noise, delta: float) -> BoxRule:
 
     Sums are kept where an arm that serves all dims is bet on by them.
     """
-    rule, weights = noise.boxes(shape, delta), goal.worth_weights(shape.dims)
-    if weights is None or shape.dims == 1 or not goes_by_evidence(shape, noise):
+    rule = noise.boxes(shape, delta)
+    if not isinstance(goal, BestGroup) or shape.dims == 1 or not goes_by_evidence(shape, noise):
         return rule
     unknown = bool((rule.kind != SUBGAUSSIAN).all())
-    return with_sum(rule, weights) if unknown else rule
+    return with_sum(rule, goal.weight_vector(shape.dims)) if unknown else rule
 
 
 def rests_on_symmetric_sums(shape: Shape, goal: Goal, noise: Noise, delta: float) -> bool:

@@ -3,7 +3,9 @@
 import sys
 from typing import NamedTuple
 
+import numba
 import numpy as np
+import pytest
 
 from bestgroup.compile import lending
 from bestgroup.compile.borrowing import borrowing
@@ -191,6 +193,46 @@ def test_llvm_is_told_by_words_that_it_knows():
 
 def test_a_tuple_may_be_chosen():
     assert ask_either.compiled(mixed()) == ask_either(mixed())
+
+
+@kernel
+def unpack(mixed: Mixed) -> float:
+    on, table, count, same, share = mixed
+    return table[0, 0] * len(mixed) + count + same.a[1] * share
+
+
+@kernel
+def ask_unpack(mixed: Mixed) -> float:
+    return unpack(mixed) + read(mixed, 0)
+
+
+def test_a_tuple_may_be_unpacked():
+    assert ask_unpack.compiled(mixed()) == ask_unpack(mixed())
+
+
+@kernel
+def wrong(mixed: Mixed) -> float:
+    return mixed.nothing + 1.0
+
+
+@kernel
+def ask_wrong(mixed: Mixed) -> float:
+    return wrong(mixed)
+
+
+@kernel
+def ask_ask_wrong(mixed: Mixed) -> float:
+    return ask_wrong(mixed)
+
+
+def test_what_is_wrong_anyway_is_said_of_its_function():
+    @kernel
+    def outer(given: Mixed) -> float:
+        return ask_ask_wrong(given)
+
+    for _ in range(2):
+        with pytest.raises(numba.TypingError, match="nothing"):
+            outer.compiled(mixed())
 
 
 def test_no_reference_is_kept_or_lost():

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import functools
 import os
+import threading
 import time
 from collections.abc import Callable
 from typing import Any
@@ -28,6 +29,7 @@ from numba import types
 from numba.core.caching import CompileResultCacheImpl, IndexDataCacheFile
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
+from numba.core.errors import NumbaError
 from numba.core.registry import cpu_target
 from numba.core.typing.templates import AbstractTemplate, AttributeTemplate, signature
 from numba.extending import infer, infer_getattr, intrinsic
@@ -156,6 +158,7 @@ def entry(kernel: Kernel[Any, Any]) -> Any:
     compile_now = dispatcher.compile
 
     def compile_rarely_disturbed(sig: Any) -> Any:
+        _failed.yes = False
         with few_collections():
             return compile_now(sig)
 
@@ -256,6 +259,11 @@ class _Entry:
         raise TypeError("a draft cannot be called")
 
 
+# Whether a function of this compilation cannot be compiled at all: those that call it fail for it,
+# and would else all be tried twice, each for each of the others.
+_failed = threading.local()
+
+
 def callee(kernel: Kernel[Any, Any]) -> Any:
     """Return a dispatcher of a kernel for compiled code to refer to."""
     njit: Any = numba.njit  # its stubs lack some options
@@ -281,12 +289,23 @@ def callee(kernel: Kernel[Any, Any]) -> Any:
     def widened(args: Any, kws: Any) -> Any:
         # A constant among the arguments would have the function compiled once more for it.
         given = tuple(types.unliteral(arg) for arg in args)
-        found = template(tuple(map(lent, given)), {name: lent(kind) for name, kind in kws.items()})
-        if holds_lent(dispatcher.overloads[tuple(found[2])].signature.return_type):
+        try:
             found = template(
+                tuple(map(lent, given)), {name: lent(kind) for name, kind in kws.items()}
+            )
+            if not holds_lent(dispatcher.overloads[tuple(found[2])].signature.return_type):
+                return found
+        except NumbaError:
+            # A body may do more with a tuple than read fields: unpack it, ask how long it is.
+            if getattr(_failed, "yes", False):
+                raise
+        try:
+            return template(
                 tuple(map(returned, given)), {name: returned(kind) for name, kind in kws.items()}
             )
-        return found
+        except NumbaError:
+            _failed.yes = True
+            raise
 
     dispatcher.add_overload, dispatcher.get_call_template = add_overload, widened
     return dispatcher

@@ -6,10 +6,11 @@ the code that the compiler got to see. Here whoever has such a tuple by value pu
 frame, once a call, and functions get its address, read the fields that they use, and pass the
 address on.
 
-A tuple never changes, and the frame outlives the call, so the address is as good as the value for as
-long as it goes down only: a function whose result would hold one is compiled with values instead
-(`holds_lent`). Its memory is reached through this address alone, which LLVM is told (`mark_lent`):
-otherwise it would read a field again after every store to an array.
+A tuple never changes, and the frame outlives the call, so the address is as good as the value for
+as long as it goes down only: a function whose result would hold one is compiled with values instead
+(`holds_lent`), and so is one that does more with a tuple than read its fields. Its memory is
+reached through this address alone, which LLVM is told (`mark_lent`): otherwise it would read a
+field again after every store to an array.
 """
 
 from __future__ import annotations

@@ -96,9 +96,9 @@ class _Run:
         m = int(by[i, j, k, d])
         level = self.session.rule.levels.level + split.arm[i, m, d]
         if kind == WON:
-            level += split.group[i] + share_of_dim(split, i, j, d)
+            level += split.accept[i] + share_of_dim(split, i, j, d)
         else:
-            level += split.group[j] + share_of_rival(split, j, i)
+            level += split.reject[j] + share_of_rival(split, j, i)
         counts = int(self.session.counts[i][m]), int(self.session.counts[j][k])
         self.found[kind, i, j, k, d] = Proven(m, *counts, math.floor(1e3 * level) / 1e3)
 

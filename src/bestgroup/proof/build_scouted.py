@@ -90,8 +90,8 @@ def _claims(
         for k in range(shape.sizes[j]):
             m, n_a, n_b = seen[kind][i, j, k, d]
             split = state.split
-            parts = split.group[j] + share_of_rival(split, j, i) if kind == OVER else (
-                split.group[i] + share_of_dim(split, i, j, d)
+            parts = split.reject[j] + share_of_rival(split, j, i) if kind == OVER else (
+                split.accept[i] + share_of_dim(split, i, j, d)
             )  # fmt: skip
             level = -math.log(asked.delta) + parts + split.arm[i, m, d]
             made.append([kind, i, m, j, k, d, n_a, n_b, 0, math.floor(1e3 * level) / 1e3])

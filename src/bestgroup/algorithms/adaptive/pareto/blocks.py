@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from bestgroup.algorithms.adaptive.pareto.ledger import BLOCK, Ledger
-from bestgroup.algorithms.adaptive.pareto.view import View, keeps_lists
+from bestgroup.algorithms.adaptive.pareto.view import Split, View, keeps_lists
 from bestgroup.compile.borrowing import borrowing
 from bestgroup.problem.arrays import Floats, Ints
 
@@ -78,7 +78,7 @@ def _(order: Ints, best: Floats, d: int) -> None:
 
 
 @borrowing
-def order_groups(ledger: Ledger, view: View, group: Floats) -> None:
+def order_groups(ledger: Ledger, view: View, split: Split) -> None:
     """Put groups in order when the warm-up ends, with bounds of what nobody has seen yet."""
     D, N = ledger.order.shape
     for d in range(D):
@@ -94,7 +94,8 @@ def order_groups(ledger: Ledger, view: View, group: Floats) -> None:
             bounds[LEVEL, b] = bounds[LEAST_MEAN, b] = bounds[LEAST_ERROR, b] = np.inf
             bounds[GROUP, b] = np.inf
             for at in range(b * BLOCK, end_of_block(ledger.order, b, N)):
-                bounds[GROUP, b] = min(bounds[GROUP, b], group[ledger.order[d, at]])
+                i = ledger.order[d, at]
+                bounds[GROUP, b] = min(bounds[GROUP, b], split.accept[i], split.reject[i])
 
 
 @borrowing

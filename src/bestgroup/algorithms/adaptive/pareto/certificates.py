@@ -285,13 +285,13 @@ def list_above(
     Lists are written at every place and grow where a test holds: branches that nobody can foresee
     would take most of the time.
     """
-    counts, mean, status, group = ledger.counts, ledger.mean, duties.status, split.group
+    counts, mean, status, group = ledger.counts, ledger.mean, duties.status, split.reject
     least_mean, least_error, due = ledger.least_mean[d], ledger.least_error[d], ledger.due[g, d]
     (N, K), found, passed = counts.shape, room.found, room.passed
     m, shift, bend = leader[g, d], levels.epsilon[d], spread.bend[d]
     n_a, v_a, share = counts[g, m], spread_at(spread.variance, g, m, d), split.arm[g, m, d]
     kind, level = kind_at(levels.box.kind, d), levels.level + share
-    best, error, own, hold = mean[g, m, d], v_a / n_a, group[g], status[g] == UNDECIDED
+    best, error, own, hold = mean[g, m, d], v_a / n_a, split.accept[g], status[g] == UNDECIDED
     top, near, count, order, bounds = best + shift, 0, 0, ledger.order, ledger.bounds[d]
     for b in range(count_blocks(order)):
         if keeps_lists(order):
@@ -338,11 +338,11 @@ def list_below(
     A group that is rejected may still beat g.
     """
     (g, k, count), (N, K), found, passed = arm, ledger.counts.shape, room.found, room.passed
-    status, group, variance = duties.status, split.group, spread.variance
+    status, group, variance = duties.status, split.accept, spread.variance
     counts, means, shares = ledger.lead_count[d], ledger.lead_mean[d], ledger.lead_level[d]
     n_b, v_b = ledger.counts[g, k], spread_at(variance, g, k, d)
     mean, kind, bend = ledger.mean[g, k, d], kind_at(levels.box.kind, d), spread.bend[d]
-    base, beat, own, near = mean - levels.epsilon[d], may_beat(duties, g), group[g], 0
+    base, beat, own, near = mean - levels.epsilon[d], may_beat(duties, g), split.reject[g], 0
     order, bounds = ledger.order, ledger.bounds[d]
     for b in range(count_blocks(order)):
         if keeps_lists(order):
@@ -445,13 +445,13 @@ def try_pair(
     )
     gap = ledger.mean[i, m, d] - ledger.mean[j, k, d]
     if may_beat(duties, j) and gap > 0.0:
-        wanted = level + split.group[j] + share_of_rival(split, j, i)
+        wanted = level + split.reject[j] + share_of_rival(split, j, i)
         z = strength(gap, bend, n_a, n_b, v_a, v_b)
         if is_time(kind, ledger.wait[i, j, k, d, BY_OVER], n_a, n_b, z, wanted):
             test_over(ledger, duties, levels, arms, d, z, wanted, room)
     gap += levels.epsilon[d]
     if may_settle(duties, i, j) and gap > 0.0:
-        wanted = level + split.group[i] + share_of_dim(split, i, j, d)
+        wanted = level + split.accept[i] + share_of_dim(split, i, j, d)
         z = strength(gap, bend, n_a, n_b, v_a, v_b)
         if is_time(kind, ledger.wait[i, j, k, d, BY_WON], n_a, n_b, z, wanted):
             test_won(ledger, duties, levels, arms, d, z, wanted, room)
@@ -474,9 +474,9 @@ def set_due(
     won = may_settle(duties, i, j) and later != math.inf
     least = math.inf
     if over:
-        least = split.group[j] + share_of_rival(split, j, i) + (wait if wait != 0.0 else -GAIN)
+        least = split.reject[j] + share_of_rival(split, j, i) + (wait if wait != 0.0 else -GAIN)
     if won:
-        rest = split.group[i] + share_of_dim(split, i, j, d) + (later if later != 0.0 else -GAIN)
+        rest = split.accept[i] + share_of_dim(split, i, j, d) + (later if later != 0.0 else -GAIN)
         least = min(least, rest)
     least = levels.level + least - _SINGLE
     if (over or won) and kind_at(levels.box.kind, d) != SUBGAUSSIAN:
@@ -523,7 +523,7 @@ def try_fronts(
                     gap = mean[i, m, d] - mean[j, k, d]
                     if beat and gap > 0.0 and not duties.over[i, j, k, d] and counts[i, m] > 0.0:
                         wanted = levels.level + split.arm[i, m, d]
-                        wanted = wanted + split.group[j] + share_of_rival(split, j, i)
+                        wanted = wanted + split.reject[j] + share_of_rival(split, j, i)
                         z = strength(
                             gap, bend, counts[i, m], n_b, spread_at(variance, i, m, d), v_b
                         )
@@ -533,7 +533,7 @@ def try_fronts(
                     gap = mean[i, f, d] - mean[j, k, d] + levels.epsilon[d]
                     if settle and gap > 0.0 and not duties.won[i, j, k, d] and counts[i, f] > 0.0:
                         wanted = levels.level + split.arm[i, f, d]
-                        wanted = wanted + split.group[i] + share_of_dim(split, i, j, d)
+                        wanted = wanted + split.accept[i] + share_of_dim(split, i, j, d)
                         z = strength(
                             gap, bend, counts[i, f], n_b, spread_at(variance, i, f, d), v_b
                         )

@@ -279,7 +279,7 @@ def _(
     due = exists[i][:, None] & ~duties.over[j, i]
     if not due.any():
         return
-    wanted = level + split.group[i] + scores.share_of_rival(split, i, j) + split.arm[j, m, dims]
+    wanted = level + split.reject[i] + scores.share_of_rival(split, i, j) + split.arm[j, m, dims]
     n_b = view.counts[i][:, None]
     z = strengths(view.mean[j, m, dims] - view.mean[i], view.bend, view.counts[j, m], n_b,
                    view.variance[j, m, dims], view.variance[i])  # fmt: skip
@@ -331,7 +331,7 @@ def _look_at_falls(
     view.rival[i] = j
     m, each = view.leader[j], j[:, None]
     due = exists[i][:, :, None] & ~duties.over[j, i]
-    wanted = (level + split.group[i] + shares_of_rivals(split, i, j))[:, None]
+    wanted = (level + split.reject[i] + shares_of_rivals(split, i, j))[:, None]
     wanted = wanted + split.arm[each, m, dims]
     gap = view.mean[each, m, dims][:, None] - view.mean[i]
     n_a, v_a = view.counts[each, m][:, None], view.variance[each, m, dims][:, None]
@@ -358,7 +358,7 @@ def _scores(
         wide /= _units(view, i, j)
     d = wide.argmax(axis=1)
     m = view.leader[i, d]
-    wanted = level + split.group[i] + split.arm[i, m, d] + shares_of_dims(split, i, j, d)
+    wanted = level + split.accept[i] + split.arm[i, m, d] + shares_of_dims(split, i, j, d)
     gap = (view.mean[i, m, d] + epsilon[d])[:, None] - view.mean[j, :, d]
     n_a, v_a = view.counts[i, m][:, None], view.variance[i, m, d][:, None]
     z = strengths(gap, view.bend[d][:, None], n_a, view.counts[j], v_a, view.variance[j, :, d])

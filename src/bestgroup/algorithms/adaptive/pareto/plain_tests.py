@@ -64,10 +64,10 @@ def _(
     if N < FEW:
         given = ledger, duties, split, levels, spread, leader, room, g, d
         return tests.list_above.body(*given)
-    status, group, kind = duties.status, split.group, int(levels.box.kind[d])
+    status, group, kind = duties.status, split.reject, int(levels.box.kind[d])
     m, bend = leader[g, d], spread.bend[d]
     n_a, v_a, share = ledger.counts[g, m], spread.variance[g, m, d], split.arm[g, m, d]
-    level, error, own = levels.level + share, v_a / n_a, group[g]
+    level, error, own = levels.level + share, v_a / n_a, split.accept[g]
     best = float(ledger.mean[g, m, d])
     top = best + float(levels.epsilon[d])
 
@@ -115,9 +115,9 @@ def _(
     if N < FEW:
         given = ledger, duties, split, levels, spread, leader, room, arm, d
         return tests.list_below.body(*given)
-    status, group, kind = duties.status, split.group, int(levels.box.kind[d])
+    status, group, kind = duties.status, split.accept, int(levels.box.kind[d])
     n_b, v_b, mean = ledger.counts[g, k], spread.variance[g, k, d], float(ledger.mean[g, k, d])
-    base, own, bend = mean - float(levels.epsilon[d]), group[g], spread.bend[d]
+    base, own, bend = mean - float(levels.epsilon[d]), split.reject[g], spread.bend[d]
     order, means = _in_order(ledger, d, N), ledger.lead_mean[d]
     shares, counts = ledger.lead_level[d], ledger.lead_count[d]
     wide, v_a = means - base, spread.variance[order, leader[order, d], d]

@@ -203,7 +203,7 @@ def score_of(
     dim = widest_dim(view, epsilon, exists, i, j)
     mean = view.mean
     m = view.front[0, i, j, dim] if is_priced(view.priced) else view.leader[i, dim]
-    wanted = level + split.group[i] + split.arm[i, m, dim] + share_of_dim(split, i, j, dim)
+    wanted = level + split.accept[i] + split.arm[i, m, dim] + share_of_dim(split, i, j, dim)
     n_a, v_a = view.counts[i, m], spread_at(view.variance, i, m, dim)
     for k in range(exists.shape[1]):
         if exists[j, k] and not duties.won[i, j, k, dim]:
@@ -240,7 +240,7 @@ def look_at_fall(
     threat = -np.inf
     for d in range(D):
         m = view.front[1, j, i, d] if is_priced(view.priced) else view.leader[j, d]
-        wanted = level + split.group[i] + share_of_rival(split, i, j) + split.arm[j, m, d]
+        wanted = level + split.reject[i] + share_of_rival(split, i, j) + split.arm[j, m, d]
         unit = unit_of(view.lead_deviation, i, j, d)
         for k in range(K):
             if exists[i, k] and not duties.over[j, i, k, d]:

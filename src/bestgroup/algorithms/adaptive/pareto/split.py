@@ -33,7 +33,8 @@ def equal_split(exists: Bools, epsilon: Floats, most: int = TABLED) -> Split:
     pair = np.full((rows, rows, dims + 1), math.log(dims))
     pair[:, :, dims] = math.log(max(N - 1, 1))
     return Split(
-        group=np.full(N, math.log(N)),
+        accept=np.full(N, math.log(N)),
+        reject=np.full(N, math.log(N)),
         arm=np.repeat(np.repeat(arms[:, None, None], K, axis=1), dims, axis=2),
         pair=pair,
         tabled=np.ones(1, np.bool_),
@@ -122,7 +123,8 @@ def share_out(split: Split, view: View, room: Room, exists: Bools) -> None:
         costs[i] = cost_of(split, i, view.led_by[i] >= 0)
         total += costs[i]
     for i in range(N):
-        split.group[i] = -math.log(EQUAL / N + (1.0 - EQUAL) * costs[i] / total)
+        share = EQUAL / N + (1.0 - EQUAL) * costs[i] / total
+        split.accept[i] = split.reject[i] = -math.log(share)
     split.tabled[0] = False
     table_pairs(split)
 

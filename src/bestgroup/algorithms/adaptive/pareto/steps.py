@@ -288,7 +288,7 @@ def advance(state: State, tally: Tally, rule: AdaptiveRule, room: Room, hint: In
             share_out(state.split, state.seen, room, rule.exists)
             begin_ledger(state.ledger, tally, state.seen, rule.levels.box)
             if keeps_lists(state.ledger.order):
-                order_groups(state.ledger, state.seen, state.split.group)
+                order_groups(state.ledger, state.seen, state.split)
             looks, again, everyone = 1, everyone, True
     note_poorest(state.seen)  # here, not where it is asked for: a plan changes nothing
 

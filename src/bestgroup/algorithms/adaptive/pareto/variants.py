@@ -204,7 +204,7 @@ def put_nothing(
 
 
 @borrowing
-def order_nothing(ledger: Ledger, view: View, group: Floats) -> None:
+def order_nothing(ledger: Ledger, view: View, split: Split) -> None:
     """Do nothing: there are few groups."""
 
 

@@ -21,7 +21,8 @@ LISTED = 128  # groups from which on lists are kept instead of passing over all 
 class Split(NamedTuple):
     """How delta is shared out: minus the logs of shares; see `algorithm`."""
 
-    group: Floats  # [N]        of group i
+    accept: Floats  # [N]       of group i, for accepting it
+    reject: Floats  # [N]       and for rejecting it
     arm: Floats  # [N, K, D]    of arm m among those of i in dim d
     # What pairs of groups have: [i, j, d] of dim d for accepting i against j, [i, j, D] of i for
     # rejecting j, side by side, since a test asks for both; empty with many groups, and then reckoned

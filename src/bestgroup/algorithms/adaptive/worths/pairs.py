@@ -98,13 +98,13 @@ def note_pairs(state: State, rule: WorthRule, i: int, j: int, room: Floats) -> N
             least = _FAR * math.hypot(width(state, i, m, d), width(state, j, k, d))
             arms = (i, m, j, k)
             if seek_near and not state.near[i, j, k, d] and gap + rule.epsilon[d] >= least:
-                level = own + split.group[i] + share_of_dim(split, i, j, d)
+                level = own + split.accept[i] + share_of_dim(split, i, j, d)
                 rest = lack(state.ledger, arms, d, levels.epsilon[d], level, levels, room)
                 if rest <= 0.0:
                     state.near[i, j, k, d] = True
                     state.ledger.won_by[i, j, k, d] = m
             if seek_over and not state.over[i, j, k, d] and gap >= least:
-                level = own + split.group[j] + share_of_rival(split, j, i)
+                level = own + split.reject[j] + share_of_rival(split, j, i)
                 if lack(state.ledger, arms, d, 0.0, level, levels, room) <= 0.0:
                     state.over[i, j, k, d] = True
                     state.ledger.over_by[i, j, k, d] = m

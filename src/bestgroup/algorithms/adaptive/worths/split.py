@@ -39,7 +39,7 @@ def share_out(state: State, rule: WorthRule) -> None:
         total += split.weight[i]
     for i in range(N):
         part = split.weight[i] / total if total > 0.0 else 1.0 / N
-        split.group[i] = -math.log(EQUAL / N + (1.0 - EQUAL) * part)
+        split.accept[i] = split.reject[i] = -math.log(EQUAL / N + (1.0 - EQUAL) * part)
         weigh_rivals(state, i)
         for j in range(N):
             for d in range(D if j != i else 0):

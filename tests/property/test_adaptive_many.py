@@ -31,7 +31,7 @@ from bestgroup.algorithms.adaptive.pareto.blocks import sort_groups
 from bestgroup.algorithms.protocol import Setting
 from bestgroup.compile.kernel import Kernel
 from bestgroup.drivers.session import LiveSession
-from property.test_adaptive_pareto import cases, cases_without_scale, check
+from property.test_adaptive_pareto import SURPRISES, cases, cases_without_scale, check
 
 SOME = settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
 MANY = settings(max_examples=1000, deadline=None, suppress_health_check=list(HealthCheck))
@@ -59,6 +59,11 @@ def test_plain_with_lists_equals_naive(listed, case):
 @settings(SOME, max_examples=8)
 def test_compiled_with_lists_equals_naive_without_a_scale(listed, case):
     check(case, compiled=True)
+
+
+@pytest.mark.parametrize("case", SURPRISES[:2])
+def test_lists_equal_naive_after_a_surprise(listed, case):
+    check(case, compiled=True, plans=600)
 
 
 @pytest.mark.verify

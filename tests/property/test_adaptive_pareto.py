@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 import bestgroup as bg
 from bestgroup.algorithms.adaptive.pareto.algorithm import AdaptivePareto
 from bestgroup.algorithms.protocol import Setting, bodies
+from bestgroup.algorithms.registry import pinned
 from bestgroup.drivers.replay import Tape, consume, keep_values
 from bestgroup.inference.tally import empty_tally
 from bestgroup.testing import check_algorithm
@@ -32,6 +33,7 @@ class Case:
     costs: tuple[tuple[float, ...], ...] | None
     seed: int
     noise: str = "subgaussian"
+    union: bool = False  # as version 5
 
     def tape(self, length: int) -> Tape:
         """Normal rewards around means on a coarse grid, so that means often tie."""
@@ -87,19 +89,20 @@ def cases(draw):
     batch = draw(st.sampled_from([0.05, 0.3, 1, 3, 16]))
     arbitrary = draw(st.sampled_from([False, False, True]))
     delta = draw(st.sampled_from([0.3, 0.05]))
-    return Case(sizes, scale, epsilon, delta, batch, arbitrary, costs, seed)
+    case = Case(sizes, scale, epsilon, delta, batch, arbitrary, costs, seed)
+    return replace(case, union=draw(st.sampled_from([False, False, True])))
 
 
-def drive(case, compiled):
+def drive(case, compiled, plans=PLANS):
     """Yield the plan and the state after its step, for every plan that the tape has pulls for."""
     tape = case.tape(3000)
-    chosen = bg.algorithm("adaptive", batch=case.batch)
+    chosen = pinned("adaptive", 5 if case.union else 6, {"batch": case.batch})
     rule = chosen.rule(case.setting(tape))
     state = chosen.init(rule)
     keep = chosen.statistics(case.setting(tape))
     tally = empty_tally(*rule.exists.shape, len(case.scale), keep.start)
     plan, step = bodies(chosen, rule, compiled)
-    for _ in range(PLANS):
+    for _ in range(plans):
         if chosen.is_done(state, rule):
             return
         pulls = plan(state, tally, rule)
@@ -112,7 +115,7 @@ def drive(case, compiled):
         yield pulls, state, rule
 
 
-def check(case, compiled):
+def check(case, compiled, plans=PLANS):
     tape = case.tape(3000)
     keep = bg.algorithm("adaptive").statistics(case.setting(tape))
     naive = Naive(
@@ -128,26 +131,31 @@ def check(case, compiled):
         },
         batch=case.batch,
         boxes=case.boxes,
+        union=case.union,
         keep=keep,
         values=tape.values,
     )
-    for pulls, state, rule in drive(case, compiled):
+    for pulls, state, rule in drive(case, compiled, plans):
         expected = naive.plan()
         assert {arm: int(pulls[arm]) for arm in naive.arms} == expected
         assert pulls.sum() == sum(expected.values())
         naive.step(expected)
         assert [STATUS[s] for s in state.duties.status] == naive.status
         assert ["first", "scouting", "proving"][state.phase[0]] == naive.phase
+        seen = AdaptivePareto().record(state, rule)
+        for word in ("accepted", "rejected"):
+            assert seen[word].tolist() == [status == word for status in naive.public()]
         check_proofs(naive, state, rule)
 
 
 def check_proofs(naive, state, rule):
     """What `proof` shows has been proven, and is enough."""
+    public = naive.public()
     for i in naive.groups:
         found = AdaptivePareto().proof(state, rule, i)
-        if naive.status[i] == "open":
+        if public[i] == "open":
             assert found == []
-        elif naive.status[i] == "rejected":
+        elif public[i] == "rejected":
             assert {entry.above for entry in found} == {naive.beaten[i]}
             cells = {(entry.above, i, entry.lower, entry.dim) for entry in found}
             assert cells <= naive.over
@@ -182,6 +190,31 @@ def test_compiled_equals_naive_without_a_scale(case):
 @settings(SOME, max_examples=4)
 def test_plain_equals_naive_without_a_scale(case):
     check(case, compiled=False)
+
+
+# Cases in which the warm-up was wrong: something proven is taken back, of a group in the first four.
+_E = 0.125
+_TWO = (1.0, 1.0), (_E, _E)
+_COSTS = ((1.0,), (1.0,), (1.0,), (3.0, 0.25), (1.0,))
+SURPRISES = [
+    Case((1, 1, 2, 2, 1), *_TWO, 0.3, 0.05, False, None, 796384),
+    Case((1, 2, 1, 2), (1.0,), (_E,), 0.3, 3, False, None, 112227),
+    Case((1, 1, 1, 2, 1), (1.0,), (_E,), 0.3, 3, False, _COSTS, 388621),
+    Case((2, 2, 2, 1, 2), (1.0,), (_E,), 0.3, 0.3, False, None, 661615, "bernoulli"),
+    Case((2, 1, 2, 2), *_TWO, 0.3, 0.3, False, None, 469561),  # three surprises
+    Case((1, 2, 1), *_TWO, 0.3, 0.3, False, None, 199803, "gaussian"),
+]
+
+
+@pytest.mark.parametrize("case", SURPRISES)
+def test_compiled_equals_naive_after_a_surprise(case):
+    last = [state for _, state, _ in drive(case, True, 600)][-1]
+    assert last.split.named[0] and last.split.surprised.any()
+    check(case, compiled=True, plans=600)
+
+
+def test_plain_equals_naive_after_a_surprise():
+    check(SURPRISES[1], compiled=False, plans=600)
 
 
 @pytest.mark.verify

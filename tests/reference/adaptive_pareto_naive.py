@@ -35,6 +35,7 @@ class Naive:
     cost: dict[Arm, float]
     batch: int | float
     boxes: bool
+    union: bool = False  # over all groups, as versions up to 5 had it
     keep: Any = None  # the statistics that evidence keeps, where no scale is known
     values: Any = (
         None  # then also (i, j, first, stop) -> rewards, which sums give only up to rounding
@@ -53,8 +54,14 @@ class Naive:
     extra: dict = field(default_factory=dict)  # (i, j, d) -> what is kept of the values
     base_extra: dict = field(default_factory=dict)
     pooled: dict = field(default_factory=dict)
+    belief: dict[int, str] = field(default_factory=dict)  # only where the answer is named
+    order: list[int] = field(default_factory=list)
+    parts: list[float] = field(default_factory=list)
+    own: dict[int, float] = field(default_factory=dict)
+    surprises: list[int] = field(default_factory=list)
 
     def __post_init__(self) -> None:
+        self.union = self.union or self.boxes
         self.groups = range(len(self.sizes))
         self.epsilon = [e / s for e, s in zip(self.slack, self.scale, strict=True)]
         self.dims = range(len(self.scale))
@@ -72,7 +79,7 @@ class Naive:
                 for d in self.dims:
                     self.extra[i, j, d] = self.keep.start.copy()
         for i in self.groups:
-            self.share["group", i] = math.log(len(self.sizes))
+            self.share["accept", i] = self.share["reject", i] = math.log(len(self.sizes))
             for d in self.dims:
                 for m in range(self.sizes[i]):
                     self.share["arm", i, m, d] = math.log(self.sizes[i])
@@ -186,11 +193,14 @@ class Naive:
                 self.test_boxes()
             else:
                 self.test_pairs()
-            self.decide()
+            while self.decide():
+                self.test_pairs()
         counts = {arm: float(count) for arm, count in self.n.items()}
-        if self.phase == "scouting" and Look(self, counts).least >= 0.1:
+        if self.phase == "scouting" and Look(self, counts).least >= (0.1 if self.union else 0.12):
             self.phase = "proving"
             share_out(self, Look(self, counts))
+            if not self.union:
+                name_answer(self, Look(self, counts))
             self.base = dict(self.n)
             self.base_extra = {key: extra.copy() for key, extra in self.extra.items()}
             self.base_variance = {
@@ -225,14 +235,14 @@ class Naive:
                     for k in range(self.sizes[j]):
                         start = level + self.share["arm", i, m, d]
                         if self.status[j] == "open" and (i, j, k, d) not in self.over:
-                            wanted = start + self.share["group", j] + self.share["rival", j, i]
+                            wanted = start + self.share["reject", j] + self.share["rival", j, i]
                             if self.proves("over", (i, m, j, k), d, 0.0, wanted):
                                 self.over.add((i, j, k, d))
                         needed = self.status[i] == "open" and self.status[j] != "rejected"
                         needed = needed and (i, j) not in settled
                         start = level + self.share["arm", i, f, d]
                         if needed and (i, j, k, d) not in self.won:
-                            wanted = start + self.share["group", i] + self.share["dim", i, j, d]
+                            wanted = start + self.share["accept", i] + self.share["dim", i, j, d]
                             if self.proves("won", (i, f, j, k), d, self.epsilon[d], wanted):
                                 self.won.add((i, j, k, d))
 
@@ -297,17 +307,74 @@ class Naive:
                         if apart + self.slack[d] >= 0:
                             self.won.add((i, j, k, d))
 
-    def decide(self) -> None:
+    def decide(self) -> bool:
         for i in self.groups:
             for j in self.others(i):
                 cells = [(j, i, k, d) for k in range(self.sizes[i]) for d in self.dims]
                 if self.status[i] == "open" and all(cell in self.over for cell in cells):
                     self.status[i] = "rejected"
                     self.beaten[i] = j
+        again = self.take_surprises()
         for i in self.groups:
             rivals = [j for j in self.others(i) if self.status[j] != "rejected"]
             if self.status[i] == "open" and all(self.settled(i, j) for j in rivals):
                 self.status[i] = "accepted"
+        return self.take_surprises() or again
+
+    def is_surprise(self, i: int) -> bool:
+        return self.status[i] not in ("open", self.belief.get(i, self.status[i]))
+
+    def take_surprises(self) -> bool:
+        """What stands behind a new surprise is proven again, if it needs more now."""
+        again = set()
+        for i in self.order:
+            if self.is_surprise(i) and i not in self.surprises:
+                self.surprises.append(i)
+                again |= {j for j in self.behind(i) if self.before(j) <= 3}
+        for j in again:
+            self.price_of(j)
+            if self.belief[j] == "rejected":
+                self.over = {cell for cell in self.over if cell[1] != j}
+            else:
+                self.won = {cell for cell in self.won if cell[0] != j}
+            kind, at = ("over", 2) if self.belief[j] == "rejected" else ("won", 1)
+            self.wait = {
+                key: wait for key, wait in self.wait.items() if (key[0], key[at]) != (kind, j)
+            }
+            if self.status[j] == self.belief[j]:
+                self.status[j] = "open"
+        for i in self.groups if again else ():
+            rivals = [j for j in self.others(i) if self.status[j] != "rejected"]
+            if self.status[i] == "accepted" and not all(self.settled(i, j) for j in rivals):
+                self.status[i] = "open"
+        return bool(again)
+
+    def behind(self, i: int) -> list[int]:
+        return self.order[self.order.index(i) + 1 :]
+
+    def before(self, i: int) -> int:
+        """How many surprises there were about groups before i."""
+        return sum(i in self.behind(j) for j in self.surprises)
+
+    def price_of(self, i: int) -> None:
+        """Set what deciding i costs after the surprises before it."""
+        parts = dict(enumerate(self.parts))
+        for way in ("accept", "reject"):
+            part = parts.get(self.before(i), 0.0) if self.belief[i] == way + "ed" else 0.0
+            self.share[way, i] = -math.log(self.own[i] + part)
+
+    def public(self) -> list[str]:
+        """What is proven together at any time, group by group."""
+        found = list(self.status)
+        for i in self.order:
+            ahead = [j for j in self.order if i in self.behind(j)]
+            if self.status[i] == "accepted":
+                ahead += [j for j in self.order if self.belief[j] == "rejected"]
+            if self.status[i] == "rejected" and self.is_surprise(i):
+                ahead = []
+            if any(self.status[j] == "open" for j in ahead):
+                found[i] = "open"
+        return found
 
 
 def lack_by_bets(run: Naive, arms: tuple, d: int, shift: float, level: float) -> float:
@@ -494,7 +561,7 @@ class Look:
         scores = []
         for k, d in left:
             m = self.front("over", j, i, d)
-            wanted = self.level + run.share["group", i] + run.share["rival", i, j]
+            wanted = self.level + run.share["reject", i] + run.share["rival", i, j]
             wanted += run.share["arm", j, m, d]
             gap = run.mean(j, m, d) - run.mean(i, k, d)
             one, other = ((j, m), self.counts[j, m]), ((i, k), self.counts[i, k])
@@ -513,7 +580,7 @@ class Look:
         d = max(run.dims, key=lambda d: self.wide("won", i, j, d)[0] / self.unit(i, j, d))
         left = [k for k in range(run.sizes[j]) if (i, j, k, d) not in run.won]
         m = self.front("won", i, j, d)
-        wanted = self.level + run.share["group", i] + run.share["arm", i, m, d]
+        wanted = self.level + run.share["accept", i] + run.share["arm", i, m, d]
         wanted += run.share["dim", i, j, d]
         scores = []
         for k in left:
@@ -525,7 +592,8 @@ class Look:
 
 
 def share_out(run: Naive, look: Look) -> None:
-    """Share delta out: the closer to the best alternative, the more; a fifth equally."""
+    """Share delta out: the closer to the best alternative, the more; a part equally."""
+    even, sharp = (0.2, 1.0) if run.union else (0.05, 3.0)
 
     def spread(i: int, d: int) -> float:
         leader = look.leader[i, d]
@@ -535,10 +603,10 @@ def share_out(run: Naive, look: Look) -> None:
         total = 0.0
         for weight in weights:
             total += weight
-        return [-math.log(0.2 / len(weights) + (1.0 - 0.2) * w / total) for w in weights]
+        return [-math.log(even / len(weights) + (1.0 - even) * w / total) for w in weights]
 
     def near(behind: float, error: float) -> float:
-        return math.exp(-behind * behind / (2.0 * error))
+        return math.exp(-sharp * behind * behind / (2.0 * error))
 
     for i in run.groups:
         for d in run.dims:
@@ -581,4 +649,43 @@ def share_out(run: Naive, look: Look) -> None:
         gap, error = top if look.lead[i] > 0 else hardest
         price.append(1.0 / (gap * gap + error / 2.0))
     for i, value in enumerate(shares(price)):
-        run.share["group", i] = value
+        run.share["accept", i] = run.share["reject", i] = value
+
+
+def name_answer(run: Naive, look: Look) -> None:
+    """Believe what the warm-up says; prices by that, unless too much is in doubt."""
+    sure: dict[int, float] = {}
+    belief: dict[int, str] = {}
+    for i in run.groups:
+        margins = []
+        for j in run.others(i):
+            found = []
+            for d in run.dims:
+                unit = look.unit(i, j, d)
+                gap = look.best[j, d] - look.best[i, d] - run.epsilon[d] / 2.0
+                error = 0.0
+                for g in (i, j):
+                    leader = look.leader[g, d]
+                    error += run.variance(g, leader, d) / look.counts[g, leader]
+                found.append((gap / unit, error / (unit * unit)))
+            margins.append(min(found, key=lambda pair: pair[0]))
+        most, error = max(margins, key=lambda pair: pair[0])
+        belief[i], sure[i] = "rejected" if most > 1e-9 else "accepted", abs(most) / math.sqrt(error)
+    doubts = {i: math.exp(-0.5 * z * z) / (2.0 + 2.5 * z) for i, z in sure.items()}
+    total = 0.0
+    for i in run.groups:
+        total += doubts[i]
+    if len(run.sizes) > 128 or total >= 1.0:
+        return
+    run.belief = belief
+    steps = {i: math.floor(z * z * 2**20 + 0.3) for i, z in sure.items()}
+    run.order = sorted(run.groups, key=lambda i: (belief[i] == "accepted", -steps[i], i))
+    first = 0.88 * (1.0 - total * total * total)
+    rest = 1.0 - first
+    second = min(0.3 * rest, first)
+    run.parts = [first, second, min(0.1 * rest, second)]
+    for i in run.groups:
+        even = 0.2 / len(run.sizes) + (1.0 - 0.2) * doubts[i] / total
+        run.own[i] = (1.0 - 0.3 - 0.1) * rest * even
+    for i in run.groups:
+        run.price_of(i)

@@ -50,12 +50,13 @@ class Adaptive(Algorithm):
     batch: int | float = 0.01
 
     name: ClassVar[str] = "adaptive"
-    version: ClassVar[int] = 5
+    version: ClassVar[int] = 6
     goals: ClassVar[tuple[type, ...]] = (ParetoGroups, BestGroup, TopGroups, WeightMap)
     by_boxes: ClassVar[bool] = False
     fixed_bets: ClassVar[bool] = False  # on shared items
     normal_by_boxes: ClassVar[bool] = False  # `Gaussian()`, for the best group
     by_dims: ClassVar[bool] = False  # best group: an arm that serves all dims is bet on dim by dim
+    by_union: ClassVar[bool] = False  # Pareto groups: delta is shared among all groups
     reads_values: ClassVar[bool] = True
     takes_items: ClassVar[bool] = True
     takes_late_arms: ClassVar[bool] = True
@@ -158,14 +159,22 @@ class Adaptive(Algorithm):
         if pareto:
             from bestgroup.algorithms.adaptive.pareto.algorithm import AdaptivePareto
 
-            return AdaptivePareto(self.batch, self.by_boxes)
+            return AdaptivePareto(self.batch, self.by_boxes, self.by_union)
         from bestgroup.algorithms.adaptive.best.algorithm import AdaptiveLinear
 
         return AdaptiveLinear(self.batch, self.by_boxes, self.normal_by_boxes, self.by_dims)
 
 
 @dataclass(frozen=True)
-class AdaptiveByDims(Adaptive):
+class AdaptiveByUnion(Adaptive):
+    """Version 5, for studies that it began: a union over all groups for Pareto groups."""
+
+    version: ClassVar[int] = 5
+    by_union: ClassVar[bool] = True
+
+
+@dataclass(frozen=True)
+class AdaptiveByDims(AdaptiveByUnion):
     """Version 4, for studies that it began: for the best group bets on single dims of an arm."""
 
     version: ClassVar[int] = 4

@@ -101,6 +101,7 @@ import numpy as np
 
 from bestgroup.algorithms.adaptive.algorithm import check_batch
 from bestgroup.algorithms.adaptive.pareto.ledger import Levels
+from bestgroup.algorithms.adaptive.pareto.naming import shown
 from bestgroup.algorithms.adaptive.pareto.steps import (
     KERNELS,
     AdaptiveRule,
@@ -125,6 +126,8 @@ from bestgroup.problem.guarantee import SEVERAL_ARMS, SINGLE_ARMS, Guarantee
 from bestgroup.problem.noise import SubGaussian
 
 _FIRST = 8  # pulls of each arm to begin with
+# The warm-up ends when every duel has this share of the strength that its proof will need.
+_SCOUTED, _SCOUTED_BEFORE = 0.12, 0.1
 
 
 @dataclass(frozen=True)
@@ -133,6 +136,7 @@ class AdaptivePareto(Algorithm):
 
     batch: int | float = 0.01
     by_boxes: bool = False  # where the noise model knows no scale, as version 1 did
+    by_union: bool = False  # over all groups, as versions up to 5 did
 
     name: ClassVar[str] = "adaptive"
     reads_values: ClassVar[bool] = True
@@ -163,7 +167,10 @@ class AdaptivePareto(Algorithm):
         levels = Levels(math.log(1.0 / setting.delta), slack / scale, slack, boxes, box)
         size, share = (self.batch, 0.0) if isinstance(self.batch, int) else (0, self.batch)
         cost = _costs(setting)
-        return AdaptiveRule(shape.exists, scale, cost, levels, _FIRST, size, float(share))
+        named = not (boxes or self.by_union)
+        scouted = _SCOUTED if named else _SCOUTED_BEFORE
+        steps = _FIRST, size, float(share)
+        return AdaptiveRule(shape.exists, scale, cost, levels, named, scouted, *steps)
 
     def kernels_for(self, rule: AdaptiveRule) -> Kernels:
         """Return the kernels for a rule."""
@@ -175,12 +182,11 @@ class AdaptivePareto(Algorithm):
 
     def answer(self, state: State, rule: AdaptiveRule) -> frozenset[int]:
         """Return the accepted groups."""
-        return frozenset(np.flatnonzero(state.duties.status == ACCEPTED).tolist())
+        return frozenset(np.flatnonzero(shown(state.split, state.duties) == ACCEPTED).tolist())
 
     def record(self, state: State, rule: AdaptiveRule) -> dict[str, Any]:
         """Return what a trace shows of a plan; a group keeps its dims and arms until decided."""
-        status = state.duties.status
-        undecided = status == UNDECIDED
+        status, undecided = shown(state.split, state.duties), state.duties.status == UNDECIDED
         D = len(rule.scale)
         return {
             "groups": undecided,
@@ -194,7 +200,7 @@ class AdaptivePareto(Algorithm):
     def rival(self, state: State, rule: AdaptiveRule, group: int) -> int | None:
         """Return the group that has been proven to beat this one."""
         by = int(state.ledger.beaten_by[group])
-        return by if by >= 0 else None
+        return by if shown(state.split, state.duties)[group] == REJECTED else None
 
     def proof(self, state: State, rule: AdaptiveRule, group: int) -> list[Comparison]:
         """Return the comparisons that decided a group; none while it is undecided.
@@ -205,9 +211,10 @@ class AdaptivePareto(Algorithm):
         """
         duties, ledger = state.duties, state.ledger
         arms = [np.flatnonzero(row).tolist() for row in rule.exists]
-        if duties.status[group] == UNDECIDED:
+        status = shown(state.split, duties)[group]
+        if status == UNDECIDED:
             return []
-        if duties.status[group] == REJECTED:
+        if status == REJECTED:
             by = int(ledger.beaten_by[group])
             return [
                 Comparison(by, int(ledger.over_by[by, group, k, d]), group, k, d, 0.0)

@@ -26,6 +26,7 @@ from bestgroup.algorithms.adaptive.pareto.ledger import (
     Levels,
     kind_at,
 )
+from bestgroup.algorithms.adaptive.pareto.naming import take_surprises
 from bestgroup.algorithms.adaptive.pareto.scores import strength
 from bestgroup.algorithms.adaptive.pareto.split import (
     bet_scale,
@@ -59,6 +60,9 @@ _ROUNDING = 1e-9
 _SINGLE = 1e-4  # more than single precision takes from a strength
 NEARLY = 2.0 * (1.0 - _ROUNDING)
 _RETRY = 0.7  # a failed test is repeated when the strength has grown by this share of its lack
+
+
+NO_NEWS, DECIDED, REOPENED = 0, 1, 2  # what `decide` returns
 
 
 class Spread(NamedTuple):
@@ -635,13 +639,17 @@ def try_boxes(ledger: Ledger, duties: Duties, slack: Floats, exists: Bools, g: i
 
 
 @borrowing
-def decide(ledger: Ledger, duties: Duties) -> bool:
-    """Reject groups that are beaten, then accept groups that are settled against all others."""
+def decide(ledger: Ledger, duties: Duties, split: Split) -> int:
+    """Reject groups that are beaten, then accept groups that are settled against all others.
+
+    Returns NO_NEWS, or DECIDED where a status has changed, or REOPENED where a surprise has also taken
+    back what was proven.
+    """
     status, N = duties.status, len(duties.status)
     if not ledger.news[0]:
-        return False
+        return NO_NEWS
     ledger.news[0] = False
-    changed = False
+    news = NO_NEWS
     for i in range(N):
         if status[i] == UNDECIDED and ledger.fallen[i]:
             j = 0
@@ -649,12 +657,16 @@ def decide(ledger: Ledger, duties: Duties) -> bool:
                 j += 1
             status[i] = REJECTED
             ledger.beaten_by[i] = j
-            changed = True
+            news = DECIDED
             for o in range(N):
                 if o != i and not duties.settled[o, i]:
                     duties.unsettled[o] -= 1
+    # Before acceptances, which a surprise may put off, and after them, since they may be surprises.
+    reopened = split.named[0] and take_surprises(ledger, duties, split)
     for i in range(N):
         if status[i] == UNDECIDED and duties.unsettled[i] == 0:
             status[i] = ACCEPTED
-            changed = True
-    return changed
+            news = DECIDED
+    if split.named[0] and take_surprises(ledger, duties, split):
+        reopened = True
+    return REOPENED if reopened else news

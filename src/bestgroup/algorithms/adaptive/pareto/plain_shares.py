@@ -15,7 +15,6 @@ from collections.abc import Iterator
 import numpy as np
 
 from bestgroup.algorithms.adaptive.pareto import split as shares
-from bestgroup.algorithms.adaptive.pareto.split import EQUAL
 from bestgroup.algorithms.adaptive.pareto.view import Room, Split, View
 from bestgroup.problem.arrays import Bools, Floats, Ints
 
@@ -106,10 +105,10 @@ def _reckon_dims(split: Split, i: Ints, j: Ints, d: Ints) -> Floats:
     total, weight = np.zeros(len(i)), np.zeros(len(i))
     for e, (gap, error) in enumerate(every):
         behind = most - gap
-        near = _exps(-behind * behind / (2.0 * (error + most_error)))
+        near = _exps(-split.sharp * behind * behind / (2.0 * (error + most_error)))
         total += near
         weight = np.where(d == e, near, weight)
-    return -_logs(EQUAL / D + (1.0 - EQUAL) * weight / total)
+    return -_logs(split.even / D + (1.0 - split.even) * weight / total)
 
 
 def shares_of_rivals(split: Split, i: Ints, j: Ints) -> Floats:
@@ -132,13 +131,13 @@ def _reckon_rivals(split: Split, i: Ints, j: Ints) -> Floats:
         return np.full(len(i), math.log(max(N - 1, 1)))
     gap, error = _easiest(split, i, j)
     weight = _weights(split, i, gap, error)
-    return -_logs(EQUAL / (N - 1) + (1.0 - EQUAL) * weight / split.weight[i])
+    return -_logs(split.even / (N - 1) + (1.0 - split.even) * weight / split.weight[i])
 
 
 def _weights(split: Split, i: Ints, gap: Floats, error: Floats) -> Floats:
     """Return `weight_of` of rivals with such leads over groups i."""
     behind = split.lead[i, 0] - gap
-    return _exps(-behind * behind / (2.0 * (error + split.lead[i, 1])))
+    return _exps(-split.sharp * behind * behind / (2.0 * (error + split.lead[i, 1])))
 
 
 @shares.share_of_dim.plainly
@@ -185,7 +184,7 @@ def _(split: Split, view: View, room: Room, exists: Bools) -> None:
         _weigh_rivals(split, groups[rows])
     costs = _costs(split, view.led_by >= 0)
     total = np.add.accumulate(costs)[-1]
-    split.accept[...] = split.reject[...] = -_logs(EQUAL / N + (1.0 - EQUAL) * costs / total)
+    split.accept[...] = split.reject[...] = -_logs(split.even / N + (1.0 - split.even) * costs / total)
     split.pair[~np.eye(len(split.pair), dtype=np.bool_)] = np.nan
     split.tabled[0] = False
 
@@ -195,12 +194,14 @@ def _share_arms(split: Split, view: View, exists: Bools) -> None:
     counts = np.where(exists, view.counts, 1.0)[:, :, None]
     behind = view.best[:, None, :] - view.mean
     error = view.variance / counts + split.error[:, None, :]
-    weights = _exps(np.where(exists[:, :, None], -behind * behind / (2.0 * error), -np.inf))
+    weights = _exps(
+        np.where(exists[:, :, None], -split.sharp * behind * behind / (2.0 * error), -np.inf)
+    )
     total = np.zeros_like(split.best)
     for m in range(exists.shape[1]):
         total += weights[:, m]
     size = exists.sum(axis=1)[:, None, None]
-    split.arm[...] = -_logs(EQUAL / size + (1.0 - EQUAL) * weights / total[:, None, :])
+    split.arm[...] = -_logs(split.even / size + (1.0 - split.even) * weights / total[:, None, :])
 
 
 def _weigh_rivals(split: Split, i: Ints) -> None:

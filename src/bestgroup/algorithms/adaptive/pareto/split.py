@@ -14,18 +14,21 @@ import math
 
 import numpy as np
 
-from bestgroup.algorithms.adaptive.pareto.view import TABLED, Room, Split, View
+from bestgroup.algorithms.adaptive.pareto.view import PARTS, TABLED, Room, Split, View
 from bestgroup.compile.borrowing import borrowing
 from bestgroup.compile.kernel import kernel
 from bestgroup.problem.arrays import Bools, Floats
 
 EQUAL = 0.2  # the part of delta that is shared equally
+EVEN, SHARP = 0.05, 3.0  # where the answer is named: less of it, and weights exp(-SHARP z^2 / 2)
 _OF_BET = 2.3 / math.sqrt(4.5)  # the scale of half-normal bets over the bet that suits the gap
 _LEGAL = 0.95  # of a bet times the mean
 _PRECISION = 4.5  # times the squared inverse of the gap: cheapest when both arms are pulled alike
 
 
-def equal_split(exists: Bools, epsilon: Floats, most: int = TABLED) -> Split:
+def equal_split(
+    exists: Bools, epsilon: Floats, most: int = TABLED, even: float = EQUAL, sharp: float = 1.0
+) -> Split:
     """Return equal shares; those of pairs are kept in a table for up to `most` groups."""
     (N, K), dims = exists.shape, len(epsilon)
     rows = N if most >= N else 0
@@ -45,6 +48,15 @@ def equal_split(exists: Bools, epsilon: Floats, most: int = TABLED) -> Split:
         deviation=np.ones((N, dims)),
         lead=np.zeros((N, 2)),
         weight=np.zeros(N),
+        even=even,
+        sharp=sharp,
+        named=np.zeros(1, np.bool_),
+        out=np.zeros(N, np.bool_),
+        place=np.zeros(N, np.int64),
+        part=np.zeros(PARTS),
+        own=np.zeros(N),
+        surprises=np.zeros(N, np.int64),
+        surprised=np.zeros(N, np.bool_),
     )
 
 
@@ -123,7 +135,7 @@ def share_out(split: Split, view: View, room: Room, exists: Bools) -> None:
         costs[i] = cost_of(split, i, view.led_by[i] >= 0)
         total += costs[i]
     for i in range(N):
-        share = EQUAL / N + (1.0 - EQUAL) * costs[i] / total
+        share = split.even / N + (1.0 - split.even) * costs[i] / total
         split.accept[i] = split.reject[i] = -math.log(share)
     split.tabled[0] = False
     table_pairs(split)
@@ -171,10 +183,10 @@ def weigh_arms(split: Split, view: View, exists: Bools, weights: Floats, i: int,
             leader = view.leader[i, d]
             error = view.variance[i, m, d] / view.counts[i, m]
             error += view.variance[i, leader, d] / view.counts[i, leader]
-            weights[m] = math.exp(-behind * behind / (2.0 * error))
+            weights[m] = math.exp(-split.sharp * behind * behind / (2.0 * error))
             total += weights[m]
     for m in range(K):
-        split.arm[i, m, d] = -math.log(EQUAL / size + (1.0 - EQUAL) * weights[m] / total)
+        split.arm[i, m, d] = -math.log(split.even / size + (1.0 - split.even) * weights[m] / total)
 
 
 @borrowing
@@ -207,11 +219,11 @@ def reckon_dim(split: Split, i: int, j: int, d: int) -> float:
         unit = unit_for(split, i, j, e)
         behind = most - (split.best[i, e] - split.best[j, e] + split.epsilon[e]) / unit
         error = (split.error[i, e] + split.error[j, e]) / (unit * unit) + most_error
-        near = math.exp(-behind * behind / (2.0 * error))
+        near = math.exp(-split.sharp * behind * behind / (2.0 * error))
         total += near
         if e == d:
             weight = near
-    return -math.log(EQUAL / D + (1.0 - EQUAL) * weight / total)
+    return -math.log(split.even / D + (1.0 - split.even) * weight / total)
 
 
 @borrowing
@@ -237,7 +249,7 @@ def weight_of(split: Split, i: int, j: int) -> float:
     """Return the weight of j among the rivals of i."""
     gap, error = least_lead(split, i, j)
     behind = split.lead[i, 0] - gap
-    return math.exp(-behind * behind / (2.0 * (error + split.lead[i, 1])))
+    return math.exp(-split.sharp * behind * behind / (2.0 * (error + split.lead[i, 1])))
 
 
 @borrowing
@@ -247,7 +259,7 @@ def reckon_rival(split: Split, i: int, j: int) -> float:
     if not split.shared[0]:
         return math.log(max(N - 1, 1))
     weight = weight_of(split, i, j)
-    return -math.log(EQUAL / (N - 1) + (1.0 - EQUAL) * weight / split.weight[i])
+    return -math.log(split.even / (N - 1) + (1.0 - split.even) * weight / split.weight[i])
 
 
 @borrowing

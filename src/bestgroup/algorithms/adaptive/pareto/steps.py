@@ -9,6 +9,8 @@ import numpy as np
 
 from bestgroup.algorithms.adaptive.pareto.blocks import order_groups
 from bestgroup.algorithms.adaptive.pareto.certificates import (
+    NO_NEWS,
+    REOPENED,
     News,
     Spread,
     decide,
@@ -29,6 +31,7 @@ from bestgroup.algorithms.adaptive.pareto.ledger import (
     make_ledger,
     narrow_box,
 )
+from bestgroup.algorithms.adaptive.pareto.naming import name_answer
 from bestgroup.algorithms.adaptive.pareto.scores import (
     arm_to_pull,
     count_fewest,
@@ -36,7 +39,13 @@ from bestgroup.algorithms.adaptive.pareto.scores import (
     look_at_fronts,
     note_poorest,
 )
-from bestgroup.algorithms.adaptive.pareto.split import equal_split, share_out, table_pairs
+from bestgroup.algorithms.adaptive.pareto.split import (
+    EVEN,
+    SHARP,
+    equal_split,
+    share_out,
+    table_pairs,
+)
 from bestgroup.algorithms.adaptive.pareto.spread import bends, pool_variances, set_variances
 from bestgroup.algorithms.adaptive.pareto.view import (
     ACCEPTED,
@@ -63,7 +72,6 @@ from bestgroup.problem.arrays import Bools, Floats, Ints, sparse_zeros
 
 FIRST, SCOUTING, PROVING = 0, 1, 2
 
-_SCOUTED = 0.1  # scouting ends when every duel has this share of the strength that it needs
 _LATER = 1.1  # log t is renewed when t has grown by this factor
 
 
@@ -74,6 +82,8 @@ class AdaptiveRule(NamedTuple):
     scale: Floats  # [D]     sigma_d
     cost: Floats  # [N, K]   of a pull; it steers sampling only
     levels: Levels
+    named: bool  # the answer, where the warm-up foresees it; see `naming`
+    scouted: float  # the warm-up ends when every duel has this share of the strength it needs
     first: int  # pulls of each arm to begin with
     size: int  # pulls in a plan, or 0
     share: float  # pulls of an arm in a plan, as a share of its count
@@ -108,7 +118,7 @@ def init(rule: AdaptiveRule) -> State:
     return State(
         duties=duties,
         ledger=make_ledger(rule.exists, rule.cost, rule.levels),
-        split=equal_split(rule.exists, rule.levels.epsilon),
+        split=first_split(rule),
         seen=make_view(rule.cost, bends(rule.levels), int(rule.exists.sum()), has_units(rule)),
         efficiency=np.zeros((N, D)),
         phase=np.full(1, FIRST, np.int64),
@@ -117,6 +127,13 @@ def init(rule: AdaptiveRule) -> State:
         touched=np.zeros((N, K), np.bool_),
         moved=np.zeros(N, np.bool_),
     )
+
+
+def first_split(rule: AdaptiveRule) -> Split:
+    """Return equal shares, and how they are to be weighed later."""
+    if rule.named:
+        return equal_split(rule.exists, rule.levels.epsilon, even=EVEN, sharp=SHARP)
+    return equal_split(rule.exists, rule.levels.epsilon)
 
 
 @kernel
@@ -276,16 +293,24 @@ def advance(state: State, tally: Tally, rule: AdaptiveRule, room: Room, hint: In
         for g in range(first, last):
             if state.moved[g]:
                 look_at_fronts(state.seen, rule.levels.epsilon, rule.exists, g)
-    decided = state.phase[0] == PROVING and prove(state, rule, room, first, last)
+    proving, decided = state.phase[0] == PROVING, False
+    while proving:  # again, with all that was pulled, where a surprise has taken something back
+        news = prove(state, rule, room, first, last)
+        decided, proving = decided or news != NO_NEWS, news == REOPENED
+        if proving:
+            everyone, first, last, hint[1] = True, 0, N, -1
+            stir(state, rule, room.turned)
     if decided:
         list_live(state.seen, state.duties.status)
     looks, again = 1, False
     while looks > 0:  # a second look, at everyone, once scouting is over; `look` is compiled once
         looks -= 1
         look(state, rule, everyone, decided, hint[1], again)
-        if state.phase[0] == SCOUTING and state.seen.least[0] >= _SCOUTED:
+        if state.phase[0] == SCOUTING and state.seen.least[0] >= rule.scouted:
             state.phase[0] = PROVING
             share_out(state.split, state.seen, room, rule.exists)
+            if rule.named:
+                name_answer(state.split, room)
             begin_ledger(state.ledger, tally, state.seen, rule.levels.box)
             if keeps_lists(state.ledger.order):
                 order_groups(state.ledger, state.seen, state.split)
@@ -400,8 +425,8 @@ def note_turn(state: State, rule: AdaptiveRule, turned: Bools, g: int) -> None:
 
 
 @borrowing
-def prove(state: State, rule: AdaptiveRule, room: Room, first: int, last: int) -> bool:
-    """Do the tests that new pulls allow, then decide; returns whether a status has changed.
+def prove(state: State, rule: AdaptiveRule, room: Room, first: int, last: int) -> int:
+    """Do the tests that new pulls allow, then decide; returns what `decide` does.
 
     Groups with new pulls are among those from the first one to the last one, which is left out.
     """
@@ -420,7 +445,18 @@ def prove(state: State, rule: AdaptiveRule, room: Room, first: int, last: int) -
         else:
             news = News(state.touched, room.turned, view.leader)
             try_group(ledger, duties, state.split, levels, spread, news, room, g)
-    return decide(ledger, duties)
+    return decide(ledger, duties, state.split)
+
+
+@borrowing
+def stir(state: State, rule: AdaptiveRule, turned: Bools) -> None:
+    """Have all tests made as if all arms had new pulls."""
+    for g in range(len(state.moved)):
+        state.moved[g] = True
+        for j in range(rule.exists.shape[1]):
+            state.touched[g, j] = rule.exists[g, j]
+        for d in range(len(rule.scale)):
+            turned[g, d] = True
 
 
 @borrowing

@@ -16,6 +16,7 @@ from bestgroup.problem.arrays import Bools, Floats, Ints
 UNDECIDED, ACCEPTED, REJECTED = 0, 1, 2
 TABLED = 1500  # groups up to which tables of pairs are kept that could be done without
 LISTED = 128  # groups from which on lists are kept instead of passing over all of them
+PARTS = 3  # surprises from which on decisions as believed have no part besides their own share
 
 
 class Split(NamedTuple):
@@ -38,6 +39,16 @@ class Split(NamedTuple):
         Floats  # [N, 2]      least lead over i, in its easiest dim, of its best rival; its variance
     )
     weight: Floats  # [N]       what the weights of the rivals of i add up to
+    even: float  # the part of each of these that is shared equally
+    sharp: float  # how fast weights fall with how far behind something is
+    # Where the answer is named, see `naming`:
+    named: Bools  # [1]
+    out: Bools  # [N]           whether i is believed to be rejected
+    place: Ints  # [N]          of i in the order
+    part: Floats  # [PARTS]     for decisions as believed, by how many surprises there were before
+    own: Floats  # [N]          the share of a surprise about i
+    surprises: Ints  # [N]      how many there were about groups before i
+    surprised: Bools  # [N]     whether i is one of them
 
 
 class View(NamedTuple):

@@ -31,7 +31,8 @@ MOST = 40  # changed items, beyond which nothing is gained
 
 def least_depth(n: int, M: int, k: int, delta: float, rng: np.random.Generator) -> float:
     """Return the least mean share of the n items that an arm is scored on."""
-    places = np.zeros((DRAWS if M < n else 1, M + 1))  # of the (M - u)-th item, for each u; 0 for u = M
+    # Of the (M - u)-th item, for each u; 0 for u = M.
+    places = np.zeros((1 if n == M else DRAWS, M + 1))
     for draw in places:
         draw[:M] = np.sort(rng.choice(n, M, replace=False) + 1)[::-1]
     u = np.arange(M + 1.0)
@@ -65,12 +66,16 @@ def floor_of(a: int, X: Any, g: Any, w: Any, delta: float, rng: np.random.Genera
     room = X[:, a] if leads else 1 - X[:, a]
     need = n * (worth[best] - worth[second if leads else g[a]]) + 1e-9
     found = 0.0
-    for dims in itertools.chain.from_iterable(itertools.combinations(range(D), m + 1) for m in range(D)):
+    for dims in itertools.chain.from_iterable(
+        itertools.combinations(range(D), m + 1) for m in range(D)
+    ):
         B = list(dims)
         total = room[:, B] @ w[B]
         order = np.argsort(-total)
 
-        def suffices(M: int, k: int, B: list[int] = B, order: Any = order, total: Any = total) -> bool:
+        def suffices(
+            M: int, k: int, B: list[int] = B, order: Any = order, total: Any = total
+        ) -> bool:
             """Return whether any k of the M items with the most room turn the answer."""
             if not leads:  # the sum of all changes, less what other arms of the group have ahead
                 behind = np.maximum(rest - own, 0.0)[B] @ w[B]

@@ -187,8 +187,10 @@ def settle(proof, bar):
     bounds = worths.Worths(proof, proof.method["boxes"]) if worths else None
     budget = "items" if items else proof.method["budget"]
     way = fixed_pairs if budget == "fixed" else import_module(
-        {"scouted": "proof_warm_up", "items": "proof_items"}[budget]).claims
+        {"scouted": "proof_warm_up", "named": "proof_named", "items": "proof_items"}[budget]).claims
     way = way(proof)
+    warm_up = budget in ("scouted", "named")
+    standing, way = (way.standing, way.proves) if warm_up else (dict, way)
 
     def proves(kind, i, m, j, k, d, *rest):
         if bounds is not None and not rest:
@@ -208,4 +210,4 @@ def settle(proof, bar):
         return worths.pairs_with_limits(proof, bounds, covered, leading)
     beats, holds = (lambda i, j, d, own=own: all((i, j, d, k) in own for k in left[j, d])
                     for own in covered[:2])
-    return settle_pareto(proof, beats, holds)
+    return standing(settle_pareto(proof, beats, holds))

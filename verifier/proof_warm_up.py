@@ -13,19 +13,9 @@ from proof_pairs import costs_of, refutes_bets, refutes_normal, refutes_symmetri
 from verify_proof import need, squares, total
 
 
-def part(weights, k):
-    """Return the part of weight number k: 0.2 is shared equally, 0.8 by the weights."""
-    return 0.2 / len(weights) + 0.8 * weights[k] / sum(weights)
-
-
-def near(gaps, k):
-    """Return the part of gap number k; gaps have their variances, the largest has most."""
-    most, error = max(gaps)
-    return part([math.exp(-((most - gap) ** 2) / 2 / (e + error)) for gap, e in gaps], k)
-
-
 class WarmUp:
     """What the first n[arm] values of each arm say: means and variances of a pull, in units."""
+    even, sharp = 0.2, 1.0  # what is shared equally, and how much less those far behind have
 
     def __init__(self, proof):
         self.proof, before, self.costs = proof, proof.method["before"], costs_of(proof)
@@ -44,6 +34,16 @@ class WarmUp:
         self.lead = cache(lambda i, j: min(self.gaps(i, j, 0)))
         needed = [self.cost(i) for i in range(proof.N)]
         self.needed = needed if any(needed) else [1] * proof.N
+
+    def part(self, weights, k):
+        """Return the part of weight number k."""
+        return self.even / len(weights) + (1 - self.even) * weights[k] / sum(weights)
+
+    def near(self, gaps, k):
+        """Return the part of gap number k; gaps have their variances, the largest has most."""
+        most, error = max(gaps)
+        return self.part([math.exp(-self.sharp * (most - gap) ** 2 / 2 / (e + error))
+                          for gap, e in gaps], k)
 
     def measure(self, d, noise):
         """Find the means of a dim, from the first one on, and the variances of a pull."""
@@ -111,18 +111,22 @@ class WarmUp:
         if not self.seeming[i]:
             return 1 / self.proof.sizes[i]
         own = [self.ahead((i, k), self.leader[i, d], d, 0) for k in range(self.proof.sizes[i])]
-        return part([math.exp(-(min(gap, 0) ** 2 / error + self.beyond[i, k]) / 2)
-                     for k, (gap, error) in enumerate(own)], m)
+        return self.part([math.exp(-(self.sharp * min(gap, 0) ** 2 / error + self.beyond[i, k]) / 2)
+                          for k, (gap, error) in enumerate(own)], m)
 
     def share_of_rival(self, j, i):
-        """Return the share of i among those that may put j out; a fifth is for all alike."""
+        """Return the share of i among those that may put j out."""
         others = self.proof.N - 1
         hopeful = [k for k in range(self.proof.N) if k != j and self.seeming[k]]
         if not hopeful:
             return 1 / others
         leads = [self.lead(k, j) for k in hopeful]
-        own = near(leads, hopeful.index(i)) - 0.2 / len(leads) if i in hopeful else 0
-        return 0.2 / others + own
+        own = self.near(leads, hopeful.index(i)) - self.even / len(leads) if i in hopeful else 0
+        return self.even / others + own
+
+    def share_of_group(self, i, out):
+        """Return the share of group i for being put out, or in: here both are the same."""
+        return self.part(self.needed, i)
 
     def share_of(self, kind, a, b, d):
         """Return the share of delta of a claim that arm a is over, or has won against, arm b."""
@@ -130,10 +134,11 @@ class WarmUp:
         if kind == 0:
             way = self.share_of_rival(j, i)
         elif self.seeming[i] and self.seeming[j]:
-            way = near(self.gaps(i, j, 1), d)
+            way = self.near(self.gaps(i, j, 1), d)
         else:
             way = 1 / self.proof.D
-        whole = part(self.needed, i if kind else j) * way * self.share_of_arm(i, m, d)
+        group = self.share_of_group(i if kind else j, kind == 0)
+        whole = group * way * self.share_of_arm(i, m, d)
         return whole / 2 if self.proof.limits else whole
 
     def tuned(self, a, b, d, shift):
@@ -165,6 +170,11 @@ class WarmUp:
         return refutes_bets(pair, shift, level, scales, most, q)
 
 
+    def standing(self, found):
+        """Return what stands at any time of what claims decide: all of it."""
+        return found
+
+
 def claims(proof):
     """Return how a claim is proven with shares and bets that the first n_0 values fix."""
-    return WarmUp(proof).proves
+    return WarmUp(proof)

@@ -11,6 +11,7 @@ import numpy as np
 from cases import noise_of, write
 
 import bestgroup as bg
+from bestgroup.algorithms.registry import pinned
 
 MEANS = {
     "A": {"x": (1.2, 1.1), "y": (0.7, 0.8)},
@@ -180,7 +181,15 @@ SOURCES = {
         for kind in KINDS
     },
     **{
-        f"pairs after a warm-up, {kind}": functools.partial(solved, kind, PARETO, "adaptive")
+        f"pairs after a warm-up, {kind}": functools.partial(
+            solved, kind, PARETO, pinned("adaptive", 5, {})
+        )
+        for kind in KINDS
+    },
+    **{
+        f"pairs with an expected answer, {kind}": functools.partial(
+            solved, kind, PARETO, "adaptive"
+        )
         for kind in KINDS
     },
     "te, paper": lambda: solved("subgaussian", PARETO, "te", radius="paper"),

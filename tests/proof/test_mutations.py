@@ -22,6 +22,8 @@ QUICK = 3
 SLOW = {  # to make
     "pairs after a warm-up, bounded",
     "pairs after a warm-up, gaussian",
+    "pairs with an expected answer, bounded",
+    "pairs with an expected answer, gaussian",
     "selections, certify, bounded",
     "selections, certify, gaussian",
     "selections, adaptive, bernoulli",

@@ -5,9 +5,21 @@ import json
 import numpy as np
 import pytest
 from cases import proof_of
+from stranger import stranger_says
 from test_accepted import accepted
+from vectors import changed
 
 import bestgroup as bg
+from bestgroup.algorithms.adaptive.pareto.algorithm import AdaptivePareto
+from bestgroup.algorithms.adaptive.pareto.naming import shown
+from bestgroup.algorithms.adaptive.pareto.view import ACCEPTED, REJECTED
+from bestgroup.algorithms.registry import pinned
+from bestgroup.problem.status import Status
+from bestgroup.proof.build import ask
+from bestgroup.proof.format import digest_of
+from bestgroup.proof.verify import verify_document
+from bestgroup.studies.replay_proofs import COLUMNS, study_document
+from property.test_adaptive_pareto import SURPRISES, drive
 
 MEANS = {
     "A": [(1.0, 1.0), (0.6, 0.4)],
@@ -32,7 +44,7 @@ def solved(goal, algorithm, noise, seed=0, dims=None, scale=1.0, **options):
             values = np.clip(rng.normal(mean, 0.7), -3, 3)
         return (turn * values).tolist()
 
-    algorithm = bg.algorithm(algorithm, **options)
+    algorithm = bg.algorithm(algorithm, **options)  # a name, or one with its options
     return bg.solve(problem, goal, evaluate, delta=0.05, algorithm=algorithm)
 
 
@@ -101,7 +113,66 @@ def test_adaptive_by_pairs(noise, seed, tmp_path):
     way = "min" if seed == 1 else "max"
     found = solved(PARETO, "adaptive", noise, seed, {"u": "max", "v": way}, scale=0.5)
     document = checked(found, tmp_path)
-    assert document["method"]["budget"] == "scouted"
+    assert (document["method"]["budget"], document["version"]) == ("named", 4)
+
+
+@pytest.mark.parametrize("noise", [bg.SubGaussian(0.5), bg.Bernoulli()], ids=lambda n: n.kind)
+def test_adaptive_by_pairs_as_version_5_had_it(noise, tmp_path):
+    found = solved(PARETO, pinned("adaptive", 5, {}), noise, 0, scale=0.5)
+    document = checked(found, tmp_path)
+    assert (document["method"]["budget"], document["version"]) == ("scouted", 2)
+
+
+def replayed(case, plans, folder):
+    """Return the statuses that a run shows after so many plans, and what its proof file says."""
+    tape, chosen = case.tape(3000), bg.algorithm("adaptive", batch=case.batch)
+    *_, (_, state, rule) = drive(case, True, plans)
+    counts = state.seen.counts.astype(int)
+    with (folder / "rows.csv").open("w") as file:
+        print("group,arm,index", *[f"d{d}" for d in range(tape.shape.dims)], sep=",", file=file)
+        for i, size in enumerate(case.sizes):
+            for j in range(size):
+                for k, row in enumerate(tape.values(i, j, 0, int(counts[i, j])).tolist()):
+                    print(f"g{i},a{j},{k}", *map(repr, row), sep=",", file=file)
+    setting = case.setting(tape)
+    problem = bg.Problem(
+        {f"g{i}": [f"a{j}" for j in range(size)] for i, size in enumerate(case.sizes)},
+        {f"d{d}": "max" for d in range(tape.shape.dims)},
+        setting.noise,
+    )
+    seen = AdaptivePareto().record(state, rule)
+    status = np.where(seen["accepted"], Status.IN, np.where(seen["rejected"], Status.OUT, 0))
+    asked = ask(problem, setting.goal, case.delta, folder / "rows.csv", COLUMNS, status.tolist())
+    document = study_document(asked, chosen, setting)
+    document["digest"] = digest_of(document)
+    accepted(document, folder / "rows.csv")
+    return state, document
+
+
+@pytest.mark.parametrize("case", SURPRISES)
+def test_a_run_whose_warm_up_was_wrong(case, tmp_path):
+    """Both verifiers take what stands, whole or in part, and nothing that does not stand yet."""
+    last, after, part = None, 0, 0
+    for n, (_, state, _) in enumerate(drive(case, True, 600)):
+        shown_now = shown(state.split, state.duties)
+        if (shown_now != state.duties.status).any():
+            part = n + 1  # something is decided that does not stand yet
+        after, last = n + 1, state
+    assert last.split.surprised.any()
+    state, document = replayed(case, after, tmp_path)
+    both = {*document["answer"]["in"], *document["answer"]["out"]}
+    stands = np.flatnonzero(shown(state.split, state.duties)).tolist()
+    assert both == set(stands)
+    if part:
+        state, document = replayed(case, part, tmp_path)
+        stands = shown(state.split, state.duties)
+        for word, decided in (("in", ACCEPTED), ("out", REJECTED)):
+            assert document["answer"][word] == np.flatnonzero(stands == decided).tolist()
+            more = np.flatnonzero(state.duties.status == decided).tolist()
+            if more != document["answer"][word]:
+                other = changed(document, ["answer", word], more)
+                assert not verify_document(other, tmp_path / "rows.csv").verified
+                assert stranger_says(other, tmp_path / "rows.csv") is not None
 
 
 @pytest.mark.parametrize("seed", range(2))

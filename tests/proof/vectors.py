@@ -23,7 +23,9 @@ LONG = (
     "te, paper", "age, stitched", "ge, mixture", "eecb, mixture", "averages, adaptive",
     "directions, adaptive", "directions and boxes", "boxes, arms that come and go", "items, repeats",
     "boxes, map", "boxes, map of two simplices", "items, clusters of a pool",
-    "item selections, clusters of a pool",
+    "item selections, clusters of a pool", "pairs with an expected answer, bernoulli",
+    "pairs with an expected answer, bounded",
+    "pairs with an expected answer, gaussian",
 )  # fmt: skip
 
 

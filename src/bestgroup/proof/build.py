@@ -138,8 +138,9 @@ def _version(method: dict[str, Any], goal: dict[str, Any], dims: int, groups: in
     union = process and method["budget"] == "union"
     late = "clusters" in method or process or method["kind"] == "item units"
     within = method["kind"] == "item bounds" and method.get("clusters", {}).get("slack") == "within"
+    named = method.get("budget") == "named"
     asked = read_goal(goal, dims, groups, VERSIONS[-1]).first_version()
-    return max(VERSION, asked, 3 if late else VERSION, 4 if within or union else VERSION)
+    return max(VERSION, asked, 3 if late else VERSION, 4 if within or union or named else VERSION)
 
 
 def _checked(asked: Asked, proof: Proof) -> Status:

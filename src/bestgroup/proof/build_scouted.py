@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from bestgroup.algorithms.adaptive.pareto.split import share_of_dim, share_of_rival
+from bestgroup.algorithms.adaptive.pareto.view import ACCEPTED, PARTS, REJECTED
 from bestgroup.algorithms.protocol import Algorithm, Setting
 from bestgroup.drivers.session import LiveSession
 from bestgroup.problem.arrays import Bools, Ints, Shorts
 from bestgroup.problem.noise import SubGaussian
-from bestgroup.problem.status import Status
 from bestgroup.proof.build import Asked, document
 from bestgroup.proof.pairs import OVER, WON
 
@@ -27,9 +27,15 @@ def scouted_document(asked: Asked, algorithm: Algorithm, setting: Setting) -> di
     shape = setting.shape
     seen: tuple[Counts, Counts] = ({}, {})
     before: tuple[Bools, Bools] | None = None
+    surprises = session.state.split.surprises.copy()
     while session.advance(1):
-        duties = session.state.duties
+        duties, split = session.state.duties, session.state.split
         now = duties.over, duties.won
+        if before is not None and (split.surprises != surprises).any():
+            # What surprises took back and is there now was proven again in this step.
+            again = (split.surprises != surprises) & (surprises < PARTS)
+            before[OVER][:, again & split.out] = before[WON][again & ~split.out] = False
+            surprises = split.surprises.copy()
         for kind, by in ((OVER, session.state.ledger.over_by), (WON, session.state.ledger.won_by)):
             fresh = now[kind] if before is None else now[kind] & ~before[kind]
             if fresh.any():
@@ -41,7 +47,7 @@ def scouted_document(asked: Asked, algorithm: Algorithm, setting: Setting) -> di
     ]
     entry: dict[str, Any] = {
         "kind": "pairs",
-        "budget": "scouted",
+        "budget": "named" if session.rule.named else "scouted",
         "before": rows,
         "process": [{"name": "scouted"}] * shape.dims,
     }
@@ -83,7 +89,9 @@ def _claims(
     asked: Asked, setting: Setting, seen: tuple[Counts, Counts], state: Any
 ) -> list[list[Any]]:
     """Return the claims that the decisions were made by."""
-    shape, status = setting.shape, np.asarray(asked.status)
+    shape = setting.shape
+    # What stands may rest on what does not yet, where an answer was expected.
+    status = state.duties.status
     made: list[list[Any]] = []
 
     def add(kind: int, i: int, j: int, d: int) -> None:
@@ -96,11 +104,11 @@ def _claims(
             level = -math.log(asked.delta) + parts + split.arm[i, m, d]
             made.append([kind, i, m, j, k, d, n_a, n_b, 0, math.floor(1e3 * level) / 1e3])
 
-    for k in np.flatnonzero(status == Status.OUT).tolist():
+    for k in np.flatnonzero(status == REJECTED).tolist():
         for d in range(shape.dims):
             add(OVER, int(state.ledger.beaten_by[k]), k, d)
-    rest = np.flatnonzero(status != Status.OUT).tolist()
-    for i in np.flatnonzero(status == Status.IN).tolist():
+    rest = np.flatnonzero(status != REJECTED).tolist()
+    for i in np.flatnonzero(status == ACCEPTED).tolist():
         for j in rest:
             if i != j:
                 dims = np.flatnonzero(state.ledger.wins[i, j] == shape.sizes[j])

@@ -95,6 +95,11 @@ def half(a: Intervals) -> Intervals:
     return _ends(a.low / 2.0, a.high / 2.0)
 
 
+def times(factor: float, a: Intervals) -> Intervals:
+    """Return a positive number times a."""
+    return _ends(factor * a.low, factor * a.high)
+
+
 def _series(r: Floats) -> Floats:
     value = np.ones_like(r)
     for n in range(_TERMS, 0, -1):

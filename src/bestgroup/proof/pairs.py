@@ -15,7 +15,7 @@ D (K_i - 1) "stale" ones is. No group is both. So
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -76,10 +76,13 @@ def check(proof: Proof, rows: Observations, tick: Tick) -> Status:
         raise Refused("format", "pairs of arms are for Pareto groups and independent arms")
     scouting, shares = None, ((), (), ())
     budget = proof.method.get("budget")
-    if budget not in ("fixed", "scouted"):
+    named = budget == "named" and proof.document["version"] >= 4 and not proof.limits
+    if budget not in ("fixed", "scouted") and not named:
         raise Refused("shares", f"there is no budget {budget!r} for pairs of arms")
-    if budget == "scouted":
+    if budget != "fixed":
         scouting = _scouting(proof, rows)
+        if scouting.expected:
+            scouting.expected.note(_decided(proof))
     else:
         shares = shares_of_groups(proof)
         check_processes(proof, SERVES, _check_process)
@@ -107,7 +110,18 @@ def check(proof: Proof, rows: Observations, tick: Tick) -> Status:
         leading.append((number_, claim.i, claim.m))
     if bounds is not None:
         return _conclude_limits(proof, covered, leading, bounds)
-    return conclude(proof, covered)
+    found = conclude(proof, covered)
+    return scouting.expected.standing(found) if scouting and scouting.expected else found
+
+
+def _decided(proof: Proof) -> Iterator[tuple[bool, int]]:
+    """Yield which groups there are claims about, and whether these put them out."""
+    for number_, row in enumerate(proof.claims):
+        try:
+            claim = read_claim(proof, row)
+        except ValueError as error:
+            raise Refused("claims", str(error), number_) from None
+        yield claim.kind == OVER, claim.j if claim.kind == OVER else claim.i
 
 
 def _boxes(proof: Proof) -> dict[str, Any]:

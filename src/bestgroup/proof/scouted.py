@@ -9,7 +9,8 @@ Means and variances are in units of the scale, of the range, or of the values th
   2 P + c) / (n + 1), Q the arm's sum of squares about its mean, c = .01 for values in a range and else 0,
   and P the same of the first 8 values of all arms: sum Q / (7 A), at least 10^-6 times the squared range
   of their means.
-- A share is .2 times an equal one plus .8 times one in proportion to weights exp(-z^2 / 2).
+- A share is .2 times an equal one plus .8 times one in proportion to weights exp(-z^2 / 2). Where the
+  budget is "named" it is .05 and .95, with weights exp(-3 z^2 / 2), and groups have those of `named`.
 
 With limits an arm seems to count if its mean is beyond none by more than half of the tolerance, and a
 group if one of its arms does; groups that do are weighed by such arms, others have equal shares.
@@ -28,13 +29,14 @@ from bestgroup.proof import interval_arrays as arrays
 from bestgroup.proof.format import Proof, Refused, number
 from bestgroup.proof.interval_arrays import Intervals
 from bestgroup.proof.intervals import Interval, exp, interval, log, sqrt
+from bestgroup.proof.named import Expected, expected
 from bestgroup.proof.noise import RANGED, SCALED, SYMMETRIC, TWO_VALUED
 from bestgroup.proof.observations import Observations, exact_sum
 from bestgroup.proof.special import point
 
 FIRST = 8
-_EQUAL = interval(1) / 5
-_REST = interval(4) / 5
+_EVEN, _NAMED_EVEN = Fraction(1, 5), Fraction(1, 20)
+_NAMED_SHARP = 3.0  # instead of 1
 
 
 class Seen(NamedTuple):
@@ -60,6 +62,9 @@ class Scouting:
 
     def __init__(self, proof: Proof, rows: Observations, before: list[list[int]]) -> None:
         self.proof, self.rows, self.before = proof, rows, before
+        self.named = proof.method["budget"] == "named"
+        self._even = _NAMED_EVEN if self.named else _EVEN
+        self._sharp = _NAMED_SHARP if self.named else 1.0
         if [len(part) for part in before] != list(proof.sizes):
             raise Refused("parameters", "there must be one count for each arm")
         for i, part in enumerate(before):
@@ -180,8 +185,8 @@ class Scouting:
             error = own.variance / float(own.pulls) + best.variance / float(best.pulls)
             behind = best.mean - own.mean
             square = behind.power(2) / error if point(behind) > 0.0 else interval(0.0)
-            weights.append(exp(-(square + self._excess(i, j)) / 2.0))
-        return _part(weights, m)
+            weights.append(exp(-(self._sharp * square + self._excess(i, j)) / 2.0))
+        return self._part(weights, m)
 
     def _dims(self, i: int, j: int) -> list[tuple[Interval, Interval]]:
         return [self._gap(i, j, d, e) for d, e in enumerate(self.epsilon)]
@@ -192,8 +197,8 @@ class Scouting:
             return interval(Fraction(1, len(self.epsilon)))
         gaps = self._dims(i, j)
         most, error = max(gaps, key=lambda pair: point(pair[0]))
-        weights = [exp(-(most - g).power(2) / (2.0 * (e + error))) for g, e in gaps]
-        return _part(weights, d)
+        weights = [exp(-self._sharp * (most - g).power(2) / (2.0 * (e + error))) for g, e in gaps]
+        return self._part(weights, d)
 
     @cached_property
     def _bests(self) -> list[Leaders]:
@@ -244,7 +249,7 @@ class Scouting:
             first = int(np.where(rivals, leads.points(), -np.inf).argmax())
             behind = arrays.square(arrays.subtract(leads.at(first), leads))
             both = arrays.add(errors, errors.at(first))
-            ratio = arrays.half(arrays.divide(behind, both))
+            ratio = arrays.times(0.5 * self._sharp, arrays.divide(behind, both))
             weight = arrays.exp(Intervals(-ratio.high, -ratio.low))
             weight = Intervals(
                 np.where(rivals, weight.low, 0.0), np.where(rivals, weight.high, 0.0)
@@ -258,7 +263,7 @@ class Scouting:
         if not self._rivals(i).any():
             return interval(1.0) / number_of
         weights, total = self._rival_weights(i)
-        return _share(weights.at(j), total, number_of)
+        return self._share(weights.at(j), total, number_of)
 
     @cached_property
     def group_shares(self) -> list[Interval]:
@@ -267,7 +272,7 @@ class Scouting:
         if not any(cost.high > 0.0 for cost in costs):
             return [interval(Fraction(1, len(costs)))] * len(costs)
         total = arrays.total(arrays.array_of(costs))
-        return [_share(cost, total, float(len(costs))) for cost in costs]
+        return [self._share(cost, total, float(len(costs))) for cost in costs]
 
     def _cost(self, i: int) -> Interval:
         """Return about how many pulls a unit of evidence on a group costs; 0 without hope."""
@@ -289,10 +294,36 @@ class Scouting:
         """Return the share of an over (0) or won (1) claim of arm m of i against j."""
         arm = self.arm_share(i, m, d)
         if kind == 0:
-            whole = self.group_shares[j] * self.rival_share(j, i) * arm
+            whole = self.group_share(j, True) * self.rival_share(j, i) * arm
         else:
-            whole = self.group_shares[i] * self.dim_share(i, j, d) * arm
+            whole = self.group_share(i, False) * self.dim_share(i, j, d) * arm
         return Fraction(whole.low)
+
+    def group_share(self, i: int, out: bool) -> Interval:
+        """Return the share of group i for being put out, or in."""
+        return self.expected.share(i, out) if self.expected else self.group_shares[i]
+
+    @cached_property
+    def expected(self) -> Expected | None:
+        """The answer that is expected; None without one."""
+        if not self.named:
+            return None
+        margins: list[Intervals] = []
+        errors: list[Intervals] = []
+        for i in range(len(self.proof.groups)):
+            gaps, its_errors = self._gaps(i, 1, [e / -2.0 for e in self.epsilon])
+            least = gaps.points().argmin(axis=0)
+            margins.append(gaps.pick(least))
+            errors.append(its_errors.pick(least))
+        return expected(arrays.stack(margins), arrays.stack(errors))
+
+    def _part(self, weights: list[Interval], k: int) -> Interval:
+        """Return the share of weight k."""
+        return self._share(weights[k], sum(weights[1:], weights[0]), float(len(weights)))
+
+    def _share(self, weight: Interval, total: Interval, among: float) -> Interval:
+        """Return the share that a weight has of a total, where so many share."""
+        return interval(self._even) / among + interval(1 - self._even) * weight / total
 
     def precisions(
         self, a: Seen, b: Seen, shift: Interval, scale: float
@@ -330,16 +361,6 @@ def costs_of(proof: Proof) -> list[list[Interval]]:
     if not all(cost.low > 0.0 for row in costs for cost in row):
         raise ValueError("costs must be positive")
     return costs
-
-
-def _part(weights: list[Interval], k: int) -> Interval:
-    """Return .2 / n + .8 w_k / sum w."""
-    return _share(weights[k], sum(weights[1:], weights[0]), float(len(weights)))
-
-
-def _share(weight: Interval, total: Interval, among: float) -> Interval:
-    """Return the share that a weight has of a total, where so many share."""
-    return _EQUAL / among + _REST * weight / total
 
 
 def largest_bet(seen: Seen, mirrored: bool) -> Interval:

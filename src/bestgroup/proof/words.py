@@ -88,7 +88,7 @@ def assumptions_of(proof: Proof) -> list[str]:
         return [*words, *_items_words(proof), FIXED, *measured, *ROWS]
     # A bound of an average adds up pulls of several arms.
     words += ONE_ARM if kind == "boxes" and "sums" not in proof.method else ALL_ARMS
-    if proof.method.get("budget") == "scouted":
+    if proof.method.get("budget") in ("scouted", "named"):
         words.append(SCOUTED if kind == "pairs" else SHARED_OUT)
     if proof.method.get("budget") == "leaders":
         words += [NAMED, PRICED] if "costs" in proof.method else [NAMED]

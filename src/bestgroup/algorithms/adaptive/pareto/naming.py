@@ -29,7 +29,7 @@ from bestgroup.algorithms.adaptive.pareto.view import (
     Split,
 )
 from bestgroup.compile.borrowing import borrowing
-from bestgroup.problem.arrays import Bools, Floats, Ints
+from bestgroup.problem.arrays import Ints
 
 NAMED = 128  # groups up to which an answer is named
 TOP = 0.88  # of delta, for what is believed where nothing is in doubt
@@ -37,7 +37,10 @@ LATER = (0.3, 0.1)  # of the rest, for what is believed after one surprise, and 
 _SURPRISES = 1.0 - LATER[0] - LATER[1]
 _EVEN = 0.2  # the part of the shares of surprises that is shared equally
 _TIE = 1e-9  # a margin that is taken for rounding
-_STEPS, _HALF = 2.0**20, 0.3  # equal numbers stay so: they are compared in steps, none at a half of one
+_STEPS, _HALF = (
+    2.0**20,
+    0.3,
+)  # equal numbers stay so: they are compared in steps, none at a half of one
 
 
 @borrowing

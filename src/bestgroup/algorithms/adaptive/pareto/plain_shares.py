@@ -184,7 +184,9 @@ def _(split: Split, view: View, room: Room, exists: Bools) -> None:
         _weigh_rivals(split, groups[rows])
     costs = _costs(split, view.led_by >= 0)
     total = np.add.accumulate(costs)[-1]
-    split.accept[...] = split.reject[...] = -_logs(split.even / N + (1.0 - split.even) * costs / total)
+    split.accept[...] = split.reject[...] = -_logs(
+        split.even / N + (1.0 - split.even) * costs / total
+    )
     split.pair[~np.eye(len(split.pair), dtype=np.bool_)] = np.nan
     split.tabled[0] = False
 

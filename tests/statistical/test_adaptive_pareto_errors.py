@@ -5,8 +5,10 @@ A rate counts as too high if the lower end of its 99.9 % interval exceeds delta.
 
 import numpy as np
 import pytest
+from scipy.stats import binomtest
 
 import bestgroup as bg
+from bestgroup.drivers.exact.driver import run_once
 from bestgroup.errors import TapeTooShort
 
 pytestmark = pytest.mark.verify
@@ -49,6 +51,76 @@ def test_error_rates(kind, law, delta):
     goal = bg.ParetoGroups(epsilon)
     sim = bg.simulate(instance, goal, "adaptive", delta, RUNS.get(kind, 2000), 2, max_pulls=10**7)
     report(f"adaptive, {kind}, {law}", sim)
+
+
+def crowd(kind, dims):
+    """Return the means and epsilon of many groups about which a warm-up is easily wrong."""
+    one = np.full((1, dims), 0.5)
+    below = one - 0.3 - 1e-9
+    if kind == "six beyond epsilon":
+        groups = [one, *[below] * 6]
+    elif kind == "six ties":
+        groups = [*[one] * 6, one - 0.6]
+    elif kind == "six tie in one dim":
+        groups = [one, *[np.where(np.arange(dims) == 0, one, one - 0.8)] * 6]
+    elif kind == "a ladder":  # each is neither right nor wrong beside the one above it
+        groups = [one - 0.16 * k for k in range(6)]
+    elif (
+        kind == "leaders that hide"
+    ):  # beyond epsilon of a group whose best arm looks like the others
+        groups = [np.concatenate([one, one - 0.05, one - 0.1]), *[below] * 4]
+    else:  # unequal epsilons: beyond all of them
+        groups = [one, *[one - 0.3 * 2.0 ** np.arange(dims) - 1e-9] * 4, one - 0.1]
+        return [g.tolist() for g in groups], (0.3 * 2.0 ** np.arange(dims)).tolist()
+    return [g.tolist() for g in groups], 0.3
+
+
+CROWD_RUNS = 1_000
+CROWDS = (
+    "six beyond epsilon",
+    "six ties",
+    "six tie in one dim",
+    "a ladder",
+    "leaders that hide",
+    "unequal epsilons",
+)
+
+
+@pytest.mark.parametrize("how", ["single pulls", "batches of 64", "costs"])
+@pytest.mark.parametrize("law", ["independent", "fully dependent"])
+@pytest.mark.parametrize("dims", [1, 2, 3])
+@pytest.mark.parametrize("kind", CROWDS)
+def test_answers_that_were_expected(kind, dims, law, how):
+    """Where the expected answer is often wrong; runs are capped, and what they show then counts."""
+    means, epsilon = crowd(kind, dims)
+    law = bg.laws.Normal(1.0) if law == "independent" else bg.laws.FullyDependent(1.0)
+    instance, goal = bg.Instance(means, law=law), bg.ParetoGroups(epsilon)
+    costs = None
+    if how == "costs":
+        draws = np.random.default_rng(dims).uniform(0, np.log(30.0), (len(means), 3))
+        costs = tuple(tuple(np.exp(row[: len(g)])) for g, row in zip(means, draws, strict=True))
+    chosen = bg.algorithm("adaptive", batch=64 if how == "batches of 64" else 0.01)
+    setting = bg.Setting(instance.shape, goal, instance.noise, 0.3, costs)
+    done = [run_once(instance, setting, chosen, (5, k), 4_000) for k in range(CROWD_RUNS)]
+    best = np.array([np.max(g, axis=0) for g in means])
+    lead = best[:, None] - best[None]  # of j over i
+    beaten, far = ((lead > x).all(axis=2).any(axis=0) for x in (0.0, goal.epsilons(dims)))
+    errors = decided = 0
+    for run in done:
+        inside = (
+            np.isin(np.arange(len(best)), list(run.answer)) if run.finished else run.status == 1
+        )
+        outside = ~inside if run.finished else run.status == 2
+        errors += bool((inside & far).any() or (outside & ~beaten).any())
+        decided += bool(inside.any() or outside.any())
+    low, high = binomtest(errors, CROWD_RUNS).proportion_ci(0.999, "exact")
+    pulls = np.mean([run.counts.sum() for run in done])
+    print(
+        f"{kind}, {dims} dims, {law}, {how}: {errors} errors in {CROWD_RUNS} runs "
+        f"(99.9 % interval {low:.5f} to {high:.5f}, delta 0.3), something decided in {decided}, "
+        f"ended {sum(run.finished for run in done)}, mean pulls {pulls:,.0f}"
+    )
+    assert low <= 0.3 and decided > 50
 
 
 def test_boxes_with_dependent_arms():

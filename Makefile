@@ -6,6 +6,9 @@ PIP := $(BIN)/pip --disable-pip-version-check install -qq --constraint constrain
 # As many test processes as cores, but at most four.
 JOBS ?= $(shell n=$$(nproc 2>/dev/null || echo 2); [ $$n -gt 4 ] && n=4; echo $$n)
 
+# Images often forbid bytecode; every process that a test starts would compile the package anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: demo test verify check bench docs wheel clean
 
 demo: $(VENV)/.demo

@@ -16,6 +16,10 @@ with contextlib.suppress(ValueError):  # not in the main thread
 # Studies that compile in the background would take the processors from other tests.
 os.environ.setdefault("BESTGROUP_WARM", "off")
 
+# There is a process for each processor: threads of linear algebra would only wait for each other.
+for library in ("OMP", "OPENBLAS", "MKL"):
+    os.environ.setdefault(f"{library}_NUM_THREADS", "1")
+
 
 @pytest.fixture(scope="module", autouse=True)
 def no_algorithm_stays():

@@ -22,6 +22,21 @@ for library in ("OMP", "OPENBLAS", "MKL"):
     os.environ.setdefault(f"{library}_NUM_THREADS", "1")
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """Give a process a file at a time, and those of the browser at once: they share a server."""
+    if config.getvalue("dist") != "loadfile":
+        return None
+    from xdist.scheduler import LoadFileScheduling
+
+    class OneBrowser(LoadFileScheduling):
+        def _split_scope(self, nodeid):
+            folder = "tests/browser"
+            return folder if nodeid.startswith(f"{folder}/") else super()._split_scope(nodeid)
+
+    return OneBrowser(config, log)
+
+
 @pytest.fixture(scope="module", autouse=True)
 def no_algorithm_stays():
     """Forget the algorithms that a file of tests has registered."""

@@ -1,10 +1,11 @@
 """Every kind of evidence gives files that both verifiers accept, within the limits of the format."""
 
 import json
+from pathlib import Path
 
-import jsonschema
 import pytest
 from cases import GOALS, noise_of, proof_of, rows_of, write
+from jsonschema.validators import validator_for
 from stranger import stranger_says
 
 import bestgroup as bg
@@ -12,14 +13,13 @@ from bestgroup.proof.format import MOST_CLAIM
 from bestgroup.proof.verify import verify_document, verify_proof
 
 KINDS = ["subgaussian", "bounded", "bernoulli", "gaussian"]
-SCHEMA = json.loads(
-    (__import__("pathlib").Path(bg.__file__).parent / "proof" / "schema.json").read_text()
-)
+SCHEMA = json.loads((Path(bg.__file__).parent / "proof" / "schema.json").read_text())
+BY_SCHEMA = validator_for(SCHEMA)(SCHEMA)
 
 
 def accepted(document, table):
     """Check that both verifiers, and the schema, accept a document."""
-    jsonschema.validate(document, SCHEMA)
+    BY_SCHEMA.validate(document)
     found = verify_document(document, table)
     assert found.verified, found.lines()
     assert stranger_says(document, table) is None
@@ -27,6 +27,10 @@ def accepted(document, table):
         len(json.dumps(row, separators=(",", ":"))) <= MOST_CLAIM for row in document["claims"]
     )
     return found
+
+
+def test_the_schema_is_one():
+    BY_SCHEMA.check_schema(SCHEMA)
 
 
 @pytest.mark.parametrize("goal", ["pareto", "best"])

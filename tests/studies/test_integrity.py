@@ -20,11 +20,11 @@ from servers import KINDS, postgres, storage
 PROBLEM = Problem(
     {"A": ["a1", "a2"], "B": ["b1"]}, {"x": "max", "w": "watch", "y": "min"}, bg.SubGaussian(1.0)
 )
-GOAL = bg.ParetoGroups(0.5)
+GOAL = bg.ParetoGroups(1.0)
 
 
-def make(place, name="one", **options):
-    return bg.create_study(name, PROBLEM, GOAL, 0.1, place, algorithm="te", seed=3, **options)
+def make(place, name="one", goal=GOAL, **options):
+    return bg.create_study(name, PROBLEM, goal, 0.1, place, algorithm="te", seed=3, **options)
 
 
 def measure(ticket):
@@ -438,10 +438,11 @@ def test_a_long_import_is_stepped_in_turns_and_others_go_on_with_it(kind, tmp_pa
         for arm in arms
         for x, y in rng.standard_normal((150, 2))
     ]
-    whole = make(memory.MemoryStore())
+    goal = bg.ParetoGroups(0.5)  # which takes more than is imported
+    whole = make(memory.MemoryStore(), goal=goal)
     whole.import_observations(rows)
     place = storage(kind, tmp_path)
-    cut = make(place)
+    cut = make(place, goal=goal)
     plain, calls = runner.Runner.settle, []
 
     def dies(runner, session):

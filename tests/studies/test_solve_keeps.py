@@ -117,12 +117,17 @@ def test_the_command_says_where_rows_are_after_a_failure(tmp_path):
 
 
 def test_the_command_says_where_rows_are_after_ctrl_c(tmp_path):
-    (tmp_path / "problem.toml").write_text(FILE.format(command="sh -c 'sleep 0.05; echo 0.5'"))
+    (tmp_path / "problem.toml").write_text(FILE.format(command="sh measure.sh"))
+    (tmp_path / "measure.sh").write_text("echo x >> calls; sleep 0.05; echo 0.5\n")
+    calls = tmp_path / "calls"
     line = [sys.executable, "-m", "bestgroup", "solve", "problem.toml"]
     process = subprocess.Popen(
         line, cwd=tmp_path, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )
-    time.sleep(6)
+    deadline = time.monotonic() + 60
+    while not calls.exists() or len(calls.read_text().splitlines()) < 30:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=30)
     assert process.returncode == 130 and "rows that were measured are in problem-rows.csv" in errors

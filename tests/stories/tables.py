@@ -84,7 +84,7 @@ def models():
                         "brier": float(((p - parts[3]) ** 2).mean()),
                     }
                 )
-    return Story("models", rows, "family", "setting", minimise=("brier",), larger=5.0)
+    return Story("models", rows, "family", "setting", minimise=("brier",), larger=15.0)
 
 
 def prompts():

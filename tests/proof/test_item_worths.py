@@ -9,6 +9,7 @@ from test_accepted import accepted
 import bestgroup as bg
 from bestgroup.proof.format import digest_of
 from bestgroup.proof.verify import verify_document
+from cells import every_other
 
 MEANS = {"A": (0.75, 0.7), "B": (0.3, 0.25), "C": (0.8, 0.2)}
 DIMS = {"u": "max", "v": "min"}
@@ -42,8 +43,9 @@ def rows_on(order):
     ]
 
 
-@pytest.mark.parametrize("part", ["pool", "part of a pool", "population", "clusters"])
-@pytest.mark.parametrize("asked", ASKED)
+@pytest.mark.parametrize(
+    ("asked", "part"), every_other(ASKED, ["pool", "part of a pool", "population", "clusters"])
+)
 def test_every_table(asked, part, tmp_path):
     goal, measure = ASKED[asked]
     order = [f"q{t}" for t in np.random.default_rng(2).permutation(120)]
@@ -70,8 +72,7 @@ def test_every_table(asked, part, tmp_path):
     assert {"ABC"[i] for i in document["answer"]["in"]} == set(found.accepted)
 
 
-@pytest.mark.parametrize("target", ["pool", "population"])
-@pytest.mark.parametrize("asked", ASKED)
+@pytest.mark.parametrize(("asked", "target"), every_other(ASKED, ["pool", "population"]))
 def test_every_run(asked, target, tmp_path):
     goal, measure = ASKED[asked]
     rng = np.random.default_rng(3)

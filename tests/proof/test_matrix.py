@@ -12,6 +12,7 @@ import bestgroup as bg
 from bestgroup.algorithms.registry import names
 from bestgroup.proof.format import digest_of
 from bestgroup.proof.verify import verify_document
+from cells import every_other
 
 MEANS = {
     "A": [(0.8, 0.8), (0.6, 0.7)],
@@ -94,10 +95,15 @@ def refused(kind, goal, algorithm, folder, **options):
     assert not (folder / "proof.json").exists()
 
 
-@pytest.mark.parametrize("arms", ["independent", "arbitrary"])
-@pytest.mark.parametrize("goal", GOALS)
-@pytest.mark.parametrize("kind", NOISE)
-@pytest.mark.parametrize("algorithm", [name for name in names() if name not in UNPROVEN])
+@pytest.mark.parametrize(
+    ("algorithm", "kind", "goal", "arms"),
+    every_other(
+        [name for name in names() if name not in UNPROVEN],
+        NOISE,
+        GOALS,
+        ["independent", "arbitrary"],
+    ),
+)
 def test_every_algorithm(algorithm, kind, goal, arms, tmp_path):
     found = solved(kind, GOALS[goal], algorithm, arms=arms)
     if found is not None:
@@ -149,8 +155,7 @@ def test_independent_dims(kind, tmp_path):
     assert written(found, tmp_path)["noise"]["dependence"] == "independent"
 
 
-@pytest.mark.parametrize("goal", GOALS)
-@pytest.mark.parametrize("kind", NOISE)
+@pytest.mark.parametrize(("kind", "goal"), every_other(NOISE, GOALS))
 def test_costs(kind, goal, tmp_path):
     found = solved(kind, GOALS[goal], "adaptive", costs={g: {"x": 3.0} for g in GROUPS})
     written(found, tmp_path)

@@ -19,6 +19,7 @@ from bestgroup.proof.build import ask
 from bestgroup.proof.format import digest_of
 from bestgroup.proof.verify import verify_document
 from bestgroup.studies.replay_proofs import COLUMNS, study_document
+from cells import every_other
 from property.test_adaptive_pareto import SURPRISES, drive
 
 MEANS = {
@@ -103,11 +104,10 @@ def test_adaptive_by_boxes(goal, noise, tmp_path):
     checked(solved(goal, "adaptive", noise, scale=0.5, batch=4), tmp_path)
 
 
-@pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize(
-    "noise",
-    [bg.SubGaussian(0.5), bg.Bounded(-3, 3), bg.Bernoulli(), bg.Gaussian()],
-    ids=lambda noise: noise.kind,
+    ("noise", "seed"),
+    every_other([bg.SubGaussian(0.5), bg.Bounded(-3, 3), bg.Bernoulli(), bg.Gaussian()], range(3)),
+    ids=str,
 )
 def test_adaptive_by_pairs(noise, seed, tmp_path):
     way = "min" if seed == 1 else "max"
@@ -175,13 +175,15 @@ def test_a_run_whose_warm_up_was_wrong(case, tmp_path):
                 assert stranger_says(other, tmp_path / "rows.csv") is not None
 
 
-@pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize(
-    "noise",
-    [bg.SubGaussian(0.5), bg.Bounded(-3, 3), bg.Bernoulli(dependence="independent")],
-    ids=lambda noise: noise.kind,
+    ("goal", "noise", "seed"),
+    every_other(
+        [BEST, bg.BestGroup([1.0, 2.0])],
+        [bg.SubGaussian(0.5), bg.Bounded(-3, 3), bg.Bernoulli(dependence="independent")],
+        range(2),
+    ),
+    ids=str,
 )
-@pytest.mark.parametrize("goal", [BEST, bg.BestGroup([1.0, 2.0])], ids=["epsilon", "0"])
 def test_the_best_group_by_several_arms(goal, noise, seed, tmp_path):
     way = "min" if seed == 1 else "max"
     found = solved(goal, "adaptive", noise, seed, {"u": "max", "v": way}, scale=0.5)

@@ -79,7 +79,8 @@ def run(instance, batch, most, epsilon=0.1):
     return bg.simulate(instance, goal, algorithm, 0.1, 2, seed=3, engine="exact", max_pulls=most)
 
 
-@pytest.mark.parametrize("batch", [0.01, 1, 5])
+# Batches have a compiled loop of their own, whose kernels the tests with lists above run, too.
+@pytest.mark.parametrize("batch", [0.01, 1, pytest.param(5, marks=pytest.mark.verify)])
 @pytest.mark.parametrize("few", [True, False])
 def test_runs_with_lists_equal_runs_without(monkeypatch, batch, few):
     """Whole runs, in which everything is decided: forty groups, of which a few count, or all may."""

@@ -10,7 +10,7 @@ from bestgroup.errors import TapeTooShort
 from reference import naive
 from reference.strategies import PULLS, Case, cases, outcome
 
-MANY = settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
+MANY = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 HUGE = settings(max_examples=4000, deadline=None, suppress_health_check=list(HealthCheck))
 
 

@@ -221,7 +221,7 @@ def snapshots_after_every_plan(monkeypatch):
 
 @pytest.mark.parametrize(("algorithm", "goal"), ALL)
 def test_equals_replay_in_memory(algorithm, goal):
-    run("memory", algorithm, goal, 4, 25)
+    run("memory", algorithm, goal, 2, 25)
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])

@@ -19,7 +19,7 @@ from reference.strategies import cases, outcome
 from reference.te_plus_naive import levels, served
 from reference.te_plus_naive import te_plus as naive
 
-MANY = settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+MANY = settings(max_examples=75, deadline=None, suppress_health_check=list(HealthCheck))
 HUGE = settings(max_examples=4000, deadline=None, suppress_health_check=list(HealthCheck))
 KINDS = st.sampled_from(["positive", "zero", "any", "large"]).flatmap(cases)
 # The radii of 64 pulls are wide: smaller scales let runs end on the tape.

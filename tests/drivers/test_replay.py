@@ -12,18 +12,19 @@ FIXTURES = sorted((Path(__file__).parents[1] / "fixtures").glob("*.npz"))
 
 class Case:
     def __init__(self, path):
-        self.data = np.load(path)
+        with np.load(path) as data:
+            self.data = {key: data[key] for key in data.files}
         self.sizes = self.data["ksizes"]
         rewards = self.data["rewards"].astype(float)
         self.tape = bg.Tape([rewards[:, i, :k] for i, k in enumerate(self.sizes)])
         self.delta = float(self.data["delta"])
         self.epsilon = float(self.data["eps"])
-        table = "beta_table" in self.data.files
+        table = "beta_table" in self.data
         self.radius = tuple(self.data["beta_table"].tolist()) if table else "paper"
         self.kmax = rewards.shape[2]
 
     def has(self, key):
-        return key in self.data.files
+        return key in self.data
 
     def padded(self, rounds, attribute, transpose=False):
         """Return a trace's ragged rows padded to the fixture's layout."""
@@ -44,16 +45,29 @@ def case(request):
     return Case(request.param)
 
 
+# Plain bodies run on every other fixture, on the others under verify.
+BODIES = [
+    pytest.param(
+        path,
+        compiled,
+        id=f"{path.stem}-{'compiled' if compiled else 'plain'}",
+        marks=[] if compiled or k % 2 == 0 else [pytest.mark.verify],
+    )
+    for k, path in enumerate(FIXTURES)
+    for compiled in (False, True)
+]
+
+
 def same(actual, expected):
     assert np.array_equal(np.asarray(actual), np.asarray(expected))
 
 
-@pytest.mark.parametrize("compiled", [False, True], ids=["plain", "compiled"])
+@pytest.mark.parametrize(("case", "compiled"), BODIES, indirect=["case"])
 @pytest.mark.parametrize("name", ["TE", "AGE", "GE"])
 def test_elimination(case, name, compiled):
     if not case.has(f"{name}/P"):
         pytest.skip("this fixture is for another algorithm")
-    z = {key.split("/")[1]: case.data[key] for key in case.data.files if key.startswith(f"{name}/")}
+    z = {key.split("/")[1]: case.data[key] for key in case.data if key.startswith(f"{name}/")}
     algorithm = bg.algorithm(name.lower(), radius=case.radius)
     trace = bg.replay(
         case.tape, bg.ParetoGroups(case.epsilon), algorithm, case.delta, compiled=compiled
@@ -78,16 +92,14 @@ def test_elimination(case, name, compiled):
     same(counts, z["pulls"])
 
 
-@pytest.mark.parametrize("compiled", [False, True], ids=["plain", "compiled"])
+@pytest.mark.parametrize(("case", "compiled"), BODIES, indirect=["case"])
 @pytest.mark.parametrize("early", [False, True], ids=["literal", "early"])
 def test_equal_effect(case, early, compiled):
     for k, weights in enumerate(case.data["weights"]):
         prefix = f"EECB_w{k}" + ("_early/" if early else "/")
         if not case.has(prefix + "G"):
             continue
-        z = {
-            key[len(prefix) :]: case.data[key] for key in case.data.files if key.startswith(prefix)
-        }
+        z = {key[len(prefix) :]: case.data[key] for key in case.data if key.startswith(prefix)}
         algorithm = bg.algorithm("eecb", radius=case.radius, early_exit=early)
         trace = bg.replay(
             case.tape, bg.BestGroup(weights), algorithm, case.delta, compiled=compiled
@@ -121,8 +133,8 @@ def test_the_others(case):
 
 def test_the_wrong_reading_of_the_efficiency_would_differ():
     """Maxima over all arms instead of active ones end fixture 13 elsewhere."""
-    data = np.load(next(path for path in FIXTURES if path.stem.startswith("13")))
-    assert int(data["TE@rhat_all/rounds"]) != int(data["TE/rounds"])
+    with np.load(next(path for path in FIXTURES if path.stem.startswith("13"))) as data:
+        assert int(data["TE@rhat_all/rounds"]) != int(data["TE/rounds"])
 
 
 def test_radius_as_function_table_or_object_is_one():

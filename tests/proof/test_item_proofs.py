@@ -11,6 +11,7 @@ from test_accepted import accepted
 import bestgroup as bg
 from bestgroup.proof.format import digest_of
 from bestgroup.proof.verify import verify_document
+from cells import every_other
 
 MEANS = {"A": (0.7, 0.7), "B": (0.4, 0.45), "C": (0.75, 0.3)}
 
@@ -48,8 +49,9 @@ def test_a_complete_pool(goal, coins, tmp_path):
 PARETO, BEST, NEAR = bg.ParetoGroups(0.05), bg.BestGroup([1.0, 1.0]), bg.BestGroup([1.0, 2.0], 0.02)
 
 
-@pytest.mark.parametrize("goal", [PARETO, BEST, NEAR], ids=str)
-@pytest.mark.parametrize("coins", [False, True])
+@pytest.mark.parametrize(
+    ("coins", "goal"), every_other([False, True], [PARETO, BEST, NEAR]), ids=str
+)
 def test_a_part_of_a_pool_and_a_population(goal, coins, tmp_path):
     noise = bg.Bernoulli() if coins else bg.Bounded(0, 1)
     rows, order = rows_on(300, coins=coins)
@@ -125,8 +127,7 @@ def test_clusters_of_items(target, equal, tmp_path):
     assert any("clusters" in words for words in document["assumptions"])
 
 
-@pytest.mark.parametrize("equal", [False, True])
-@pytest.mark.parametrize("declared", [None, 6])
+@pytest.mark.parametrize(("declared", "equal"), every_other([None, 6], [False, True]))
 def test_maps_on_clusters_of_a_population(equal, declared, tmp_path):
     rows, order = rows_on(240)
     labels, names = clustered(order, equal), sorted(order)

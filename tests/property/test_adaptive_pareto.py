@@ -135,6 +135,7 @@ def check(case, compiled, plans=PLANS):
         keep=keep,
         values=tape.values,
     )
+    stood = ["open"] * len(case.sizes)
     for pulls, state, rule in drive(case, compiled, plans):
         expected = naive.plan()
         assert {arm: int(pulls[arm]) for arm in naive.arms} == expected
@@ -143,8 +144,12 @@ def check(case, compiled, plans=PLANS):
         assert [STATUS[s] for s in state.duties.status] == naive.status
         assert ["first", "scouting", "proving"][state.phase[0]] == naive.phase
         seen = AdaptivePareto().record(state, rule)
+        now = naive.public()
         for word in ("accepted", "rejected"):
-            assert seen[word].tolist() == [status == word for status in naive.public()]
+            assert seen[word].tolist() == [status == word for status in now]
+        # What stands goes on standing.
+        assert all(a in ("open", b) for a, b in zip(stood, now, strict=True))
+        stood = now
         check_proofs(naive, state, rule)
 
 

@@ -372,7 +372,7 @@ class Naive:
                 ahead += [j for j in self.order if self.belief[j] == "rejected"]
             if self.status[i] == "rejected" and self.is_surprise(i):
                 ahead = []
-            if any(self.status[j] == "open" for j in ahead):
+            if any(self.status[j] == "open" and j not in self.surprises for j in ahead):
                 found[i] = "open"
         return found
 

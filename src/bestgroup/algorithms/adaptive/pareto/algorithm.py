@@ -18,7 +18,7 @@ heuristics: a bonus of sqrt(log t / n) makes up only slowly for an arm that was 
 known scale variances are estimated, and a run may be longer than foreseen.
 
 **Warm-up (scouting).** Every arm is pulled 8 times, then the sampling rule (`scores`) goes on until
-every comparison that seems to be needed has a tenth of the strength that its proof will need. Then
+every comparison that seems to be needed has .12 of the strength that its proof will need. Then
 the precisions of the mixtures and the shares of delta are fixed (`split`), and *evidence counts the
 pulls after that moment only*. Let F be what is known then. The shares depend on F alone:
 
@@ -70,6 +70,16 @@ probability is at most the sum over j and m of delta r(h) p(h, j) q(j, d(j), m) 
 
 No group is both Pareto optimal and not epsilon-optimal, so all errors together have probability at
 most delta sum_i r(i) = delta, given F and hence without it. QED
+
+**The expected answer.** Where the warm-up foresees the answer, r(i) is replaced (`naming`): by u_i for a
+decision on i that it did not expect, a *surprise*, and by u_i + b_h for one that it did, after h
+surprises about groups before i in an order that F determines, those first that are expected to be
+rejected; sum_h b_h + sum_i u_i <= 1. When h grows, what was recorded for less is forgotten. Let U be the
+groups that the expectation is wrong about. If a decision is wrong then so is a surprise about a group
+that is not in U, which has u_i; or the decision, as expected, on the first group e_k of U that was not
+decided by surprise, k - 1 surprises about the others before it being counted, which has at most u + b_(k
+- 1) of that group. These add up to delta. For all of them to be there, only those decisions are shown
+that *stand* (`naming.shown`); docs/theory.md, 5.1, has the proof in full.
 
 **Other noise.** For values in a range, 0/1 values and symmetric noise of unknown variance the evidence
 is that of `pair_wealth`: wealth of bets whose scales the warm-up fixes, given F. For values in a range it

@@ -184,14 +184,15 @@ def make_due(ledger: Ledger, i: int, d: int, j: int, k: int) -> None:
 def shown(split: Split, duties: Duties) -> Ints:
     """Return the statuses that are proven together, at any time; see the theorem.
 
-    A rejection that is a surprise stands by itself. What is decided as believed stands once all groups
-    before it are decided, and an acceptance, once all groups that were believed to be rejected are.
+    A rejection that is a surprise stands by itself. What is decided as believed stands once each group
+    before it is decided, or was by surprise once; an acceptance, once each group is that was believed to
+    be rejected. What stands goes on standing.
     """
     status = duties.status.copy()
     if not split.named[0]:
         return status
     order = np.argsort(split.place)
-    decided = status[order] != UNDECIDED
+    decided = (status[order] != UNDECIDED) | split.surprised[order]
     first = len(order) if decided.all() else int(decided.argmin())
     late = order[first:]
     status[late[split.out[late] | (status[late] == ACCEPTED)]] = UNDECIDED

@@ -1,8 +1,8 @@
 """Warm-ups after which an answer is expected ("budget": "named"): beliefs, their order, shares.
 
-A group is believed to be out if a rival seems to lead it by more than epsilon / 2 in every dim. Those
-who are come first in the order, then the surest. What is decided as believed has most of delta, less
-of it after each group that was decided otherwise and stands before it.
+A group is believed to be out if a rival seems to lead it by more than epsilon / 2 in every dim.
+Those who are come first in the order, then the surest. What is decided as believed has most of
+delta, less of it after each group that was decided otherwise and stands before it.
 """
 
 import math

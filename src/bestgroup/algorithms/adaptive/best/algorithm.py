@@ -79,7 +79,6 @@ from bestgroup.algorithms.adaptive.best.aim import (
     aim,
     choose_arm,
     is_stale,
-    number_of_arms,
     set_means,
 )
 from bestgroup.algorithms.adaptive.best.bets import set_scales
@@ -90,6 +89,7 @@ from bestgroup.algorithms.adaptive.best.cache import (
     make_cache,
     note_moved,
 )
+from bestgroup.algorithms.adaptive.best.floor import fill_first, fill_short, note_short
 from bestgroup.algorithms.adaptive.best.state import (
     LinearRule,
     Scratch,
@@ -123,7 +123,6 @@ from bestgroup.problem.noise import SubGaussian
 _FIRST = 4  # pulls of every arm before the first check
 _FIRST_SYMMETRIC = 16  # with fewer there is no box that ends
 _TAILS = 0.25  # of delta is for boxes that end where evidence on symmetric noise does not
-_EVEN = 0.04  # of all pulls go to all arms alike, at least: no arm stays unlucky for long
 
 
 @kernel
@@ -182,31 +181,6 @@ def set_plan(
         pulls[i, j] += max(1, int(rule.share * count))
 
 
-@borrowing
-def floor_of(total: int, rule: LinearRule) -> float:
-    """Return how often every arm is pulled at least: t / (25 A)."""
-    return _EVEN * total / number_of_arms(rule)
-
-
-@borrowing
-def fill_first(rule: LinearRule, pulls: Ints) -> None:
-    """Plan the first pulls of every arm."""
-    for i in range(pulls.shape[0]):
-        for j in range(pulls.shape[1]):
-            if rule.exists[i, j]:
-                pulls[i, j] = rule.first
-
-
-@borrowing
-def fill_short(state: State, tally: Tally, rule: LinearRule, pulls: Ints) -> None:
-    """Plan the pulls that arms lack to the floor."""
-    least = math.ceil(floor_of(sum_of(tally.counts), rule))
-    for i in range(len(rule.sizes)):
-        if not state.out[i]:
-            for j in range(rule.sizes[i]):
-                pulls[i, j] = max(0, least - tally.counts[i, j])
-
-
 @kernel
 def step(state: State, tally: Tally, rule: LinearRule) -> None:
     """Count the round, and check if it is time to."""
@@ -244,20 +218,8 @@ def advance(state: State, tally: Tally, rule: LinearRule, space: Scratch) -> Non
             set_means(tally, rule, space.means, cache)
             aim(state, tally, rule, space, total)
     if due:
-        set_next(state, tally, rule, total)
-
-
-@borrowing
-def set_next(state: State, tally: Tally, rule: LinearRule, total: int) -> None:
-    """Set when to check next, and whether an arm has fallen below the floor."""
-    state.next[0] = next_check(state, rule, total)
-    least = floor_of(total, rule)
-    for i in range(len(rule.sizes)):
-        if not state.out[i]:
-            for j in range(rule.sizes[i]):
-                # Noted here, planned next: `plan` must not change the state.
-                if tally.counts[i, j] < least:
-                    state.short[0] = True
+        state.next[0] = next_check(state, rule, total)
+        note_short(state, tally, rule, total)
 
 
 @kernel

@@ -75,6 +75,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from bestgroup.algorithms.adaptive.algorithm import check_batch
+from bestgroup.algorithms.adaptive.best import units
 from bestgroup.algorithms.adaptive.best.aim import (
     aim,
     choose_arm,
@@ -112,7 +113,7 @@ from bestgroup.compile.borrowing import borrowing
 from bestgroup.compile.kernel import kernel
 from bestgroup.inference.certificate.best_group import MOST_DIMS
 from bestgroup.inference.confidence_sequences.boxes import BoxRule, share, with_sum
-from bestgroup.inference.evalues.linear import PRECISIONS, PRIOR, coefficients
+from bestgroup.inference.evalues.linear import GROUP_PRIOR, PRECISIONS, PRIOR, coefficients
 from bestgroup.inference.kinds import BERNOULLI, GAUSSIAN, POWERS
 from bestgroup.inference.tally import Tally, sum_of
 from bestgroup.problem.arrays import Floats, Ints
@@ -242,6 +243,9 @@ class AdaptiveLinear(Algorithm):
     by_boxes: bool = False  # where the noise model knows no scale, as version 1 did
     normal_by_boxes: bool = False  # `Gaussian()`, as versions up to 3 did
     by_dims: bool = False  # bets on each dim of an arm that serves all, as versions up to 4 did
+    by_selections: bool = (
+        False  # leaders with a selection for known scales, too, as up to version 6
+    )
 
     name: ClassVar[str] = "adaptive"
     reads_values: ClassVar[bool] = True
@@ -279,6 +283,7 @@ class AdaptiveLinear(Algorithm):
         independent = setting.noise.dependence == "independent"
         cost = costs_of(setting)
         symmetric = not boxes and bool((box.kind == GAUSSIAN).all())
+        by_group = not boxes and isinstance(noise, SubGaussian) and not self.by_selections
         return LinearRule(
             exists=shape.exists,
             sizes=np.array(shape.sizes, np.int64),
@@ -291,7 +296,7 @@ class AdaptiveLinear(Algorithm):
             slack=float(goal.epsilons(shape.dims)[0]) * float(weights.sum()),
             delta=setting.delta * (1.0 - _TAILS if symmetric else 1.0),
             precision=np.array(PRECISIONS),
-            log_prior=np.log(np.array(PRIOR)),
+            log_prior=np.log(np.array(GROUP_PRIOR if by_group else PRIOR)),
             batch=self.batch if isinstance(self.batch, int) else 1,
             share=0.0 if isinstance(self.batch, int) else self.batch,
             boxes=boxes,
@@ -303,11 +308,16 @@ class AdaptiveLinear(Algorithm):
             tails=np.log(
                 2.0 * shape.dims * np.array([shape.total, 1.0]) / (_TAILS * setting.delta)
             ),
+            by_group=by_group,
         )
 
     def init(self, rule: LinearRule) -> State:
         """Return the state before any pull."""
         return init(rule)
+
+    def kernels_for(self, rule: LinearRule | None) -> Kernels | None:
+        """Return the kernels for leaders that are groups, or that are selections."""
+        return units.KERNELS if rule is not None and rule.by_group else super().kernels_for(rule)
 
     def answer(self, state: State, rule: LinearRule) -> frozenset[int]:
         """Return the leader's group; before the end, all groups that are not out."""

@@ -5,6 +5,7 @@ import pytest
 
 import bestgroup as bg
 from bestgroup.algorithms.adaptive.best import algorithm as al
+from bestgroup.algorithms.adaptive.best import steps
 from bestgroup.algorithms.protocol import Setting, list_pulls
 from bestgroup.inference.confidence_sequences.boxes import take_values
 from bestgroup.inference.tally import empty_tally
@@ -35,20 +36,20 @@ def test_a_kept_workspace_changes_nothing(kind, batch):
     rule, keep = algorithm.rule(setting), algorithm.statistics(setting)
     tally = empty_tally(GROUPS, ARMS, DIMS, keep.start, len(keep.weights) > 0)
     state, other = algorithm.init(rule), algorithm.init(rule)
-    kept, rng = al.make_workspace.compiled(state, rule), np.random.default_rng(7)
+    kept, rng = steps.make_workspace.compiled(state, rule), np.random.default_rng(7)
     means = rng.random((GROUPS, ARMS, DIMS))
     listed, again = (np.zeros(1 + GROUPS * ARMS, np.int64) for _ in range(2))
     for _ in range(1500):
         pulls = np.zeros((GROUPS, ARMS), np.int64)
-        al.plan_in.compiled(state, tally, rule, kept, pulls, listed)
-        assert (pulls == al.plan.compiled(other, tally, rule)).all()
+        steps.plan_in.compiled(state, tally, rule, kept, pulls, listed)
+        assert (pulls == steps.plan.compiled(other, tally, rule)).all()
         list_pulls.compiled(pulls, again)
         assert sorted(listed[1 : listed[0] + 1]) == again[1 : again[0] + 1].tolist()
         for i, j in np.argwhere(pulls).tolist():
             rows = values_of(kind, means[i, j], pulls[i, j], rng)
             take_values.compiled(keep, tally, i, j, rows)
-        al.advance.compiled(state, tally, rule, kept)
-        al.advance.compiled(other, tally, rule, al.make_workspace.compiled(other, rule))
+        steps.advance.compiled(state, tally, rule, kept)
+        steps.advance.compiled(other, tally, rule, steps.make_workspace.compiled(other, rule))
         for name, value in state._asdict().items():
             assert value.tobytes() == getattr(other, name).tobytes(), name
         if state.answer[0] >= 0:

@@ -10,6 +10,7 @@ import pytest
 
 import bestgroup as bg
 from bestgroup.algorithms.adaptive.best import algorithm as al
+from bestgroup.algorithms.adaptive.best import steps
 from bestgroup.algorithms.protocol import Setting
 from bestgroup.inference.tally import empty_tally
 from bestgroup.testing import check_algorithm
@@ -74,7 +75,7 @@ def lockstep(seed, most):
         batch=case.batch,
         cost=rule.cost,
     )
-    plan, step = al.plan.compiled, al.step.compiled
+    plan, step = steps.plan.compiled, steps.step.compiled
     while naive.answer < 0 and tally.counts.sum() < most:
         pulls = plan(state, tally, rule)
         assert np.array_equal(pulls, naive.plan(tally.counts)), (seed, naive.rounds)
@@ -110,7 +111,7 @@ def test_compiled_equals_plain(arms):
         rule = rule_of(case)
         states = [al.init(rule), al.init(rule)]
         tally = empty_tally(case.shape.groups, case.shape.arms, case.shape.dims)
-        bodies = [(al.plan.compiled, al.step.compiled), (al.plan, al.step)]
+        bodies = [(steps.plan.compiled, steps.step.compiled), (steps.plan, steps.step)]
         for _ in range(150):
             plans = [
                 plan(state, tally, rule) for (plan, _), state in zip(bodies, states, strict=True)
@@ -185,8 +186,8 @@ def test_cheap_arms_are_pulled_more():
         rule = rule_of(case)
         state, tally = al.init(rule), empty_tally(2, 1, 1)
         while state.answer[0] < 0:
-            draw(case, tally, al.plan.compiled(state, tally, rule))
-            al.step.compiled(state, tally, rule)
+            draw(case, tally, steps.plan.compiled(state, tally, rule))
+            steps.step.compiled(state, tally, rule)
         assert state.answer[0] == 1
         pulls.append(tally.counts[:, 0])
     assert pulls[1][0] > 3 * pulls[1][1] and pulls[0][0] < 2 * pulls[0][1]

@@ -5,7 +5,7 @@ import pytest
 
 import bestgroup as bg
 from bestgroup.algorithms.adaptive.best import algorithm as al
-from bestgroup.algorithms.adaptive.best import units
+from bestgroup.algorithms.adaptive.best import steps, units
 from bestgroup.algorithms.protocol import Setting, list_pulls
 from bestgroup.inference.confidence_sequences.boxes import take_values
 from bestgroup.inference.tally import empty_tally
@@ -44,7 +44,7 @@ def test_a_kept_workspace_changes_nothing(kind, batch, groups):
     goal, shape = bg.BestGroup([1.0, 2.0], 0.01), Shape((ARMS,) * groups, DIMS)
     setting = Setting(shape, goal, noise, 0.1, costs_of(kind, groups))
     algorithm = al.AdaptiveLinear(batch, by_selections="groups" not in kind)
-    module = units if "groups" in kind else al
+    module = units if "groups" in kind else steps
     rule, keep = algorithm.rule(setting), algorithm.statistics(setting)
     tally = empty_tally(groups, ARMS, DIMS, keep.start, len(keep.weights) > 0)
     state, other = algorithm.init(rule), algorithm.init(rule)

@@ -28,7 +28,7 @@ class Measurement(NamedTuple):
 class Groups(Naive):
     """One run."""
 
-    prior: ClassVar[list[float]] = [p / 100 for p in (4, 26, 42, 22, 5, 1)]
+    prior: ClassVar[list[float]] = [p / 100 for p in (2, 30, 44, 19, 4, 1)]
 
     def __init__(self, *args, **options) -> None:
         super().__init__(*args, **options)
@@ -167,24 +167,24 @@ class Groups(Naive):
         if n > 0 and c * c / (n * price) <= need:
             pulls[k, arm] += self.amount(count)
             return
+        share = self.batch if self.batch < 1 else 0.0
         for j, often in self.probes(counts[i] + pulls[i]):
-            pulls[i, j] += self.amount(often)
+            pulls[i, j] += max(1, int(0.3 * share * often))
         parts = {j: part / math.sqrt(self.cost[i, j]) for j, part in self.blocks(self.lead)}
         whole = 0.0
         for part in parts.values():
             whole += part
-        share = self.batch if self.batch < 1 else 0.0
         size = max(share * n, min(whole / min(parts.values()), 0.05 * n))
         for j, part in parts.items():
             pulls[i, j] += max(1, int(size * part / whole + 0.5))
 
     def probes(self, counts) -> list[tuple[int, int]]:
-        """The arm that could serve better in the last dim that has one, and its pulls; or none."""
+        """The arm that could serve better in the last dim that has one, and the lead's pulls; or none."""
         i = self.leader
         for d in reversed(range(self.D)):
             j, lead = self.probe[d], self.lead[d]
             if j != lead and counts[j] * self.dear(i, j, lead) < counts[lead]:
-                return [(j, counts[j])]
+                return [(j, counts[lead])]
         return []
 
     def step(self, counts, sums, hint: Callable[[int], Selection]) -> None:

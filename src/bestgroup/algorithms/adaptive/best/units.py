@@ -29,7 +29,7 @@ from bestgroup.algorithms.adaptive.best.leaders import (
     note_past,
     whole_of,
 )
-from bestgroup.algorithms.adaptive.best.state import LinearRule, Scratch, State, make_scratch
+from bestgroup.algorithms.adaptive.best.state import LinearRule, Scratch, State, make_workspace
 from bestgroup.algorithms.adaptive.best.stopping_check import growth_until
 from bestgroup.algorithms.protocol import Kernels, Workspace, list_pulls
 from bestgroup.compile.borrowing import borrowing
@@ -38,6 +38,7 @@ from bestgroup.inference.evalues.search import find_blocks
 from bestgroup.inference.tally import Tally, sum_of
 from bestgroup.problem.arrays import Ints
 
+_TRIED = 0.3  # of a plan's share of the lead's pulls try an arm that could be better
 _EVENED = 0.05  # of the pulls that count may be spent at once to pull arms in proportion
 
 
@@ -174,14 +175,14 @@ def fill_probe(state: State, tally: Tally, rule: LinearRule, pulls: Ints, listed
         # Only while less was spent on it than on the lead's arm.
         outlay = spent * cost_ratio(float(rule.cost[i, other]), float(rule.cost[i, lead]))
         if other != lead and outlay < often:
-            return add(pulls, listed, i, other, int(rule.share * spent))
+            return add(pulls, listed, i, other, int(_TRIED * rule.share * often))
     return 0
 
 
 @kernel
 def step(state: State, tally: Tally, rule: LinearRule) -> None:
     """Count the round, and check if it is time to."""
-    advance(state, tally, rule, make_scratch(rule, state.coefficient))
+    advance(state, tally, rule, make_workspace(state, rule))
 
 
 @borrowing
@@ -212,12 +213,6 @@ def advance(state: State, tally: Tally, rule: LinearRule, space: Scratch) -> Non
         state.next[0] = total + max(1, int(growth * total))
         note_short(state, tally, rule, total)
     note_past(state, tally)
-
-
-@kernel
-def make_workspace(state: State, rule: LinearRule) -> Scratch:
-    """Return what plans and steps write in."""
-    return make_scratch(rule, state.coefficient)
 
 
 @borrowing

@@ -1,4 +1,7 @@
-"""The adaptive rule for the best group: pull by pull like the enumerating oracle, and its contract."""
+"""The adaptive rule for the best group whose leaders have a selection: its oracle, its contract.
+
+`test_adaptive_groups` has those that are groups, which take their place where scales are known.
+"""
 
 from types import SimpleNamespace
 
@@ -44,7 +47,7 @@ def rule_of(case):
     setting = SimpleNamespace(
         shape=case.shape, goal=case.goal, noise=case.noise, delta=case.delta, costs=case.costs
     )
-    return al.AdaptiveLinear(case.batch).rule(setting)  # type: ignore[arg-type]
+    return al.AdaptiveLinear(case.batch, by_selections=True).rule(setting)  # type: ignore[arg-type]
 
 
 def draw(case, tally, pulls):
@@ -125,7 +128,7 @@ def test_compiled_equals_plain(arms):
 
 @pytest.mark.parametrize("batch", [0.01, 7])
 def test_contract(batch):
-    check_algorithm(al.AdaptiveLinear(batch), cases=4)
+    check_algorithm(al.AdaptiveLinear(batch, by_selections=True), cases=4)
 
 
 def far_apart(sizes, dims, lead, seed):

@@ -208,11 +208,12 @@ def enter_window(m: Memory, rule: Any, state: Any) -> None:
     window = at.window(m, m.level)
     if m.level > 0:
         below = at.window(m, m.level - 1)
-        window.beta, window.near = below.beta, below.near
-        window.stale, window.until = below.stale, below.until
+        window.until = below.until
+        for k in range(3):
+            at.radii(m, m.level)[k] = at.radii(m, m.level - 1)[k]
         # A threshold that is low by about lag / 2, as a sum, is too low if the walks move by less
         # than that in the window.
-        lag = (below.until - window.end) * 2.0 * below.beta
+        lag = (below.until - window.end) * 2.0 * at.radii(m, m.level)[0]
         if lag * lag <= _COARSE * (window.end - m.now):
             return
     families.set_radii(m, rule, m.level, m.now, window.end)

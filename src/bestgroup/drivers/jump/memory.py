@@ -176,15 +176,11 @@ class Item:
 
 @record
 class Window:
-    """A window: its end, the items that are cleared up to there, and radii."""
+    """A window: its end, and the items that are cleared up to there."""
 
     end: int
     first: int  # of its items
-    # Numbers below all radii of its rounds, for scale 1, and the last of the rounds that they are for.
-    beta: float  # TE+: of `above` and `far`
-    near: float
-    stale: float
-    until: float
+    until: int  # the last of the rounds that its radii are for
 
 
 @record
@@ -223,8 +219,11 @@ normals = layout.numbers(float, "buffer", 1)  # from the k-th on
 stream = layout.numbers(int, 4)  # the state of the noise
 item = layout.table(Item, "item_room")
 window = layout.table(Window, DEPTH + 3)  # and the lists LIVE and UNUSED, and SPARE
+# Of a window: numbers below all radii of its rounds, for scale 1; TE+ has those of `above` and `far`,
+# `near`, stale arms.
+radii = layout.numbers(float, DEPTH + 3, 3)
 clock = layout.table(Clock, DEPTH + SPRINT + 1, "D")
-boundary = layout.numbers(float, "cells", 3)  # of TE+, for `above` and `far`, `near`, stale arms
+boundary = layout.numbers(float, "cells", 3)  # of TE+, for these radii
 scratch = layout.numbers(float, SPRINT + 1)  # for immediate use
 
 

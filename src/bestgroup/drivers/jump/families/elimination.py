@@ -52,12 +52,12 @@ def _is_stuck(m: Memory, rule: Rule, state: te.State) -> bool:
 @bare
 def _set_radii(m: Memory, rule: Rule, row: int, now: int, end: int) -> None:
     # A radius that decreases is least at the last round.
-    at.window(m, row).beta, at.window(m, row).until = radius_below(rule.radius, end), end
+    at.radii(m, row)[0], at.window(m, row).until = radius_below(rule.radius, end), end
 
 
 @bare
 def _margin(m: Memory, kind: int, d: int, upper: float, lower: float, row: int) -> float:
-    dim, beta = at.dim(m, d), at.window(m, row).beta
+    dim, beta = at.dim(m, d), at.radii(m, row)[0]
     if kind == at.REJECT:
         return te.reject_margin_in(lower, upper, beta, dim.scale)
     if kind == at.STALE:
@@ -264,7 +264,7 @@ def _find_blocker(m: Memory, item: int) -> bool:
 def _judge(m: Memory, rule: Rule, state: te.State, item: int, when: int) -> None:
     # Guards went by a number below the radius; this is the radius itself, with the algorithm's own
     # expression, so that both engines round alike.
-    at.window(m, at.SPARE).beta = radius_at(rule.radius, when)
+    at.radii(m, at.SPARE)[0] = radius_at(rule.radius, when)
     if _fires(m, item, when):
         m.round = when
         _fire(m, state, item, when)

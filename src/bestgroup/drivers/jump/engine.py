@@ -131,21 +131,20 @@ class Engine:
             self.drifts = self.drifts.reshape(-1, 1)
             self.factor = self.factor.sum(axis=1, keepdims=True)
         walks, pairs = self.shape.total * self.shape.dims, self.family.pairs(self.shape)
-        self.cells = self.family.cells(self.shape)
         self.doubt = doubt_for(2000.0 + 500.0 * (walks + pairs))
-        self.items = 2 * walks + 64 * self.shape.groups + 64 + pairs
-        self.points, self.log = 6 * len(self.drifts) + 2048, log
+        self.rooms, self.log = {"cells": self.family.cells(self.shape)}, log
+        self.rooms["item_room"] = 2 * walks + 64 * self.shape.groups + 64 + pairs
+        self.rooms["point_room"] = 6 * len(self.drifts) + 2048
         self._make()
 
     def _make(self) -> None:
         shape, rule = self.shape, self.rule
         sizes = (shape.groups, shape.arms, shape.dims)
-        law, log = (self.drifts, self.factor), self.log
-        rooms = {"item_room": self.items, "point_room": self.points, "log_room": log}
-        self.block, m = make_memory(sizes, law, cells=self.cells, **rooms)
+        law = self.drifts, self.factor
+        self.block, m = make_memory(sizes, law, log_room=self.log, **self.rooms)
         dims = view(at.dim(m, 0), shape.dims)
         dims["scale"], dims["epsilon"] = rule.scale, rule.epsilon
-        self.family.load(m, rule, self.cells)
+        self.family.load(m, rule)
         m.pace = self.family.pace(rule) if shape.groups <= FEW else _MANY_PACE
         m.first_doubt = self.doubt
         self.memory = m
@@ -162,8 +161,7 @@ class Engine:
                 self.loop.compiled(self.block.ctypes.data, self.rule, state, keys, out, done)
             except OutOfRoom:
                 # The run begins again, so room grows by much at once.
-                self.items, self.points = _MORE * self.items, _MORE * self.points
-                self.cells *= _MORE
+                self.rooms = {table: _MORE * room for table, room in self.rooms.items()}
                 self._make()
         answers, start = np.zeros_like(out.answers), self.algorithm.init(self.rule)
         # The answer is P, or what is left of G where nobody is accepted before the end.
@@ -188,12 +186,11 @@ def law_of(instance: Instance) -> tuple[Floats, Floats, bool]:
 
     Dims that depend on each other are revealed together.
     """
-    shape, law = instance.shape, instance.law
-    means = np.nan_to_num(instance.padded_means).reshape(-1, shape.dims)
-    if isinstance(law, FullyDependent):
-        return means, law.scales(shape.dims)[:, None].copy(), True
-    assert isinstance(law, Normal)
-    return means, np.ascontiguousarray(law.factor(shape.dims)), law.cov is not None
+    dims, law = instance.shape.dims, instance.law
+    assert isinstance(law, Normal | FullyDependent)
+    means = np.nan_to_num(instance.padded_means).reshape(-1, dims)
+    joint = isinstance(law, FullyDependent) or law.cov is not None
+    return means, np.ascontiguousarray(law.factor(dims)), joint
 
 
 # The loops. Hooks and kernels that a family puts in the place of others are bound to them.
@@ -304,7 +301,6 @@ def _go_through(m: Memory, rule: Any, state: Any) -> None:
         # what keeps the window open.
         _clear_live(m, state)
         if windows.first_live(m) < 0:
-            families.leave_window(m)
             windows.end_window(m)
         elif windows.top_end(m) - m.now > SPRINT:
             # Halving, not stepping: how far an item is from firing is not known, and halves cost

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from bestgroup.compile.records import bare
 from bestgroup.drivers.jump import memory as at
-from bestgroup.drivers.jump.memory import ACCEPT, DEPTH, LIVE, RESOLVE, STALE, Memory
+from bestgroup.drivers.jump.memory import ACCEPT, DEPTH, LIVE, PRESENT, RESOLVE, STALE, Memory
 from bestgroup.drivers.jump.walks import OutOfRoom
 
 NEVER = 2**62
@@ -94,7 +94,10 @@ def top_end(m: Memory) -> int:
 
 @bare
 def end_window(m: Memory) -> None:
-    """Go to the end of the window on top; the items cleared up to there become live."""
+    """Go to the end of the window on top, and its clock; the items cleared up to there become live."""
+    for d in range(m.D):
+        now, end = at.clock(m, PRESENT, d), at.clock(m, m.level, d)
+        now.count, now.radius = end.count, end.radius
     window = at.window(m, m.level)
     m.now, item = window.end, window.first
     at.window(m, LIVE).first, window.first = item, -1

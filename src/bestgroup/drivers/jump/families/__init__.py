@@ -62,8 +62,7 @@ class Family:
     """A family as `engine` uses it; an algorithm names its module in `Kernels.jump`."""
 
     hooks: Mapping[Kernel[..., Any], Kernel[..., Any]] = field(default_factory=dict)
-    # (memory, rule, cells): write what hooks need of the rule, and so many cells of rounds
-    load: Callable[[Memory, Any, int], None] = lambda m, rule, cells: None
+    load: Callable[[Memory, Any], None] = lambda m, rule: None  # writes what hooks need of the rule
     pace: Callable[[Any], int] = lambda rule: 3  # outer windows of few groups, see `Memory.pace`
     pairs: Callable[[Shape], int] = lambda shape: 0  # tests of pairs that may be items at once
     cells: Callable[[Shape], int] = lambda shape: 0  # of rounds, with boundaries of their own
@@ -115,11 +114,6 @@ def rush(m: Memory, rule: Any, state: Any) -> None:
 def begin_sprint(m: Memory, rule: Any, state: Any) -> None:
     """Prepare the rounds of a sprint: ask more of certificates if much was risked."""
     guard_risk(m)
-
-
-@bare
-def leave_window(m: Memory) -> None:
-    """Go to the end of the window on top: the round is all that there is of a clock."""
 
 
 # Tests.

@@ -201,14 +201,6 @@ def _enter_window(m: Memory, rule: Rule, state: eecb.State) -> None:
 
 
 @bare
-def _leave_window(m: Memory) -> None:
-    """Go to the clock of the window on top."""
-    for d in range(m.D):
-        one, two = at.clock(m, m.level, d), at.clock(m, at.PRESENT, d)
-        two.count, two.radius = one.count, one.radius
-
-
-@bare
 def _begin_sprint(m: Memory, rule: Rule, state: eecb.State) -> None:
     """Set the clocks of the rounds of a sprint."""
     for when in range(m.now, m.stop):
@@ -228,15 +220,6 @@ def _end_run(m: Memory, rule: Rule, state: eecb.State, limit: int, finished: boo
     if not finished or m.ended == LED or rule.options.early:
         return finished
     return _pull_last(m, rule, state, limit)
-
-
-@bare
-def _active_groups(m: Memory) -> int:
-    """Return |G|."""
-    count = 0
-    for i in range(m.N):
-        count += at.group(m, i).active
-    return count
 
 
 @bare
@@ -271,10 +254,10 @@ def _set_state_clock(m: Memory, state: eecb.State, row: int) -> None:
 @bare
 def _screen(m: Memory, rule: Rule, state: eecb.State, now: int) -> None:
     windows.clear_items(m)
-    if _active_groups(m) == 1:
-        # One group from the start: the algorithm stops after its first round.
-        m.now, m.round, m.ended = 1, 1, LED
-        _leave_window(m)
+    if m.N == 1:
+        # The algorithm stops after its first round.
+        m.round, m.ended = 1, LED
+        windows.end_window(m)
         return
     top = -np.inf
     for i in range(m.N):
@@ -472,7 +455,10 @@ def _fire(m: Memory, state: eecb.State, item: int, when: int) -> None:
     elif kind == at.REJECT:
         # Leaders that it blocked are looked at again in the same round.
         guards.remove_group(m, state, i, when, when)
-        if _active_groups(m) == 1:
+        left = 0
+        for g in range(m.N):
+            left += at.group(m, g).active
+        if left == 1:
             m.ended = DECIDED
     else:
         for g in range(m.N):
@@ -497,7 +483,7 @@ def _eliminate_arm(m: Memory, state: eecb.State, i: int, j: int, d: int, when: i
     guards.reconsider(m, state, i, at.NOBODY, when + 1)
 
 
-def _load(m: Memory, rule: Rule, cells: int) -> None:
+def _load(m: Memory, rule: Rule) -> None:
     """Write the weights, and epsilon ||w||_1."""
     view(at.dim(m, 0), m.D)["weight"] = rule.weights
     m.slack = sum((rule.epsilon * rule.weights).tolist())
@@ -509,7 +495,6 @@ FAMILY = Family(
         envelopes.means_of: _means_of,
         guards.enter_window: _enter_window,
         families.begin_sprint: _begin_sprint,
-        families.leave_window: _leave_window,
         families.end_run: _end_run,
         families.screen: _screen,
         families.margin: _margin,

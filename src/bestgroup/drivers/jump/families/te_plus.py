@@ -287,9 +287,9 @@ def _drop_arms(m: Memory, state: State, i: int, d: int, when: int) -> bool:
     return found
 
 
-def _load(m: Memory, rule: PairRule, cells: int) -> None:
+def _load(m: Memory, rule: PairRule) -> None:
     """Write the boundaries."""
-    edges = radii.edges_of(rule.variance, tuple(rule.alphas.tolist()), cells)
+    edges = radii.edges_of(rule.variance, tuple(rule.alphas.tolist()), m.cells)
     array(at.boundary(m, 0), edges.size)[:] = edges.ravel()
 
 

@@ -217,7 +217,6 @@ def _run_many(address: int, rule: Any, state: Any, keys: Ints, out: JumpRuns, do
 
 @bare
 def _begin(m: Memory, existing: Bools, seed: int, index: int) -> None:
-    """Set everything to the start of a run."""
     reset_walks(m, seed, index)
     reset_risk(m)
     for d in range(m.D):
@@ -282,7 +281,6 @@ def _begin_window(m: Memory, rule: Any, state: Any, limit: int, rush: bool) -> b
 
 @bare
 def _keep_result(m: Memory, out: JumpRuns, k: int) -> None:
-    """Write the outcome of a run."""
     out.rounds[k], out.distance[k] = m.round, count_risk(m)
     for i in range(m.N):
         out.answers[k, i] = at.group(m, i).accepted != 0

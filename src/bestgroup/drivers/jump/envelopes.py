@@ -77,45 +77,43 @@ def screen_envelope(m: Memory, i: int, d: int, now: int, arms: bool) -> None:
     While bounds are narrower than that far, the lower bound of that arm would be larger; so it is
     seldom that the window must be screened again for it (`drop_rival`).
     """
-    env = at.envelope(m, i, d)
+    env, band, column = at.envelope(m, i, d), at.dim(m, d).band, at.column_of(m, d)
     low, high, lead = -np.inf, -np.inf, 0
     for j in range(m.K):
         member = at.member(m, i, j, d)
         if member.active:
-            # This reveals the walk at the end of the window: the one point that every arm pays for
-            # in every outer window.
-            least, most = _bounds_of(m, i, j, d, now)
+            u, last = at.unit_of(m, i, j, d), count_at(m, i, j, 0)
+            # The one point that every arm pays for in every outer window. The bounds hold for all
+            # counts up to there, so they outlive whatever is eliminated in it.
+            reveal(m, u, last)
+            advance(m, u, count_at(m, i, j, PRESENT))
+            first = max(1, count_at(m, i, j, row_of(m, now)))
+            least, most = bounds(m, u, column, band, first, last)
             member.low, member.high = least, most
             high = max(high, most)
             if least > low:
                 low, lead = least, j
-    rivals = 0
-    for j in range(m.K):
+    env.low, env.high, env.lead = low, high, lead
+    list_rivals(m, i, d, low)
+    for j in range(m.K if arms else 0):
         member = at.member(m, i, j, d)
-        if member.active:
-            # Rivals are listed in place of a mask: most efficiencies have one or two, however many
-            # arms the group has.
-            if member.high >= low:
-                at.member(m, i, rivals, d).rival = j
-                rivals += 1
-            # The most that the margin can be: the largest efficiency against the least mean, with
-            # the least radius of the window.
-            if arms and families.margin(m, STALE, d, high, member.low, 0) >= 0.0:
-                add_item(m, STALE, i, j, d, OWN, 0)
-    env.low, env.high, env.rivals, env.lead = low, high, rivals, lead
+        # The most that the margin can be: the largest efficiency against the least mean, with the
+        # least radius of the window.
+        if member.active and families.margin(m, STALE, d, high, member.low, 0) >= 0.0:
+            add_item(m, STALE, i, j, d, OWN, 0)
 
 
 @bare
-def _bounds_of(m: Memory, i: int, j: int, d: int, now: int) -> tuple[float, float]:
-    """Return bounds of the mean of an arm from a round on to the end of the outer window.
-
-    They hold for all counts between, so they outlive whatever is eliminated in it.
-    """
-    u, column, band = at.unit_of(m, i, j, d), at.column_of(m, d), at.dim(m, d).band
-    first, last = max(1, count_at(m, i, j, row_of(m, now))), count_at(m, i, j, 0)
-    reveal(m, u, last)
-    advance(m, u, count_at(m, i, j, PRESENT))
-    return bounds(m, u, column, band, first, last)
+def list_rivals(m: Memory, i: int, d: int, low: float) -> None:
+    """List the active arms whose mean may reach a level."""
+    # In place of a mask: most efficiencies have one or two, however many arms the group has.
+    rivals = 0
+    for j in range(m.K):
+        member = at.member(m, i, j, d)
+        if member.active and member.high >= low:
+            at.member(m, i, rivals, d).rival = j
+            rivals += 1
+    at.envelope(m, i, d).rivals = rivals
 
 
 @bare

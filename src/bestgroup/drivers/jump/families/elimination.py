@@ -29,7 +29,6 @@ from bestgroup.drivers.jump.memory import FEW, Memory
 from bestgroup.drivers.jump.windows import add_item, clear_items, move, schedule
 from bestgroup.inference.radii import radius_at, radius_below
 
-ITEM = -2  # a blocker that an item keeps
 _MOST_COVERS = 32
 # Where an efficiency is: at the end of its envelope with which a test passes most easily, or least so,
 # in the middle, or as last noted.
@@ -75,17 +74,12 @@ def _margin(m: Memory, kind: int, d: int, upper: float, lower: float, row: int) 
 
 @bare
 def _screen(m: Memory, rule: Rule, state: te.State, now: int) -> None:
-    """Set envelopes from `now` to the end of the outer window, and make items of what may fire."""
     clear_items(m)
     for i in range(m.N):
         if at.group(m, i).active:
             for d in range(m.D):
-                env = at.envelope(m, i, d)
-                if env.open:
+                if at.envelope(m, i, d).open:
                     screen_envelope(m, i, d, now, rule.options.arms)
-                else:
-                    # Resolved: a value, which no window can move.
-                    env.low = env.high = env.value
     # After all envelopes are set, as each test reads those of other groups.
     _screen_rejections(m)
     for i in range(m.N):
@@ -225,7 +219,8 @@ def _find_block(m: Memory, i: int, d: int, when: int) -> None:
     if not blocks:
         kind, dim = (at.ACCEPT, 0) if d == m.D else (at.RESOLVE, d)
         add_item(m, kind, i, watch.blocker, dim, watch.side, when)
-        watch.blocker = ITEM
+        # From here on the item keeps it.
+        watch.blocker = at.NOBODY
 
 
 @bare
@@ -250,7 +245,6 @@ def _blocker_of(m: Memory, i: int, d: int, row: int) -> tuple[int, int, bool]:
 
 @bare
 def _find_blocker(m: Memory, item: int) -> bool:
-    """Give an item the next best blocker by the envelopes; whether there is one."""
     test = at.item(m, item)
     d = m.D if test.kind == at.ACCEPT else test.dim
     test.other, test.side, _ = _blocker_of(m, test.group, d, m.level)
@@ -322,7 +316,6 @@ def _note(m: Memory, i: int, d: int, when: int) -> None:
 
 @bare
 def _fire(m: Memory, state: te.State, item: int, when: int) -> None:
-    """Change the sets as the algorithm does when this test fires."""
     test = at.item(m, item)
     kind, i, j, d = test.kind, test.group, test.other, test.dim
     # Before the sets change: what follows may make new items of the same test.
@@ -341,7 +334,6 @@ def _fire(m: Memory, state: te.State, item: int, when: int) -> None:
 
 @bare
 def _end_round(m: Memory, state: te.State) -> bool:
-    """Take the groups accepted in the round out of G, all at once; whether there are any."""
     if m.pending == 0:
         return False
     m.pending = 0
@@ -373,12 +365,11 @@ def _remove_group(m: Memory, state: te.State, i: int, when: int, look: int) -> N
 def _resolve_dim(m: Memory, state: te.State, i: int, d: int, when: int) -> None:
     """Take a dim out of D_i; its efficiency keeps the value of this round."""
     note_counts(m, i, when)
-    env, row = at.envelope(m, i, d), at.row(m, i, d)
+    env = at.envelope(m, i, d)
     env.open = 0
     env.low = env.high = env.value
-    # Rounds of this sprint that are still to come read the value that it keeps.
-    for k in range(when - m.now + 1, m.stop - m.now + 1):
-        row[k] = env.value
+    # Rounds of this sprint that are still to come read that value.
+    env.row = -1
     reconsider(m, state, i, d, when + 1)
 
 

@@ -58,14 +58,12 @@ def _count_at(m: Memory, i: int, j: int, row: int) -> int:
 
 @bare
 def _set_clock(m: Memory, rule: Rule, state: eecb.State, row: int, before: int, when: int) -> None:
-    """Set a clock to that of round `when`, from that of round `before`: now, or in the sprint.
-
-    A guess lies between the clock of now and that of the window below, or is in proportion to it.
-    """
+    """Set a clock to that of round `when`, from that of round `before`: now, or in the sprint."""
     state.round[0] = before
     for d in range(m.D):
         now = at.clock(m, row_of(m, before), d).count
         state.clock[d] = now
+        # A guess: between the clocks of now and of the window below, or in proportion.
         if row > 0 and when > before + 1:
             share = (when - before) / (at.window(m, row - 1).end - before)
             state.clock[d] += int(share * (at.clock(m, row - 1, d).count - now))
@@ -196,13 +194,11 @@ def _means_of(m: Memory, i: int, j: int, d: int) -> Numbers:
 
 @bare
 def _enter_window(m: Memory, rule: Rule, state: eecb.State) -> None:
-    """Set the clock of the window on top."""
     _set_clock(m, rule, state, m.level, m.now, top_end(m))
 
 
 @bare
 def _begin_sprint(m: Memory, rule: Rule, state: eecb.State) -> None:
-    """Set the clocks of the rounds of a sprint."""
     for when in range(m.now, m.stop):
         _set_clock(m, rule, state, row_of(m, when + 1), when, when + 1)
 
@@ -446,7 +442,6 @@ def _fires(m: Memory, rule: Rule, state: eecb.State, item: int, when: int) -> bo
 
 @bare
 def _fire(m: Memory, state: eecb.State, item: int, when: int) -> None:
-    """Change the sets as EECB does when this test fires."""
     test = at.item(m, item)
     kind, i = test.kind, test.group
     windows.move(m, item, at.UNUSED)
@@ -484,7 +479,6 @@ def _eliminate_arm(m: Memory, state: eecb.State, i: int, j: int, d: int, when: i
 
 
 def _load(m: Memory, rule: Rule) -> None:
-    """Write the weights, and epsilon ||w||_1."""
     view(at.dim(m, 0), m.D)["weight"] = rule.weights
     m.slack = sum((rule.epsilon * rule.weights).tolist())
 

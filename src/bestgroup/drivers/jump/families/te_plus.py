@@ -94,7 +94,6 @@ def _margin(m: Memory, kind: int, d: int, upper: float, lower: float, row: int) 
 
 @bare
 def _screen(m: Memory, rule: PairRule, state: State, now: int) -> None:
-    """Set envelopes and make an item of every sign and arm that may change in the outer window."""
     windows.clear_items(m)
     for i in range(m.N):
         for d in range(m.D):
@@ -178,7 +177,6 @@ def _close_dims(m: Memory, state: State, when: int) -> None:
 
 @bare
 def _eliminate_arms(m: Memory, state: State, when: int) -> None:
-    """Eliminate the stale arms of a round."""
     item = windows.first_live(m)
     while item >= 0:
         test = at.item(m, item)
@@ -210,12 +208,9 @@ def _rush(m: Memory, rule: PairRule, state: State) -> None:
         for d in range(m.D):
             if state.dims[i, d]:
                 # Without envelopes every active arm may attain the efficiency.
+                envelopes.list_rivals(m, i, d, -np.inf)
                 env = at.envelope(m, i, d)
-                env.rivals = 0
-                for j in range(m.K):
-                    if at.member(m, i, j, d).active:
-                        at.member(m, i, env.rivals, d).rival = env.lead = j
-                        env.rivals += 1
+                env.lead = at.member(m, i, env.rivals - 1, d).rival
                 _look_ahead(m, state, i, d, m.now + 1)
     close = _watch(m, rule, state)
     for when in range(m.now + 1, m.stop + 1):
@@ -288,7 +283,6 @@ def _drop_arms(m: Memory, state: State, i: int, d: int, when: int) -> bool:
 
 
 def _load(m: Memory, rule: PairRule) -> None:
-    """Write the boundaries."""
     edges = radii.edges_of(rule.variance, tuple(rule.alphas.tolist()), m.cells)
     array(at.boundary(m, 0), edges.size)[:] = edges.ravel()
 

@@ -48,10 +48,12 @@ from bestgroup.drivers.jump import families, guards, windows
 from bestgroup.drivers.jump import memory as at
 from bestgroup.drivers.jump.certificates import count_risk, doubt_for, guard_risk, reset_risk
 from bestgroup.drivers.jump.envelopes import forget_sprint, note_counts, pulls_at
-from bestgroup.drivers.jump.families import Family, JumpRuns, clock_after, room_for
+from bestgroup.drivers.jump.families import Family, clock_after
 from bestgroup.drivers.jump.memory import FEW, NOBODY, PRESENT, SPRINT, UNUSED, Memory, make_memory
 from bestgroup.drivers.jump.walks import OutOfRoom, reset_walks
 from bestgroup.drivers.jump.windows import NEVER
+from bestgroup.drivers.outcomes import Outcomes, room_for
+from bestgroup.drivers.rewards import gaussian
 from bestgroup.problem.arrays import Bools, Floats, Ints
 from bestgroup.problem.instance import Instance
 from bestgroup.problem.laws import FullyDependent, Normal
@@ -85,7 +87,7 @@ def run_many(
     first: int,
     count: int,
     max_pulls: int,
-) -> JumpRuns:
+) -> Outcomes:
     """Return runs first, ..., first + count - 1 of an algorithm that the engine supports.
 
     A run that would need more than `max_pulls` stops unfinished before the round that would pass
@@ -100,8 +102,7 @@ def run_many(
     rule = algorithm.rule(setting)
     at_once = family_of(algorithm, rule).at_once
     if at_once is not None:
-        means, root, _ = law_of(instance)
-        return at_once(means, root, algorithm, rule, (seed, first, count, max_pulls))
+        return at_once(instance, algorithm, rule, (seed, first, count, max_pulls))
     engine = Engine(*made)
     _LAST.kept = (made, engine) if engine.block.size <= _SMALL else None
     return engine.run(seed, first, count, max_pulls)
@@ -126,7 +127,8 @@ class Engine:
         kernels = kernels_of(algorithm, self.rule)
         assert kernels is not None and kernels.lockstep is not None
         self.loop = bind(_run_many, {clock_after: kernels.lockstep.clock, **self.family.hooks})
-        self.drifts, self.factor, joint = law_of(instance)
+        self.drifts, self.factor, joint = gaussian(instance)
+        # Dims that depend on each other are revealed together.
         if not joint:
             self.drifts = self.drifts.reshape(-1, 1)
             self.factor = self.factor.sum(axis=1, keepdims=True)
@@ -149,7 +151,7 @@ class Engine:
         m.first_doubt = self.doubt
         self.memory = m
 
-    def run(self, seed: int, first: int, count: int, max_pulls: int) -> JumpRuns:
+    def run(self, seed: int, first: int, count: int, max_pulls: int) -> Outcomes:
         """Return runs first, ..., first + count - 1; each depends on (seed, run) alone."""
         shape = self.shape
         out = room_for(count, (shape.groups, shape.arms, shape.dims))
@@ -181,23 +183,11 @@ class Engine:
         return array(at.log(m, 0), m.logged * m.point_size).reshape(m.logged, m.point_size).copy()
 
 
-def law_of(instance: Instance) -> tuple[Floats, Floats, bool]:
-    """Return the means, [N K, D] padded, a root of the covariance, [D, M], and whether dims depend.
-
-    Dims that depend on each other are revealed together.
-    """
-    dims, law = instance.shape.dims, instance.law
-    assert isinstance(law, Normal | FullyDependent)
-    means = np.nan_to_num(instance.padded_means).reshape(-1, dims)
-    joint = isinstance(law, FullyDependent) or law.cov is not None
-    return means, np.ascontiguousarray(law.factor(dims)), joint
-
-
 # The loops. Hooks and kernels that a family puts in the place of others are bound to them.
 
 
 @kernel
-def _run_many(address: int, rule: Any, state: Any, keys: Ints, out: JumpRuns, done: Ints) -> None:
+def _run_many(address: int, rule: Any, state: Any, keys: Ints, out: Outcomes, done: Ints) -> None:
     """Do runs with keys (seed, first run, largest number of pulls, stop); done[0] counts them."""
     # One address instead of arrays: a call hands on one word.
     m = at.memory(address)
@@ -280,7 +270,7 @@ def _begin_window(m: Memory, rule: Any, state: Any, limit: int, rush: bool) -> b
 
 
 @bare
-def _keep_result(m: Memory, out: JumpRuns, k: int) -> None:
+def _keep_result(m: Memory, out: Outcomes, k: int) -> None:
     out.rounds[k], out.distance[k] = m.round, count_risk(m)
     for i in range(m.N):
         out.answers[k, i] = at.group(m, i).accepted != 0

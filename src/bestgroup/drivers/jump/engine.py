@@ -22,14 +22,11 @@ a signed margin of efficiencies, and between events a test is far from firing fo
 6. `certificates` bounds the error: a run differs from the algorithm's only if something that was
    taken for certain is false, which has a known probability that is added up.
 
-Nothing of an algorithm is written twice: tests are its margins, thresholds of guards come from the
-same margins. What a family writes again are the loops over its sets, for one item at a time instead
-of all; the pathwise tests (`tests/property/test_jump_paths.py`) hold them against the algorithm.
-
 **Weak points.** The sets live in `memory` during a run, not in the algorithm's state, so a change of
-what fires must be made in the algorithm and in its family. Radii must decrease and laws must be
-Gaussian. Rounding is not counted. With N groups screening costs up to N^2 comparisons a window. A
-run that finds its memory too small begins again with four times as much.
+what fires must be made in the algorithm and in the loops of its family, which the pathwise tests
+(`tests/property/test_jump_paths.py`) hold against each other. Radii must decrease and laws must be
+Gaussian. With N groups screening costs up to N^2 comparisons a window. A run that finds its memory
+too small begins again with four times as much.
 """
 
 from __future__ import annotations

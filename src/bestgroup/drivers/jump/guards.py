@@ -174,9 +174,7 @@ def reconsider(m: Memory, state: Any, i: int, d: int, start: int) -> None:
         item = (group.own_items, group.other_items, m.blocked)[chain]
         while item >= 0:
             test = at.item(m, item)
-            reads = (
-                d == at.NOBODY or test.dim == d or test.kind == at.REJECT or test.kind == at.ACCEPT
-            )
+            reads = d == at.NOBODY or test.dim == d or test.kind in (at.REJECT, at.ACCEPT)
             waits = test.list == at.LIVE and test.when < start
             if reads and (chain < 2 or test.other == i) and test.list != at.UNUSED and not waits:
                 if not families.is_dead(m, state, item):

@@ -217,8 +217,8 @@ def _find_block(m: Memory, i: int, d: int, when: int) -> None:
             return
     watch.blocker, watch.side, blocks = _blocker_of(m, i, d, 0)
     if not blocks:
-        kind, dim = (at.ACCEPT, 0) if d == m.D else (at.RESOLVE, d)
-        add_item(m, kind, i, watch.blocker, dim, watch.side, when)
+        kind = at.ACCEPT if d == m.D else at.RESOLVE
+        add_item(m, kind, i, watch.blocker, d, watch.side, when)
         # From here on the item keeps it.
         watch.blocker = at.NOBODY
 
@@ -246,8 +246,7 @@ def _blocker_of(m: Memory, i: int, d: int, row: int) -> tuple[int, int, bool]:
 @bare
 def _find_blocker(m: Memory, item: int) -> bool:
     test = at.item(m, item)
-    d = m.D if test.kind == at.ACCEPT else test.dim
-    test.other, test.side, _ = _blocker_of(m, test.group, d, m.level)
+    test.other, test.side, _ = _blocker_of(m, test.group, test.dim, m.level)
     return test.other != at.NOBODY
 
 
@@ -286,12 +285,12 @@ def _fires(m: Memory, item: int, when: int) -> bool:
 def _passes(m: Memory, item: int, when: int) -> bool:
     """Return whether a resolution or an acceptance passes against all of G."""
     test = at.item(m, item)
-    i, d, sides = (test.group, m.D, 2) if test.kind == at.ACCEPT else (test.group, test.dim, 1)
+    i, d = test.group, test.dim
     _note(m, i, d, when)
     for j in range(m.N):
         if not at.group(m, j).active or j == i:
             continue
-        for side in range(sides):
+        for side in range(2 if d == m.D else 1):
             # Most groups block nowhere in their envelopes; only the few others are made known at
             # this round.
             if _margin_against(m, i, j, d, side, LEAST, at.SPARE) >= 0.0:

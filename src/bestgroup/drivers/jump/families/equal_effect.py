@@ -12,11 +12,10 @@ n^d is a function of the round alone, the algorithm's `Lockstep.clock`. An arm h
 over the dims it is active in) times, or as often as it was when it was last eliminated from a dim,
 if that is more.
 
-Clocks are kept in rows: one for the end of each window, PRESENT for now, then one for each round of
-a sprint. Over a window the count of an arm goes from one number to another, and known points may
-lie between. Its mean is bounded there by the least and the largest chord, a number `spread` with s
-sqrt(L / 2) `spread` the band of one bridge divided by its count, and `rise`, the same summed over
-its bridges, for the expectation of the largest of them (see `certificates`).
+Over a window the count of an arm goes from one number to another, and known points may lie between.
+Its mean is bounded there by the least and the largest chord, a number `spread` with s sqrt(L / 2)
+`spread` the band of one bridge divided by its count, and `rise`, the same summed over its bridges,
+for the expectation of the largest of them (see `certificates`).
 """
 
 from __future__ import annotations
@@ -114,12 +113,10 @@ def _upper_chords(m: Memory, i: int, d: int, skip: int) -> tuple[float, float, f
     """
     env = at.envelope(m, i, d)
     high, spread, rise, arms = -np.inf, 0.0, 0.0, 0
-    if env.lead != skip:
-        _, high, spread, rise = _chords(m, i, env.lead, d)
-        arms = 1
-    for k in range(env.rivals):
-        rival = at.member(m, i, k, d).rival
-        if rival in (env.lead, skip):
+    for k in range(-1, env.rivals):
+        # The lead comes first, since it keeps out most others.
+        rival = env.lead if k < 0 else at.member(m, i, k, d).rival
+        if rival == skip or (rival == env.lead and k >= 0):
             continue
         # Below another arm's chord throughout: the maximum over arms does not need it.
         if arms > 0 and keeps_below(m, i, rival, d, high):
@@ -331,11 +328,11 @@ def _clears(m: Memory, item: int) -> bool:
 @bare
 def _most_worth(m: Memory, i: int) -> int:
     """Return the other active group that seems to be worth most."""
-    best, most = at.NOBODY, 0.0
+    best, most = at.NOBODY, -np.inf
     for j in range(m.N):
         if at.group(m, j).active and j != i:
             worth = _worth(m, j, False) + _worth(m, j, True)
-            if best == at.NOBODY or worth > most:
+            if worth > most:
                 best, most = j, worth
     return best
 

@@ -11,9 +11,9 @@ All items that may fire at a round are judged by what was recorded before it; th
 own `reject`, `accept` and `refresh_activity` do the rest. Items of signs that cannot be recorded any
 more are dead, and dropped when they are met.
 
-Of many groups some sign is recorded in nearly every round for long. Then nothing can be passed over,
-and rounds are gone through one by one, with the walks of all active arms: `_rush` does in blocks of a
-sprint what the algorithm's `step` does, by its own list of comparisons that may be recorded soon.
+Of many groups some sign is recorded in nearly every round for long. These rounds `_rush` goes
+through one by one: it does what the algorithm's `step` does, by its own list of comparisons that may
+be recorded soon.
 """
 
 from __future__ import annotations
@@ -162,14 +162,9 @@ def _decide(m: Memory, rule: PairRule, state: State, when: int) -> None:
     signs.accept(state)
     signs.refresh_activity(state)
     m.ended = 1 if is_done(state, rule) else 0
-    _close_dims(m, state, when)
-
-
-@bare
-def _close_dims(m: Memory, state: State, when: int) -> None:
-    """Count pulls up to a round of the groups with dims that nobody needs any more."""
     for i in range(m.N):
         for d in range(m.D):
+            # Dims that nobody needs any more: up to here their arms were pulled.
             if at.envelope(m, i, d).open and not state.dims[i, d]:
                 envelopes.note_counts(m, i, when)
                 at.envelope(m, i, d).open = 0

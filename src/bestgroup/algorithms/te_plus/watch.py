@@ -177,7 +177,8 @@ def record_watched(state: State, radii: Floats, rule: PairRule, close: int) -> i
             lead >= state.levels[code]
             and margin(kind, lead, radii, rule.scale[d], rule.epsilon[d]) >= 0.0
         ):
-            record(state, kind, a, b, d)
+            i, j = (a, b) if kind == NEAR else (b, a)
+            record(state, kind, i, j, d)
             # Recorded, or beyond being recorded: the last one takes its place.
             close -= 1
             state.watch[0] -= 1
@@ -224,9 +225,8 @@ def may_record(state: State, kind: int, i: int, j: int, d: int) -> bool:
 
 
 @borrowing
-def record(state: State, kind: int, a: int, b: int, d: int) -> None:
-    """Record a comparison, unless what it is about was decided since it was listed."""
-    i, j = (a, b) if kind == NEAR else (b, a)
+def record(state: State, kind: int, i: int, j: int, d: int) -> None:
+    """Record a comparison of i with j, unless what it is about was decided since it was listed."""
     # In this very round, perhaps.
     if not may_record(state, kind, i, j, d):
         return

@@ -23,7 +23,7 @@ from bestgroup.drivers.jump import memory as at
 from bestgroup.drivers.jump.certificates import ROUNDING, add_risk
 from bestgroup.drivers.jump.memory import NOBODY, OWN, PRESENT, SPRINT, STALE, Memory
 from bestgroup.drivers.jump.walks import advance, bounds, ends, keep_stretch, reveal, reveal_stretch
-from bestgroup.drivers.jump.windows import add_item, top_end
+from bestgroup.drivers.jump.windows import add_item
 
 # Clocks and counts. A family with other clocks puts its own kernels in the place of `count_at` and
 # `means_of`.
@@ -252,7 +252,8 @@ def stays_below(m: Memory, i: int, j: int, d: int, arm: int, threshold: float) -
     That is, for all rounds of the window on top. A rival that its known points keep low enough needs
     no further point. If it is not sure, a length of window that may be short enough.
     """
-    env, other, now, end = at.envelope(m, i, d), at.envelope(m, j, d), m.now, top_end(m)
+    env, other = at.envelope(m, i, d), at.envelope(m, j, d)
+    now, end = m.now, at.window(m, m.level).end
     column, spread = at.column_of(m, d), at.dim(m, d).spread
     moves = arm != NOBODY or other.open != 0
     if moves:

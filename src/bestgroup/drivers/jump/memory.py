@@ -1,8 +1,7 @@
 """The memory of a run: tables of typed records in one block, reached from one record, `Memory`.
 
-Compiled functions hand on one pointer to it, which is five times as fast as a named tuple of
-arrays. This module alone lays out the block and computes addresses; all others import it as `at`
-and name records and fields: `at.item(m, k).when`, `at.envelope(m, i, d).low`.
+This module alone lays out the block and computes addresses; all others import it as `at` and name
+records and fields: `at.item(m, k).when`, `at.envelope(m, i, d).low`.
 
 A *unit* is what is revealed at once: one walk (group, arm, dim) for independent dims, one arm with
 a column for each dim otherwise. An *item* is a test of the algorithm that may fire.

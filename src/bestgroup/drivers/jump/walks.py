@@ -208,11 +208,8 @@ def bounds(m: Memory, u: int, c: int, band: float, first: int, last: int) -> tup
     before `first`.
     """
     # Bounds must not draw: they are asked for in all windows, and most of the time suffice.
-    p = at.point(m, u)
+    p = _last_until(m, u, first - 1)
     after = p.next
-    while after != 0 and at.point(m, after).time < first:
-        p = at.point(m, after)
-        after = p.next
     low, high = np.inf, -np.inf
     if p.time >= first:
         low = high = at.sums(p)[c] / p.time

@@ -87,12 +87,6 @@ def first_live(m: Memory) -> int:
 
 
 @bare
-def top_end(m: Memory) -> int:
-    """Return the end of the window on top."""
-    return at.window(m, m.level).end
-
-
-@bare
 def end_window(m: Memory) -> None:
     """Go to the end of the window on top, and its clock; the items cleared up to there become live."""
     for d in range(m.D):
@@ -110,6 +104,6 @@ def end_window(m: Memory) -> None:
 @bare
 def halve_window(m: Memory) -> None:
     """Push the middle of the window on top."""
-    middle = m.now + (top_end(m) - m.now) // 2
+    middle = m.now + (at.window(m, m.level).end - m.now) // 2
     m.level += 1
     at.window(m, m.level).end, at.window(m, m.level).first = middle, -1

@@ -34,7 +34,7 @@ from bestgroup.drivers.jump.envelopes import front, keeps_below, note_counts, ro
 from bestgroup.drivers.jump.families import Family, clock_after
 from bestgroup.drivers.jump.memory import Memory
 from bestgroup.drivers.jump.walks import bracket, keep_stretch, reveal_stretch
-from bestgroup.drivers.jump.windows import NEVER, top_end
+from bestgroup.drivers.jump.windows import NEVER
 from bestgroup.inference.radii import radius_at, radius_below
 
 DECIDED, LED = 1, 2  # how a run is over
@@ -191,7 +191,7 @@ def _means_of(m: Memory, i: int, j: int, d: int) -> Numbers:
 
 @bare
 def _enter_window(m: Memory, rule: Rule, state: eecb.State) -> None:
-    _set_clock(m, rule, state, m.level, m.now, top_end(m))
+    _set_clock(m, rule, state, m.level, m.now, at.window(m, m.level).end)
 
 
 @bare
@@ -307,7 +307,7 @@ def _level_at(m: Memory, item: int, row: int) -> float:
 @bare
 def _clears(m: Memory, item: int) -> bool:
     # As in `guards`, with sums over dims in place of one comparison.
-    test, length = at.item(m, item), windows.top_end(m) - m.now
+    test, length = at.item(m, item), at.window(m, m.level).end - m.now
     if length > 2 * test.reach:
         return False
     level = _level_at(m, item, m.level)

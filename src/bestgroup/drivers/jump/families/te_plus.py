@@ -27,8 +27,6 @@ from bestgroup.algorithms.te_plus.signs import State
 from bestgroup.compile.records import array, bare
 from bestgroup.drivers.jump import envelopes, families, guards, windows
 from bestgroup.drivers.jump import memory as at
-from bestgroup.drivers.jump.envelopes import note_efficiency
-from bestgroup.drivers.jump.families import Family
 from bestgroup.drivers.jump.memory import FEW, OTHER, OWN, SIGN, SPARE, SPRINT, STALE, Memory
 from bestgroup.drivers.jump.walks import OutOfRoom
 
@@ -143,8 +141,7 @@ def _judge(m: Memory, rule: PairRule, state: State, item: int, when: int) -> Non
                 fired = True
                 # Margins do not read what is recorded, so the round may go on with this.
                 if test.kind != STALE:
-                    upper, lower = guards.pair_of(test.kind, test.group, test.other, test.side, 0)
-                    watch.record(state, test.kind - SIGN, upper, lower, test.dim)
+                    watch.record(state, test.kind - SIGN, test.group, test.other, test.dim)
             else:
                 windows.schedule(m, item, guards.candidate(m, item, when + 1))
         item = after
@@ -197,7 +194,7 @@ def _is_busy(m: Memory, before: int) -> bool:
 @bare
 def _rush(m: Memory, rule: PairRule, state: State) -> None:
     m.stretch += 1
-    m.stop = windows.top_end(m)
+    m.stop = at.window(m, m.level).end
     windows.clear_items(m)
     for i in range(m.N):
         for d in range(m.D):
@@ -242,35 +239,30 @@ def _do_round(m: Memory, rule: PairRule, state: State, when: int, close: int) ->
     for i in range(m.N):
         for d in range(m.D):
             if state.dims[i, d]:
-                state.efficiency[i, d] = note_efficiency(m, i, d, when)
-    before, fired, lower = state.watch[0], False, False
+                state.efficiency[i, d] = envelopes.note_efficiency(m, i, d, when)
+    before, lower = state.watch[0], False
     close = watch.record_watched(state, state.radii, rule, close)
     if state.watch[0] < before or before < 0:
-        fired = True
+        m.round = when
         _decide(m, rule, state, when)
     for i in range(m.N):
         for d in range(m.D):
             if state.dims[i, d] and _drop_arms(m, state, i, d, when):
-                fired, least = True, state.least[i, d]
+                m.round, least = when, state.least[i, d]
                 _look_ahead(m, state, i, d, when)
                 # With an arm less an efficiency may turn out lower than what was looked ahead to.
                 lower = lower or state.least[i, d] < least
-    if fired:
-        m.round = when
-        m.fired += 1
+    m.fired += 1 if m.round == when else 0
     return _watch(m, rule, state) if lower else close
 
 
 @bare
 def _drop_arms(m: Memory, state: State, i: int, d: int, when: int) -> bool:
     """Eliminate the stale arms of a group in a dim; whether there are any."""
-    env, found = at.envelope(m, i, d), False
+    env, found, rho = at.envelope(m, i, d), False, state.radii[2] * at.dim(m, d).scale
     for j in range(m.K if env.rivals > 1 else 0):
         if at.member(m, i, j, d).active:
-            mean, rho = (
-                envelopes.means_of(m, i, j, d)[when - m.now],
-                state.radii[2] * at.dim(m, d).scale,
-            )
+            mean = envelopes.means_of(m, i, j, d)[when - m.now]
             if signs.stale_margin(state.efficiency[i, d], mean, rho) >= 0.0:
                 guards.eliminate_arm(m, state, i, j, d, when)
                 env.row, found = -1, True
@@ -282,7 +274,7 @@ def _load(m: Memory, rule: PairRule) -> None:
     array(at.boundary(m, 0), edges.size)[:] = edges.ravel()
 
 
-FAMILY = Family(
+FAMILY = families.Family(
     hooks={
         families.begin_run: _begin_run,
         families.end_run: _end_run,

@@ -44,11 +44,9 @@ from bestgroup.compile.records import array, bare, view
 from bestgroup.drivers.jump import families, guards, windows
 from bestgroup.drivers.jump import memory as at
 from bestgroup.drivers.jump.certificates import count_risk, doubt_for, guard_risk, reset_risk
-from bestgroup.drivers.jump.envelopes import forget_sprint, note_counts, pulls_at
-from bestgroup.drivers.jump.families import Family, clock_after
+from bestgroup.drivers.jump.envelopes import note_counts, pulls_at
 from bestgroup.drivers.jump.memory import FEW, NOBODY, PRESENT, SPRINT, UNUSED, Memory, make_memory
-from bestgroup.drivers.jump.walks import OutOfRoom, reset_walks
-from bestgroup.drivers.jump.windows import NEVER
+from bestgroup.drivers.jump.walks import OutOfRoom, keep_stretch, reset_walks
 from bestgroup.drivers.outcomes import Outcomes, room_for
 from bestgroup.drivers.rewards import gaussian
 from bestgroup.problem.arrays import Bools, Floats, Ints
@@ -105,7 +103,7 @@ def run_many(
     return engine.run(seed, first, count, max_pulls)
 
 
-def family_of(algorithm: Algorithm, rule: Any) -> Family:
+def family_of(algorithm: Algorithm, rule: Any) -> families.Family:
     """Return the family that an algorithm names."""
     kernels = kernels_of(algorithm, rule)
     assert kernels is not None, "an algorithm of which something is overridden has no family"
@@ -123,7 +121,8 @@ class Engine:
         self.family = family_of(algorithm, self.rule)
         kernels = kernels_of(algorithm, self.rule)
         assert kernels is not None and kernels.lockstep is not None
-        self.loop = bind(_run_many, {clock_after: kernels.lockstep.clock, **self.family.hooks})
+        hooks = {families.clock_after: kernels.lockstep.clock, **self.family.hooks}
+        self.loop = bind(_run_many, hooks)
         self.drifts, self.factor, joint = gaussian(instance)
         # Dims that depend on each other are revealed together.
         if not joint:
@@ -162,12 +161,11 @@ class Engine:
                 # The run begins again, so room grows by much at once.
                 self.rooms = {table: _MORE * room for table, room in self.rooms.items()}
                 self._make()
-        answers, start = np.zeros_like(out.answers), self.algorithm.init(self.rule)
+        answers = np.zeros_like(out.answers)
         # The answer is P, or what is left of G where nobody is accepted before the end.
-        answered = "accepted" if "accepted" in start._fields else "groups"
+        answered = "accepted" if "accepted" in state._fields else "groups"
         for k in range(count):
-            sets = {answered: out.answers[k], "efficiency": out.efficiency[k]}
-            final = start._replace(**sets)
+            final = state._replace(**{answered: out.answers[k], "efficiency": out.efficiency[k]})
             answers[k, list(self.algorithm.answer(final, self.rule))] = True
         return out._replace(answers=answers)
 
@@ -320,7 +318,7 @@ def _sprint(m: Memory, rule: Any, state: Any) -> None:
     _find_candidates(m, state, m.now + 1)
     while True:
         item = _earliest(m, state)
-        when = at.item(m, item).when if item >= 0 else NEVER
+        when = at.item(m, item).when if item >= 0 else windows.NEVER
         # Tests of one round see the sets as they were in the algorithm's order; what waits for the
         # end of a round (acceptances) must not be seen by tests of the same round.
         if when > m.round:  # all of the last round with events is done
@@ -349,8 +347,12 @@ def _screen_again(m: Memory, rule: Any, state: Any) -> None:
     m.again = 0
     if m.round < at.window(m, 0).end:
         # The envelopes change, so who attains an efficiency may, too: rows of the sprint are made
-        # again from the same points.
-        forget_sprint(m)
+        # again. Points stay known, so that none is drawn a second time.
+        for u in range(m.units):
+            keep_stretch(m, u)
+        for i in range(m.N):
+            for d in range(m.D):
+                at.envelope(m, i, d).row = -1
         families.screen(m, rule, state, m.round)
         _find_candidates(m, state, m.round + 1)
 
@@ -369,13 +371,13 @@ def _find_candidates(m: Memory, state: Any, start: int) -> None:
 @bare
 def _earliest(m: Memory, state: Any) -> int:
     """Return the live item that may fire first, in the order of rounds and tests, or -1."""
-    item, best, round_, kind = windows.first_live(m), -1, NEVER, 0
+    item, best, round_, kind = windows.first_live(m), -1, windows.NEVER, 0
     while item >= 0:
         test = at.item(m, item)
         after = test.after
         if families.is_dead(m, state, item):
             windows.move(m, item, UNUSED)
-        elif test.when < round_ or (test.when == round_ < NEVER and test.kind < kind):
+        elif test.when < round_ or (test.when == round_ < windows.NEVER and test.kind < kind):
             best, round_, kind = item, test.when, test.kind
         item = after
     return best

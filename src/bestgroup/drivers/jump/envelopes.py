@@ -22,11 +22,10 @@ from bestgroup.drivers.jump import families
 from bestgroup.drivers.jump import memory as at
 from bestgroup.drivers.jump.certificates import ROUNDING, add_risk
 from bestgroup.drivers.jump.memory import NOBODY, OWN, PRESENT, SPRINT, STALE, Memory
-from bestgroup.drivers.jump.walks import advance, bounds, ends, keep_stretch, reveal, reveal_stretch
+from bestgroup.drivers.jump.walks import advance, bounds, ends, reveal, reveal_stretch
 from bestgroup.drivers.jump.windows import add_item
 
-# Clocks and counts. A family with other clocks puts its own kernels in the place of `count_at` and
-# `means_of`.
+# Clocks and counts.
 
 
 @bare
@@ -181,17 +180,6 @@ def note_efficiency(m: Memory, i: int, d: int, when: int) -> float:
     value = fill_row(m, i, d)[when - m.now]
     at.envelope(m, i, d).value = value
     return value
-
-
-@bare
-def forget_sprint(m: Memory) -> None:
-    """Forget the efficiencies at the rounds of a sprint: who attains them may change."""
-    # The points stay known, so that none is drawn a second time.
-    for u in range(m.units):
-        keep_stretch(m, u)
-    for i in range(m.N):
-        for d in range(m.D):
-            at.envelope(m, i, d).row = -1
 
 
 @bare

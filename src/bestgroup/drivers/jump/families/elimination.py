@@ -23,8 +23,6 @@ from bestgroup.compile.records import bare
 from bestgroup.drivers.jump import families, guards
 from bestgroup.drivers.jump import memory as at
 from bestgroup.drivers.jump.envelopes import note_counts, note_efficiency, screen_envelope
-from bestgroup.drivers.jump.families import Family
-from bestgroup.drivers.jump.guards import candidate, margin_at, may_reject, reconsider
 from bestgroup.drivers.jump.memory import FEW, Memory
 from bestgroup.drivers.jump.windows import add_item, clear_items, move, schedule
 from bestgroup.inference.radii import radius_at, radius_below
@@ -130,7 +128,7 @@ def _screen_rejections(m: Memory) -> None:
                 rejectors = _list_rejectors(m)
             for k in range(rejectors):
                 j = at.group(m, k).rejector
-                if j != i and may_reject(m, i, j, 0):
+                if j != i and guards.may_reject(m, i, j, 0):
                     add_item(m, at.REJECT, i, j, _blocking_dim(m, i, j), at.OTHER, 0)
 
 
@@ -262,7 +260,7 @@ def _judge(m: Memory, rule: Rule, state: te.State, item: int, when: int) -> None
         m.round = when
         _fire(m, state, item, when)
     else:
-        schedule(m, item, candidate(m, item, when + 1))
+        schedule(m, item, guards.candidate(m, item, when + 1))
 
 
 @bare
@@ -270,11 +268,11 @@ def _fires(m: Memory, item: int, when: int) -> bool:
     """Return whether an item fires at a round; if not, what blocks it there is its blocker now."""
     test = at.item(m, item)
     if test.kind == at.STALE:
-        return margin_at(m, item, when) >= 0.0
+        return guards.margin_at(m, item, when) >= 0.0
     if test.kind == at.REJECT:
         # The dim that blocked last comes first: it most likely does again.
         for _ in range(m.D):
-            if margin_at(m, item, when) < 0.0:
+            if guards.margin_at(m, item, when) < 0.0:
                 return False
             test.dim = (test.dim + 1) % m.D
         return True
@@ -369,10 +367,10 @@ def _resolve_dim(m: Memory, state: te.State, i: int, d: int, when: int) -> None:
     env.low = env.high = env.value
     # Rounds of this sprint that are still to come read that value.
     env.row = -1
-    reconsider(m, state, i, d, when + 1)
+    guards.reconsider(m, state, i, d, when + 1)
 
 
-FAMILY = Family(
+FAMILY = families.Family(
     hooks={
         families.is_stuck: _is_stuck,
         families.set_radii: _set_radii,

@@ -31,10 +31,8 @@ from bestgroup.drivers.jump import envelopes, families, guards, windows
 from bestgroup.drivers.jump import memory as at
 from bestgroup.drivers.jump.certificates import ROUNDING
 from bestgroup.drivers.jump.envelopes import front, keeps_below, note_counts, row_of
-from bestgroup.drivers.jump.families import Family, clock_after
 from bestgroup.drivers.jump.memory import Memory
 from bestgroup.drivers.jump.walks import bracket, keep_stretch, reveal_stretch
-from bestgroup.drivers.jump.windows import NEVER
 from bestgroup.inference.radii import radius_at, radius_below
 
 DECIDED, LED = 1, 2  # how a run is over
@@ -68,7 +66,7 @@ def _set_clock(m: Memory, rule: Rule, state: eecb.State, row: int, before: int, 
             state.clock[d] += int(share * (at.clock(m, row - 1, d).count - now))
         elif when > before + 1:
             state.clock[d] += int(now * ((when - before) / before))
-    clock_after(state, rule, when - before, state.clock)
+    families.clock_after(state, rule, when - before, state.clock)
     for d in range(m.D):
         clock = at.clock(m, row, d)
         # Below the radius of all counts up to this one: what a window may rely on.
@@ -340,13 +338,13 @@ def _most_worth(m: Memory, i: int) -> int:
 @bare
 def _candidate(m: Memory, item: int, start: int) -> int:
     if start > m.stop:
-        return NEVER
+        return windows.NEVER
     if not guards.has_blocker(m, item):
         return start
     # The least level in the sprint: if that is out of reach, no round needs a value.
     level = _level_at(m, item, row_of(m, m.stop))
     if _apart(m, item, ENVELOPES)[0] < level - ROUNDING * abs(level):
-        return NEVER
+        return windows.NEVER
     test = at.item(m, item)
     one, two = guards.pair_of(test.kind, test.group, test.other, test.side, 0)
     for d in range(m.D):
@@ -360,7 +358,7 @@ def _candidate(m: Memory, item: int, start: int) -> int:
         level = _level_at(m, item, row_of(m, when))
         if apart >= level - ROUNDING * (abs(level) + size):
             return when
-    return NEVER
+    return windows.NEVER
 
 
 @bare
@@ -480,7 +478,7 @@ def _load(m: Memory, rule: Rule) -> None:
     m.slack = sum((rule.epsilon * rule.weights).tolist())
 
 
-FAMILY = Family(
+FAMILY = families.Family(
     hooks={
         envelopes.count_at: _count_at,
         envelopes.means_of: _means_of,

@@ -7,9 +7,8 @@ a pair is ever read. Its margin is the comparison that it is about:
 * NEAR, that j does not beat i by epsilon there: R_i^d is less than rho' - epsilon above R_j^d;
 * FAR, that j does: R_j^d is less than rho + epsilon above R_i^d.
 
-All items that may fire at a round are judged by what was recorded before it; then the algorithm's
-own `reject`, `accept` and `refresh_activity` do the rest. Items of signs that cannot be recorded any
-more are dead, and dropped when they are met.
+All items that may fire at a round are judged by what was recorded before it, in the algorithm's own
+state; then its own `reject`, `accept` and `refresh_activity` do the rest.
 
 Of many groups some sign is recorded in nearly every round for long. These rounds `_rush` goes
 through one by one: it does what the algorithm's `step` does, by its own list of comparisons that may
@@ -38,8 +37,6 @@ _BELOW = 1.0 - 1e-12  # a computed radius falls but for rounding
 
 @bare
 def _begin_run(m: Memory, rule: PairRule, state: State) -> None:
-    # Signs live in the algorithm's own state: its functions decide the rounds, and only pulls and
-    # envelopes are kept in memory.
     signs.restart(state, rule)
     m.busy = 1.0
     m.ended = 1 if is_done(state, rule) else 0

@@ -6,6 +6,7 @@ import pytest
 import bestgroup as bg
 from bestgroup.algorithms.adaptive.best import algorithm as al
 from bestgroup.algorithms.adaptive.best import steps, units
+from bestgroup.algorithms.adaptive.best.state import make_workspace
 from bestgroup.algorithms.protocol import Setting, list_pulls
 from bestgroup.inference.confidence_sequences.boxes import take_values
 from bestgroup.inference.tally import empty_tally
@@ -48,7 +49,7 @@ def test_a_kept_workspace_changes_nothing(kind, batch, groups):
     rule, keep = algorithm.rule(setting), algorithm.statistics(setting)
     tally = empty_tally(groups, ARMS, DIMS, keep.start, len(keep.weights) > 0)
     state, other = algorithm.init(rule), algorithm.init(rule)
-    kept, rng = module.make_workspace.compiled(state, rule), np.random.default_rng(7)
+    kept, rng = make_workspace.compiled(state, rule), np.random.default_rng(7)
     means = rng.random((groups, ARMS, DIMS))
     listed, again = (np.zeros(1 + groups * ARMS, np.int64) for _ in range(2))
     for _ in range(1500):
@@ -61,7 +62,7 @@ def test_a_kept_workspace_changes_nothing(kind, batch, groups):
             rows = values_of(kind, means[i, j], pulls[i, j], rng)
             take_values.compiled(keep, tally, i, j, rows)
         module.advance.compiled(state, tally, rule, kept)
-        module.advance.compiled(other, tally, rule, module.make_workspace.compiled(other, rule))
+        module.advance.compiled(other, tally, rule, make_workspace.compiled(other, rule))
         for name, value in state._asdict().items():
             assert value.tobytes() == getattr(other, name).tobytes(), name
         if state.answer[0] >= 0:

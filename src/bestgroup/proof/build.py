@@ -17,6 +17,7 @@ from bestgroup.problem.goals import Goal
 from bestgroup.problem.noise import Noise
 from bestgroup.problem.problem import Dim, Problem
 from bestgroup.problem.status import Status as Word
+from bestgroup.proof.contests import MEASURED
 from bestgroup.proof.format import (
     FORMAT,
     VERSION,
@@ -138,7 +139,7 @@ def _version(method: dict[str, Any], goal: dict[str, Any], dims: int, groups: in
     union = process and method["budget"] == "union"
     late = "clusters" in method or process or method["kind"] == "item units"
     within = method["kind"] == "item bounds" and method.get("clusters", {}).get("slack") == "within"
-    named = method.get("budget") == "named"
+    named = method.get("budget") in ("named", MEASURED)
     asked = read_goal(goal, dims, groups, VERSIONS[-1]).first_version()
     return max(VERSION, asked, 3 if late else VERSION, 4 if within or union or named else VERSION)
 

@@ -57,7 +57,7 @@ class Moment(NamedTuple):
 
     leader: int
     rival: int
-    own: tuple[int, ...]
+    own: tuple[int, ...]  # or, with measurements of the leader, how many of them
     other: tuple[int, ...]
 
 
@@ -104,12 +104,7 @@ class View:
             raise ValueError("a leader is compared with other groups")
         self.lead: dict[int, int] = {}  # the dims that an arm of the leader serves, as a bit mask
         self.counts: dict[tuple[int, int], tuple[int, int]] = {}  # values of an arm that count
-        for d, dim in enumerate(self.dims):
-            arm, n = leader.arms[dim], moment.own[dim]
-            self.lead[arm] = self.lead.get(arm, 0) | 1 << d
-            span = leader.before[arm], n
-            if self.counts.setdefault((leader.group, arm), span) != span:
-                raise ValueError("an arm of the leader has two counts")
+        self.count_lead()
         for arm, n in enumerate(moment.other):
             start = 0 if leader.starts is None else leader.starts[moment.rival][arm]
             self.counts[moment.rival, arm] = start, n
@@ -123,13 +118,25 @@ class View:
             for i, j in self.counts
             for d in range(self.D)
         }
-        self.origin = [
-            self.worth[leader.group, leader.arms[dim], d] for d, dim in enumerate(self.dims)
-        ]
+        self.origin = self.origins()
         self.ranked = [self._ranked(d) for d in range(self.D)]
         self.hefts = [w * self._size(d) for d, w in enumerate(weights)]
         self._hulls: dict[tuple[int, int, int, int], list[tuple[float, float]]] = {}
         self.summed = proof.method["process"]["name"].endswith(AND_SUMS)
+
+    def count_lead(self) -> None:
+        """Note which dims the leader's arms serve, and which of their values count."""
+        for d, dim in enumerate(self.dims):
+            arm, n = self.leader.arms[dim], self.moment.own[dim]
+            self.lead[arm] = self.lead.get(arm, 0) | 1 << d
+            span = self.leader.before[arm], n
+            if self.counts.setdefault((self.leader.group, arm), span) != span:
+                raise ValueError("an arm of the leader has two counts")
+
+    def origins(self) -> list[Fraction]:
+        """Return what means are taken from, for each dim: those of the leader's arms."""
+        i, arms = self.leader.group, self.leader.arms
+        return [self.worth[i, arms[dim], d] for d, dim in enumerate(self.dims)]
 
     def _mean(self, i: int, j: int, d: int) -> Fraction:
         first, last = self.counts[i, j]
@@ -165,8 +172,8 @@ class View:
         """Return a lower bound of the log of the infimum of one part, over a box of selections."""
         term = self.term
         total = y * interval(room)
-        for arm, dims in self.lead.items():
-            total = total - term(self.leader.group, arm, dims, part, y, -1)
+        for own in self.lead_terms(part, y):
+            total = total - own
         k, best = self.moment.rival, [-math.inf] * (1 << self.D)
         bound = self._bound(box)
         for j in range(self.proof.sizes[k]):
@@ -175,6 +182,11 @@ class View:
                 if dims & ~allowed == 0 and all(dims & own in (0, own) for own in bound):
                     best[dims] = max(best[dims], term(k, j, dims, part, y, 1).high)
         return (total - _largest_split(best)).low
+
+    def lead_terms(self, part: int, y: Interval) -> list[Interval]:
+        """Return what the leader's arms subtract at a tilt."""
+        i, lead = self.leader.group, self.lead
+        return [self.term(i, arm, dims, part, y, -1) for arm, dims in lead.items()]
 
     def _bound(self, box: Box) -> list[int]:
         """Return sets of dims that one arm must serve: all that a box has left for them."""

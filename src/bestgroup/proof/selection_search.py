@@ -43,7 +43,7 @@ class Event(NamedTuple):
 
     leader: int
     rival: int
-    own: list[int]  # of the leader's arms, by dim
+    own: list[int]  # of the leader's arms, by dim; or how many measurements it has
     other: list[int]
 
 
@@ -53,6 +53,9 @@ class Named(NamedTuple):
     group: int
     arms: list[int]
     counts: list[list[int]]
+    course: Floats | None = (
+        None  # [M, 2] n_L and n_L z_L after each of its measurements, if it has any
+    )
 
 
 class Compare(NamedTuple):
@@ -100,10 +103,7 @@ class Search:
         self.independent = asked.problem.noise.dependence == "independent"
         self.before = named.counts[named.group] if named.counts else [0] * shape.arms
         self.lead = np.array(named.arms, np.int64)[self.dims]
-        self.own = [
-            self._values(named.group, named.arms[d])[self.before[named.arms[d]] : event.own[d]]
-            for d in self.dims.tolist()
-        ]
+        self.own = [] if named.course is not None else self._own()
         start = method["before"][event.rival] if method["budget"] == "scouted" else [0] * self.size
         self.other = [self._values(event.rival, j)[start[j] : n] for j, n in enumerate(event.other)]
         self.worth = np.array([self.weights * values.mean(axis=0) for values in self.other])
@@ -112,6 +112,11 @@ class Search:
         self.selection = np.zeros(self.D, np.int64)
         self.tilt = 1.0
         self.summed = method["process"]["name"].endswith(AND_SUMS)
+
+    def _own(self) -> list[Floats]:
+        """Return the values of the leader's arms that count, by dim."""
+        i, arms, own = self.named.group, self.named.arms, self.event.own
+        return [self._values(i, arms[d])[self.before[arms[d]] : own[d]] for d in self.dims.tolist()]
 
     def _values(self, i: int, j: int) -> Floats:
         columns = self.asked.columns_of(i, j)
@@ -193,10 +198,21 @@ class Normal(Search):
         self.prior = [math.log(p) for p in linear.PRIOR]
         if method["budget"] == "scouted":  # one precision for each arm
             self.prior = [0.0]
-        scales = noise.scales(asked.problem.shape.dims)[self.dims]
-        sizes = linear.coefficients(self.weights * scales, self.independent)
+        self.scales = self.weights * noise.scales(asked.problem.shape.dims)[self.dims]
+        sizes = linear.coefficients(self.scales, self.independent)
         self.pair = pair = make_pairwise(len(self.prior), self.size, self.D, sizes)
-        masks = np.zeros(self.D, np.int64)
+        self._set_lead(method)
+        for g in range(len(self.prior)):
+            for j, values in enumerate(self.other):
+                n, q = float(len(values)), self._precision(method, self.event.rival, j, g)
+                pair.reach[g, j] = math.sqrt(n + q) / n
+                pair.cost[g, j] = 0.5 * math.log(1.0 + n / q)
+        gap = float(pair.ahead[0] - pair.worth.max(axis=0).sum())
+        self.tilt = 20.0 / gap if gap > 0.0 else 1.0
+
+    def _set_lead(self, method: dict[str, Any]) -> None:
+        """Enter the leader's arms, and what the rival's are worth above them."""
+        pair, masks = self.pair, np.zeros(self.D, np.int64)
         find_blocks(self.lead, masks)
         origin = [float(values[:, d].mean()) for d, values in enumerate(self.own)]
         pair.ahead[0] = self.slack
@@ -208,14 +224,8 @@ class Normal(Search):
                     self._precision(method, self.named.group, self.lead[d], g),
                 )
                 if masks[d]:
-                    pair.lead[g, d] = sizes[masks[d]] * math.sqrt(n + q) / n
+                    pair.lead[g, d] = pair.coefficient[masks[d]] * math.sqrt(n + q) / n
                     pair.lead_cost[g] += 0.5 * math.log(1.0 + n / q)
-            for j, values in enumerate(self.other):
-                n, q = float(len(values)), self._precision(method, self.event.rival, j, g)
-                pair.reach[g, j] = math.sqrt(n + q) / n
-                pair.cost[g, j] = 0.5 * math.log(1.0 + n / q)
-        gap = self.slack - float(pair.worth.max(axis=0).sum())
-        self.tilt = 20.0 / gap if gap > 0.0 else 1.0
 
     def _precision(self, method: dict[str, Any], i: int, j: int, g: int) -> float:
         """Return the precision of an arm's mixture."""
@@ -249,6 +259,24 @@ class Normal(Search):
             return float(relaxed(self.pair, g, box, y, self.selection.copy(), self.work)[0])
 
         return self.prior[g], search, at
+
+
+class Measured(Normal):
+    """By half-normal mixtures, the leader being like one arm: all its measurements."""
+
+    def _set_lead(self, method: dict[str, Any]) -> None:
+        """Enter the leader, and what the rival's arms are worth above the best of them."""
+        assert self.named.course is not None
+        n, total = self.named.course[self.event.own[0] - 1].tolist()
+        pair, origin, whole = self.pair, self.worth.max(axis=0), float(self.scales.sum())
+        pair.ahead[0] = self.slack + total / n - float(origin.sum())
+        pair.worth[...] = self.worth - origin
+        shares = self.scales / whole
+        for g in range(len(self.prior)):
+            own = [self._precision(method, self.named.group, j, g) for j in self.lead.tolist()]
+            q = float(shares @ own)
+            pair.lead[g, 0] = whole * math.sqrt(n + q) / n
+            pair.lead_cost[g] = 0.5 * math.log(1.0 + n / q)
 
 
 class Bets(Search):

@@ -37,6 +37,7 @@ _BUILT_IN = {
 _OLDER: dict[tuple[str, int], tuple[str, str]] = {
     ("adaptive", 1): ("adaptive.algorithm", "AdaptiveByBoxes"),
     ("adaptive", 2): ("adaptive.algorithm", "AdaptiveByFixedBets"),
+    ("adaptive", 6): ("adaptive.algorithm", "AdaptiveBySelections"),
     ("adaptive", 5): ("adaptive.algorithm", "AdaptiveByUnion"),
     ("adaptive", 4): ("adaptive.algorithm", "AdaptiveByDims"),
     ("adaptive", 3): ("adaptive.algorithm", "AdaptiveNormalByBoxes"),

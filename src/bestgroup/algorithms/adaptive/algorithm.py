@@ -50,13 +50,14 @@ class Adaptive(Algorithm):
     batch: int | float = 0.01
 
     name: ClassVar[str] = "adaptive"
-    version: ClassVar[int] = 6
+    version: ClassVar[int] = 7
     goals: ClassVar[tuple[type, ...]] = (ParetoGroups, BestGroup, TopGroups, WeightMap)
     by_boxes: ClassVar[bool] = False
     fixed_bets: ClassVar[bool] = False  # on shared items
     normal_by_boxes: ClassVar[bool] = False  # `Gaussian()`, for the best group
     by_dims: ClassVar[bool] = False  # best group: an arm that serves all dims is bet on dim by dim
     by_union: ClassVar[bool] = False  # Pareto groups: delta is shared among all groups
+    by_selections: ClassVar[bool] = False  # best group: leaders have a selection for good
     reads_values: ClassVar[bool] = True
     takes_items: ClassVar[bool] = True
     takes_late_arms: ClassVar[bool] = True
@@ -162,11 +163,21 @@ class Adaptive(Algorithm):
             return AdaptivePareto(self.batch, self.by_boxes, self.by_union)
         from bestgroup.algorithms.adaptive.best.algorithm import AdaptiveLinear
 
-        return AdaptiveLinear(self.batch, self.by_boxes, self.normal_by_boxes, self.by_dims)
+        return AdaptiveLinear(
+            self.batch, self.by_boxes, self.normal_by_boxes, self.by_dims, self.by_selections
+        )
 
 
 @dataclass(frozen=True)
-class AdaptiveByUnion(Adaptive):
+class AdaptiveBySelections(Adaptive):
+    """Version 6, for studies that it began: leaders of the best group have a selection for good."""
+
+    version: ClassVar[int] = 6
+    by_selections: ClassVar[bool] = True
+
+
+@dataclass(frozen=True)
+class AdaptiveByUnion(AdaptiveBySelections):
     """Version 5, for studies that it began: a union over all groups for Pareto groups."""
 
     version: ClassVar[int] = 5

@@ -60,21 +60,14 @@ def choose_arm(
     """
     D = len(state.lead)
     k, wanted = state.rival[0], state.chase
+    i = state.leader[0]
     # No group could be ahead: pull for the comparison that is closest to undecided.
     if k < 0:
-        k = choose_rival(state, tally, rule, pulls, masks, none, cache)
+        own = variance(rule, tally, pulls, i, state.lead, state.before, masks)
+        k = choose_rival(state, tally, rule, pulls, masks, none, cache, own)
         wanted = state.hard[k]
-    i = state.leader[0]
-    best, group, arm, count = -1.0, i, 0, 0
-    # An arm that serves several dims is one arm, with the coefficient of the whole set.
-    find_blocks(wanted, masks)
-    for d in range(D):
-        if masks[d] > 0:
-            j = wanted[d]
-            n = tally.counts[k, j] + pulls[k, j]
-            need = rule.coefficient[masks[d]] / (n * math.sqrt(rule.cost[k, j]))
-            if need > best:
-                best, group, arm, count = need, k, j, n
+    best, arm, count = neediest(tally, rule, pulls, masks, k, wanted)
+    group = k
     find_blocks(state.lead, masks)
     for d in range(D):
         if masks[d] > 0:
@@ -100,6 +93,24 @@ def choose_arm(
 
 
 @borrowing
+def neediest(
+    tally: Tally, rule: LinearRule, pulls: Ints, masks: Ints, k: int, wanted: Ints
+) -> tuple[float, int, int]:
+    """Return the largest c / (n sqrt(cost)) among the arms of a selection, the arm, and its pulls."""
+    best, arm, count = -1.0, 0, 0
+    # An arm that serves several dims is one arm, with the coefficient of the whole set.
+    find_blocks(wanted, masks)
+    for d in range(len(wanted)):
+        if masks[d] > 0:
+            j = wanted[d]
+            n = tally.counts[k, j] + pulls[k, j]
+            need = rule.coefficient[masks[d]] / (n * math.sqrt(rule.cost[k, j]))
+            if need > best:
+                best, arm, count = need, j, n
+    return best, arm, count
+
+
+@borrowing
 def choose_rival(
     state: State,
     tally: Tally,
@@ -108,9 +119,12 @@ def choose_rival(
     masks: Ints,
     none: Ints,
     cache: Cache,
+    own: float,
 ) -> int:
-    """Return the group with the least evidence: V by the counts of now, gaps of the last check."""
-    own = variance(rule, tally, pulls, state.leader[0], state.lead, state.before, masks)
+    """Return the group with the least evidence: V by the counts of now, gaps of the last check.
+
+    `own` is the leader's part of V.
+    """
     if len(cache.score) >= _MANY:
         if not cache.ranked[0]:
             rank(state, cache)

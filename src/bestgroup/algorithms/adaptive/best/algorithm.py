@@ -75,11 +75,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from bestgroup.algorithms.adaptive.algorithm import check_batch
+from bestgroup.algorithms.adaptive.best import units
 from bestgroup.algorithms.adaptive.best.aim import (
     aim,
     choose_arm,
     is_stale,
-    number_of_arms,
     set_means,
 )
 from bestgroup.algorithms.adaptive.best.bets import set_scales
@@ -90,6 +90,7 @@ from bestgroup.algorithms.adaptive.best.cache import (
     make_cache,
     note_moved,
 )
+from bestgroup.algorithms.adaptive.best.floor import fill_first, fill_short, note_short
 from bestgroup.algorithms.adaptive.best.state import (
     LinearRule,
     Scratch,
@@ -112,7 +113,7 @@ from bestgroup.compile.borrowing import borrowing
 from bestgroup.compile.kernel import kernel
 from bestgroup.inference.certificate.best_group import MOST_DIMS
 from bestgroup.inference.confidence_sequences.boxes import BoxRule, share, with_sum
-from bestgroup.inference.evalues.linear import PRECISIONS, PRIOR, coefficients
+from bestgroup.inference.evalues.linear import GROUP_PRIOR, PRECISIONS, PRIOR, coefficients
 from bestgroup.inference.kinds import BERNOULLI, GAUSSIAN, POWERS
 from bestgroup.inference.tally import Tally, sum_of
 from bestgroup.problem.arrays import Floats, Ints
@@ -123,7 +124,6 @@ from bestgroup.problem.noise import SubGaussian
 _FIRST = 4  # pulls of every arm before the first check
 _FIRST_SYMMETRIC = 16  # with fewer there is no box that ends
 _TAILS = 0.25  # of delta is for boxes that end where evidence on symmetric noise does not
-_EVEN = 0.04  # of all pulls go to all arms alike, at least: no arm stays unlucky for long
 
 
 @kernel
@@ -182,31 +182,6 @@ def set_plan(
         pulls[i, j] += max(1, int(rule.share * count))
 
 
-@borrowing
-def floor_of(total: int, rule: LinearRule) -> float:
-    """Return how often every arm is pulled at least: t / (25 A)."""
-    return _EVEN * total / number_of_arms(rule)
-
-
-@borrowing
-def fill_first(rule: LinearRule, pulls: Ints) -> None:
-    """Plan the first pulls of every arm."""
-    for i in range(pulls.shape[0]):
-        for j in range(pulls.shape[1]):
-            if rule.exists[i, j]:
-                pulls[i, j] = rule.first
-
-
-@borrowing
-def fill_short(state: State, tally: Tally, rule: LinearRule, pulls: Ints) -> None:
-    """Plan the pulls that arms lack to the floor."""
-    least = math.ceil(floor_of(sum_of(tally.counts), rule))
-    for i in range(len(rule.sizes)):
-        if not state.out[i]:
-            for j in range(rule.sizes[i]):
-                pulls[i, j] = max(0, least - tally.counts[i, j])
-
-
 @kernel
 def step(state: State, tally: Tally, rule: LinearRule) -> None:
     """Count the round, and check if it is time to."""
@@ -244,20 +219,8 @@ def advance(state: State, tally: Tally, rule: LinearRule, space: Scratch) -> Non
             set_means(tally, rule, space.means, cache)
             aim(state, tally, rule, space, total)
     if due:
-        set_next(state, tally, rule, total)
-
-
-@borrowing
-def set_next(state: State, tally: Tally, rule: LinearRule, total: int) -> None:
-    """Set when to check next, and whether an arm has fallen below the floor."""
-    state.next[0] = next_check(state, rule, total)
-    least = floor_of(total, rule)
-    for i in range(len(rule.sizes)):
-        if not state.out[i]:
-            for j in range(rule.sizes[i]):
-                # Noted here, planned next: `plan` must not change the state.
-                if tally.counts[i, j] < least:
-                    state.short[0] = True
+        state.next[0] = next_check(state, rule, total)
+        note_short(state, tally, rule, total)
 
 
 @kernel
@@ -280,6 +243,9 @@ class AdaptiveLinear(Algorithm):
     by_boxes: bool = False  # where the noise model knows no scale, as version 1 did
     normal_by_boxes: bool = False  # `Gaussian()`, as versions up to 3 did
     by_dims: bool = False  # bets on each dim of an arm that serves all, as versions up to 4 did
+    by_selections: bool = (
+        False  # leaders with a selection for known scales, too, as up to version 6
+    )
 
     name: ClassVar[str] = "adaptive"
     reads_values: ClassVar[bool] = True
@@ -317,6 +283,7 @@ class AdaptiveLinear(Algorithm):
         independent = setting.noise.dependence == "independent"
         cost = costs_of(setting)
         symmetric = not boxes and bool((box.kind == GAUSSIAN).all())
+        by_group = not boxes and isinstance(noise, SubGaussian) and not self.by_selections
         return LinearRule(
             exists=shape.exists,
             sizes=np.array(shape.sizes, np.int64),
@@ -329,7 +296,7 @@ class AdaptiveLinear(Algorithm):
             slack=float(goal.epsilons(shape.dims)[0]) * float(weights.sum()),
             delta=setting.delta * (1.0 - _TAILS if symmetric else 1.0),
             precision=np.array(PRECISIONS),
-            log_prior=np.log(np.array(PRIOR)),
+            log_prior=np.log(np.array(GROUP_PRIOR if by_group else PRIOR)),
             batch=self.batch if isinstance(self.batch, int) else 1,
             share=0.0 if isinstance(self.batch, int) else self.batch,
             boxes=boxes,
@@ -341,11 +308,16 @@ class AdaptiveLinear(Algorithm):
             tails=np.log(
                 2.0 * shape.dims * np.array([shape.total, 1.0]) / (_TAILS * setting.delta)
             ),
+            by_group=by_group,
         )
 
     def init(self, rule: LinearRule) -> State:
         """Return the state before any pull."""
         return init(rule)
+
+    def kernels_for(self, rule: LinearRule | None) -> Kernels | None:
+        """Return the kernels for leaders that are groups, or that are selections."""
+        return units.KERNELS if rule is not None and rule.by_group else super().kernels_for(rule)
 
     def answer(self, state: State, rule: LinearRule) -> frozenset[int]:
         """Return the leader's group; before the end, all groups that are not out."""

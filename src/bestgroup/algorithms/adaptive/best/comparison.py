@@ -53,8 +53,15 @@ def set_rival(tally: Tally, rule: LinearRule, means: Floats, pair: Pairwise, k: 
 @borrowing
 def scan(state: State, tally: Tally, rule: LinearRule, space: Scratch) -> None:
     """Find for every group a selection with little evidence, and the precision that suits it."""
+    scan_groups(
+        state, tally, rule, space, set_lead(state, tally, rule, space.pair, space.work.masks)
+    )
+
+
+@borrowing
+def scan_groups(state: State, tally: Tally, rule: LinearRule, space: Scratch, ready: bool) -> None:
+    """Do the same for a leader that was entered, unless no pull of it counts."""
     means, pair, work = space.means, space.pair, space.work
-    ready = set_lead(state, tally, rule, pair, work.masks)
     for k in range(len(state.out)):
         if k == state.leader[0] or state.out[k]:
             continue

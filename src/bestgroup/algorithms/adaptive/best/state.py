@@ -40,6 +40,7 @@ class LinearRule(NamedTuple):
     box: BoxRule  # how boxes are computed, or what is kept of values
     first: int  # pulls of every arm before the first check
     tails: Floats  # [2]        for symmetric noise: levels of lower and of upper ends of boxes
+    by_group: bool  # leaders are groups, measured plan by plan (`leaders`)
 
 
 class State(NamedTuple):
@@ -57,6 +58,12 @@ class State(NamedTuple):
     before_stat: (
         Floats  # [K, D, STATISTICS]  for bets: what they kept; of their sum, too, if that is
     )
+    share: Floats  # [N]        of delta, by groups that lead: 0 for one that is not named
+    counted: Floats  # [N]      what the measurements of a leader weigh, as pulls, ...
+    measured: Floats  # [N]     ... and their sum, so weighed
+    first_lead: Ints  # [N, D]  the selection of a leader when it was named
+    past: Ints  # [K]           pulls of the leading group at the last step
+    past_sums: Floats  # [K, D]
     scale: Floats  # [D]        what sampling takes for the scales: those of the rule, or estimates
     coefficient: Floats  # [2^D]  and for the c_B that follow
     tried: Ints  # [N]          for bets: pulls in all before which no proof is tried again
@@ -149,6 +156,12 @@ def init(rule: LinearRule) -> State:
         before=np.zeros(K, np.int64),
         before_sums=np.zeros((K, D)),
         before_stat=np.zeros((K, D + (len(rule.box.weights) > 0), STATISTICS)),
+        share=np.zeros(N),
+        counted=np.zeros(N),
+        measured=np.zeros(N),
+        first_lead=np.zeros((N, D), np.int64),
+        past=np.zeros(K, np.int64),
+        past_sums=np.zeros((K, D)),
         scale=rule.scale.copy(),
         coefficient=rule.coefficient.copy(),
         tried=np.zeros(N, np.int64),

@@ -30,7 +30,7 @@ from bestgroup.inference.evalues.search import at_selection, pooled
 from bestgroup.inference.tally import Tally
 from bestgroup.problem.arrays import Floats, Ints
 
-_ROUNDING = 1e-6  # far more than floating point could add to the evidence
+ROUNDING = 1e-6  # far more than floating point could add to the evidence
 _NEAR = 1.1  # pooling three precisions adds at most log 3: below level - _NEAR no proof is tried
 
 # When a leader is named; none of these touches the guarantee.
@@ -62,17 +62,22 @@ def next_check(state: State, rule: LinearRule, total: int) -> int:
     # Boxes are cheap to compare, and their ends move with every pull.
     if rule.boxes:
         return total + max(1, int(_OFTEN * total))
-    share = _RARELY
-    if state.named[0] > 0:
-        level, least = level_of(state, rule), np.inf
-        for k in range(len(state.out)):
-            if k != state.leader[0] and not state.out[k]:
-                least = min(least, state.evidence[k])
-        if least > 0.0:
-            # An eighth of the growth that is still missing: a late check costs pulls, an early one
-            # only time.
-            share = min(_RARELY, max(_OFTEN, 0.125 * (level / least - 1.0)))
-    return total + max(1, int(share * total))
+    level = level_of(state, rule) if state.named[0] > 0 else np.inf
+    return total + max(1, int(growth_until(state, level) * total))
+
+
+@borrowing
+def growth_until(state: State, level: float) -> float:
+    """Return by which share the pulls grow until the next check; the level is infinite without a leader."""
+    least = np.inf
+    for k in range(len(state.out)):
+        if k != state.leader[0] and not state.out[k]:
+            least = min(least, state.evidence[k])
+    if least > 0.0 and level < np.inf:
+        # An eighth of the growth that is still missing: a late check costs pulls, an early one only
+        # time.
+        return min(_RARELY, max(_OFTEN, 0.125 * (level / least - 1.0)))
+    return _RARELY
 
 
 @borrowing
@@ -84,11 +89,11 @@ def check(state: State, tally: Tally, rule: LinearRule, space: Scratch, total: i
     survey(state, tally, rule, space, total)
     if state.named[0] > 0:
         if rule.bets:
-            decide_by_bets(state, tally, rule, space, level_of(state, rule) + _ROUNDING, total)
+            decide_by_bets(state, tally, rule, space, level_of(state, rule) + ROUNDING, total)
         else:
-            decide(state, tally, rule, space)
+            decide(state, tally, rule, space, level_of(state, rule) + ROUNDING)
         # Again: groups may have left, or come back with a new leader.
-        compare(state, tally, rule, space)
+        compare(state, tally, rule, space, counted_variance(state, tally, rule, space))
     if state.answer[0] < 0:
         aim(state, tally, rule, space, total)
 
@@ -111,7 +116,7 @@ def survey(state: State, tally: Tally, rule: LinearRule, space: Scratch, total: 
     if state.named[0] == 0:
         state.leader[0] = front
         copy(space.lead, state.lead)
-    ease = compare(state, tally, rule, space)
+    ease = compare(state, tally, rule, space, counted_variance(state, tally, rule, space))
     if is_time(state, rule, space, front, ahead, rival_cost, ease, total):
         name_leader(state, tally, rule, front, space.lead, total)
     if state.named[0] > 0:
@@ -166,13 +171,21 @@ def best_arms_of(state: State, rule: LinearRule, means: Floats, i: int) -> float
 
 
 @borrowing
-def compare(state: State, tally: Tally, rule: LinearRule, space: Scratch) -> float:
-    """Set gap and gap |gap| / (2 V) of the leader to every group; return the least by all pulls."""
+def counted_variance(state: State, tally: Tally, rule: LinearRule, space: Scratch) -> float:
+    """Return V of the leader's selection by the pulls that count."""
+    w = state.leader[0]
+    return variance(rule, tally, space.idle, w, state.lead, state.before, space.masks)
+
+
+@borrowing
+def compare(state: State, tally: Tally, rule: LinearRule, space: Scratch, counted: float) -> float:
+    """Set gap and gap |gap| / (2 V) of the leader to every group; return the least by all pulls.
+
+    `counted` is V of the leader by what counts: naming anew loses the rest.
+    """
     w = state.leader[0]
     means, masks, idle, none = space.means, space.masks, space.idle, space.none
-    # By all pulls, and by those that count for the leader: naming anew loses the difference.
     every = variance(rule, tally, idle, w, state.lead, none, masks)
-    counted = variance(rule, tally, idle, w, state.lead, state.before, masks)
     least = np.inf
     for k in range(len(state.out)):
         if k == w or state.out[k]:
@@ -268,13 +281,12 @@ def name_leader(
 
 
 @borrowing
-def decide(state: State, tally: Tally, rule: LinearRule, space: Scratch) -> None:
+def decide(state: State, tally: Tally, rule: LinearRule, space: Scratch, level: float) -> None:
     """Eliminate groups with enough evidence against all selections; answer if the leader is alone.
 
     Where a proof fails, the selection that it fails at becomes the one to pull for.
     """
     pair, work = space.pair, space.work
-    level = level_of(state, rule) + _ROUNDING
     left = 0
     for k in range(len(state.out)):
         if k == state.leader[0] or state.out[k]:

@@ -132,7 +132,8 @@ def against(proof, leader, moment, kind, fine, weights, usual, bounds=None, meas
     def evidence(part, y, slack, box):
         left_over = {d: ranked[d][slice(*box[n])] for n, d in enumerate(dims)}
         bound = [(d, e) for d in dims for e in dims  # one arm must serve both
-                 if summed and len(left_over[d]) == 1 and left_over[d] == left_over[e]]
+                 if (summed or proof.version > 3) and len(left_over[d]) == 1
+                 and left_over[d] == left_over[e]]
 
         def can_serve(j, served):
             """Return whether a selection of the box can have arm j for these dims and no others."""
@@ -268,6 +269,7 @@ def settle(proof, bar):
         good = all(part >= 0 and 0 < y < INF for part, y in tilts)
         need(good and g < 10, "claims", "no such part of the process, or no tilt")
         parts = [1] if method["budget"] == "scouted" else SEVERAL[min(kind, 1)]
+        parts = measured.parts if measured else parts
         return log_sum([log(parts[part]) + shared[e, kind](part, y, room, box)
                         for part, y in tilts]) >= level
 

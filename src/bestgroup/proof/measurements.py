@@ -24,6 +24,8 @@ from bestgroup.proof.normal_pairs import conjugate
 from bestgroup.proof.observations import Observations, exact_sum
 from bestgroup.proof.selection_evidence import PRECISIONS, Compared, Leader, Moment, View
 
+GROUP_PRIOR = [interval(p) / 100 for p in (4, 26, 42, 22, 5, 1)]  # of precisions
+
 Span = tuple[int, int]  # counts of an arm before a measurement and after it
 
 
@@ -137,6 +139,10 @@ class MeasuredView(View):
     def origins(self) -> list[Fraction]:
         """Return what the means of the rival's arms are taken from, for each dim."""
         return self.course.origin
+
+    def priors(self) -> list[Interval]:
+        """Return the weights of the parts of the mixture."""
+        return GROUP_PRIOR
 
     def lead_terms(self, part: int, y: Interval) -> list[Interval]:
         """Return what the leader subtracts at a tilt."""

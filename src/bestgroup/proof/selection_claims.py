@@ -58,9 +58,16 @@ def claims_for(
             else:
                 make = Bets if kind != NORMAL else Normal if named.course is None else Measured
                 search = make(asked, method, named, event, compare)
-            for g in search.parts():
+            for g, joined in _tries(search.parts(), kind):
+                search.joined = joined
                 found = cover(search, g, level)
                 if found is not None:
-                    return [[number, slack, kind, g, *row] for row in found]
+                    return [[number, slack, kind, *row] for row in found]
     name = asked.problem.groups[event.rival]
     raise InvalidInput(f"no proof file was written: the evidence against {name} is not found again")
+
+
+def _tries(parts: list[int], kind: int) -> list[tuple[int, bool]]:
+    """Return with which parts claims are looked for, and whether arms may have to serve dims together."""
+    tries = [(g, False) for g in parts]
+    return tries + [(g, True) for g in parts] if kind == NORMAL else tries

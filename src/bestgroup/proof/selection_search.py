@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from bestgroup.inference.evalues import linear, selection_wealth
 from bestgroup.inference.evalues.search import (
+    at_selection,
     bound_box,
     find_blocks,
     make_pairwise,
@@ -68,7 +69,10 @@ class Compare(NamedTuple):
 
 
 def cover(search: Search, g: int, level: float) -> list[list[Any]] | None:
-    """Return [y, y, y, ranks] of boxes that hold all selections of the rival; None if one has too little."""
+    """Return [g, y, y, y, ranks] of boxes that hold all selections of the rival; None if one has too little.
+
+    A part is that of g, or for a single selection any other that is enough.
+    """
     size, D = search.size, search.D
     stack: list[tuple[Ranks, float]] = [([(0, size)] * D, search.tilt)]
     found: list[list[Any]] = []
@@ -76,10 +80,15 @@ def cover(search: Search, g: int, level: float) -> list[list[Any]] | None:
         if not stack:
             return found
         box, tilt = stack.pop()
-        tilts, tilt = search.prove(g, box, tilt, level)
+        tilts, part = None, g
+        for part in (g, *search.others(g, box)):
+            tilts, near = search.prove(part, box, tilt, level)
+            tilt = near if part == g else tilt
+            if tilts is not None:
+                break
         if tilts is not None:
-            ranks = [end for ends in box for end in ends]
-            found.append([*(y or 0 for y in tilts), *([] if box == [(0, size)] * D else ranks)])
+            ranks = [] if box == [(0, size)] * D else [end for ends in box for end in ends]
+            found.append([part, *(y or 0 for y in tilts), *ranks])
             continue
         halves = search.split(box)
         if halves is None:
@@ -90,6 +99,8 @@ def cover(search: Search, g: int, level: float) -> list[list[Any]] | None:
 
 class Search:
     """A leader against a rival, in floating point: the verifier has the last word."""
+
+    joined = False  # whether one arm that is left for all dims serves them together: version 4
 
     def __init__(
         self, asked: Asked, method: dict[str, Any], named: Named, event: Event, by: Compare
@@ -127,6 +138,11 @@ class Search:
         """Return the parts of the mixture, the most promising one first."""
         raise NotImplementedError
 
+    def others(self, g: int, box: Ranks) -> list[int]:
+        """Return the other parts by which a box may be proven: none, but for one selection, with `joined`."""
+        one = self.joined and all(b - a == 1 for a, b in box)
+        return [part for part in self.parts() if part != g] if one else []
+
     def bounds(
         self, g: int
     ) -> tuple[float, Callable[..., tuple[float, float]], Callable[..., float]]:
@@ -152,7 +168,7 @@ class Search:
             total += math.exp(min(value - level, 1.0))
             if total >= 1.0 + _SAFE:
                 return tilts, tilt
-            if part == g and value < level - 2.0:
+            if part == g and value < level - 2.0 and not self.joined:
                 break
         self.selection = kept
         return None, tilt
@@ -192,10 +208,12 @@ class Search:
 class Normal(Search):
     """By half-normal mixtures."""
 
+    weights_of_parts: ClassVar[tuple[float, ...]] = linear.PRIOR
+
     def __init__(self, asked: Asked, method: dict[str, Any], *rest: Any) -> None:
         super().__init__(asked, method, *rest)
         noise = asked.problem.noise
-        self.prior = [math.log(p) for p in linear.PRIOR]
+        self.prior = [math.log(p) for p in self.weights_of_parts]
         if method["budget"] == "scouted":  # one precision for each arm
             self.prior = [0.0]
         self.scales = self.weights * noise.scales(asked.problem.shape.dims)[self.dims]
@@ -253,16 +271,39 @@ class Normal(Search):
             raise IndexError(g)
 
         def search(box: Any, y: float, level: float) -> tuple[float, float]:
+            if self._is_one(box):
+                self.selection[:] = box.argmax(axis=1)
+                return at_selection(self.pair, g, self.selection, y, level, self.work)
             return bound_box(self.pair, g, box, y, level, self.selection, self.work)
 
         def at(box: Any, y: float) -> float:
+            if self._is_one(box):
+                return self._at_one(g, box.argmax(axis=1), y)
             return float(relaxed(self.pair, g, box, y, self.selection.copy(), self.work)[0])
 
         return self.prior[g], search, at
 
+    def _is_one(self, box: Any) -> bool:
+        """Return whether a box holds one selection, whose own evidence is found, with `joined`."""
+        return self.joined and int(box.sum()) == self.D
+
+    def _at_one(self, g: int, selection: Any, y: float) -> float:
+        """Return the evidence against one selection at a tilt."""
+        pair, masks = self.pair, np.zeros(self.D, np.int64)
+        find_blocks(selection, masks)
+        value = y * float(pair.ahead[0] - sum(pair.worth[j, d] for d, j in enumerate(selection)))
+        value -= float(pair.lead_cost[g])
+        for d, j in enumerate(selection):
+            steep = [float(pair.lead[g, d]), float(pair.coefficient[masks[d]] * pair.reach[g, j])]
+            value -= sum(float(linear.conjugate(y * v)[0]) for v in steep if v > 0.0)
+            value -= float(pair.cost[g, j]) if masks[d] else 0.0
+        return value
+
 
 class Measured(Normal):
     """By half-normal mixtures, the leader being like one arm: all its measurements."""
+
+    weights_of_parts = linear.GROUP_PRIOR
 
     def _set_lead(self, method: dict[str, Any]) -> None:
         """Enter the leader, and what the rival's arms are worth above the best of them."""

@@ -13,7 +13,9 @@ from bestgroup.inference.certificate.judge import Verdict
 from bestgroup.problem.status import Status
 from bestgroup.proof.build import Asked, document, noise_entry
 from bestgroup.proof.build_boxes import Found, box_claims
+from bestgroup.proof.build_measured import follow, measured_document
 from bestgroup.proof.build_scouted import costs_entry, fed_session
+from bestgroup.proof.contests import MEASURED
 from bestgroup.proof.noise import RANGED, SYMMETRIC
 from bestgroup.proof.selection_claims import claims_for, slacks_of
 from bestgroup.proof.selection_evidence import AND_SUMS
@@ -44,6 +46,10 @@ def data_selections(asked: Asked, verdict: Verdict) -> dict[str, Any]:
 def study_selections(asked: Asked, algorithm: Algorithm, setting: Setting) -> dict[str, Any]:
     """Return the proof document of a run of `adaptive`: its run again, to see who led when."""
     session = fed_session(asked, algorithm, setting)
+    if session.rule.by_group:
+        slack = slacks_of(asked, MEASURED, 0)[0]
+        run = follow(session, slack == 1)
+        return measured_document(asked, run, costs_entry(setting), slack)
     named: list[Named] = []
     events: list[Event] = []
     out = np.zeros(setting.shape.groups, np.bool_)

@@ -57,7 +57,7 @@ _BITS = 2.0**40  # nodes are multiples of 2^-40, so that they do not depend on t
 PRECISIONS = tuple(2.0**k for k in (3, 6, 9, 12, 15, 18))
 PRIOR = tuple(p / 12.0 for p in (1.0, 3.0, 3.0, 3.0, 1.0, 1.0))
 # Where a leader is one factor (`adaptive.best.leaders`): more on gaps of .02 to .1 standard deviations.
-GROUP_PRIOR = tuple(p / 100.0 for p in (4.0, 26.0, 42.0, 22.0, 5.0, 1.0))
+GROUP_PRIOR = tuple(p / 100.0 for p in (2.0, 30.0, 44.0, 19.0, 4.0, 1.0))
 
 
 def coefficients(scales: Floats, independent: bool) -> Floats:

@@ -98,7 +98,8 @@ def measure(state: State, tally: Tally, rule: LinearRule, space: Scratch) -> Non
         j = state.lead[d]
         new = tally.sums[i, j, d] - state.past_sums[j, d]
         z += rule.weights[d] * new / (tally.counts[i, j] - state.past[j])
-    n = whole_of(rule) ** 2 / v
+    c = whole_of(rule)
+    n = c * c / v
     state.counted[i] += n
     state.measured[i] += n * z
 
@@ -165,7 +166,8 @@ def measured_variance(state: State, tally: Tally, rule: LinearRule, space: Scrat
     i = state.leader[0]
     if state.share[i] == 0.0:
         return variance(rule, tally, space.idle, i, state.lead, space.none, space.masks)
-    return whole_of(rule) ** 2 / state.counted[i] if state.counted[i] > 0.0 else np.inf
+    c = whole_of(rule)
+    return c * c / state.counted[i] if state.counted[i] > 0.0 else np.inf
 
 
 @borrowing

@@ -38,6 +38,7 @@ from bestgroup.inference.evalues.search import find_blocks
 from bestgroup.inference.tally import Tally, sum_of
 from bestgroup.problem.arrays import Ints
 
+_TRIED = 0.3  # of a plan's share of the lead's pulls try an arm that could be better
 _EVENED = 0.05  # of the pulls that count may be spent at once to pull arms in proportion
 
 
@@ -174,7 +175,7 @@ def fill_probe(state: State, tally: Tally, rule: LinearRule, pulls: Ints, listed
         # Only while less was spent on it than on the lead's arm.
         outlay = spent * cost_ratio(float(rule.cost[i, other]), float(rule.cost[i, lead]))
         if other != lead and outlay < often:
-            return add(pulls, listed, i, other, int(rule.share * spent))
+            return add(pulls, listed, i, other, int(_TRIED * rule.share * often))
     return 0
 
 

@@ -142,8 +142,9 @@ def check_groups(state: State, tally: Tally, rule: LinearRule, space: Scratch, t
     elif state.share[front] == 0.0 and total >= _LATER * state.since[0]:
         m = state.named[0]
         name(state, front, (1.0 - _AT_ONCE) / (m * (m + 1)), total)
-    find_evidence(state, tally, rule, space)
-    decide(state, tally, rule, space, level_of_group(state, rule) + ROUNDING)
+    # Without a measurement nobody leaves: there is no leader's side of a comparison yet.
+    if find_evidence(state, tally, rule, space):
+        decide(state, tally, rule, space, level_of_group(state, rule) + ROUNDING)
     # Again: groups may have left, and a leader that was just named has no pulls that count.
     compare(state, tally, rule, space, measured_variance(state, tally, rule, space))
     if state.answer[0] < 0:
@@ -208,13 +209,17 @@ def name(state: State, k: int, share: float, total: int) -> None:
 
 
 @borrowing
-def find_evidence(state: State, tally: Tally, rule: LinearRule, space: Scratch) -> None:
-    """Find the evidence against every group; without measurements gap |gap| / (2 V) stands for it."""
+def find_evidence(state: State, tally: Tally, rule: LinearRule, space: Scratch) -> bool:
+    """Find the evidence against every group; False without measurements of the leader.
+
+    Then gap |gap| / (2 V) stands for it, by which plans go, and by which no group may leave.
+    """
     if set_leader(state, rule, space.pair):
         scan_groups(state, tally, rule, space, True)
-    else:
-        for k in range(len(state.out)):
-            state.evidence[k] = state.ease[k]
+        return True
+    for k in range(len(state.out)):
+        state.evidence[k] = state.ease[k]
+    return False
 
 
 @borrowing

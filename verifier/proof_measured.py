@@ -60,7 +60,7 @@ class Course:
 
 class Leaders:
     """All leaders of a proof, with their shares of delta."""
-    parts = [p / 100 for p in (4, 26, 42, 22, 5, 1)]
+    parts = [p / 100 for p in (2, 30, 44, 19, 4, 1)]
     def __init__(self, proof, fine):
         leaders, last = proof.method["leaders"], [[1] * size for size in proof.sizes]
         self.shares = [F(share) for *_, share in leaders]

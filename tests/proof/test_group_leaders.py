@@ -5,6 +5,7 @@ the time among it. A brute-force search for the least evidence is the reference.
 """
 
 import copy
+import importlib
 import itertools
 import math
 
@@ -15,7 +16,9 @@ from stranger import stranger_says
 from test_accepted import accepted
 
 import bestgroup as bg
+from bestgroup.inference.evalues.linear import GROUP_PRIOR
 from bestgroup.problem.status import Status
+from bestgroup.proof import measurements
 from bestgroup.proof.build import ask
 from bestgroup.proof.build_measured import Run, measured_document, measured_method
 from bestgroup.proof.contests import MeasuredBest
@@ -249,6 +252,39 @@ def test_the_evidence_is_the_least_over_the_null(case):
                 best = max(view.bound(part, interval(float(y)), room, box) for y in tilts)
                 assert best <= least + 1e-6
                 assert best >= least - 0.02 * max(1.0, least)
+
+
+@pytest.mark.parametrize("case", ["two dims", "two independent dims", "costs"])
+def test_claims_hold_against_every_selection(case):
+    """The least evidence of the parts that a claim has, weighed, reaches the level of its leader."""
+    hand = by_hand(**CASES[case])
+    for number, _, _, g, *rest in hand.made()["claims"]:
+        event = hand.run.events[number]
+        level = -math.log(DELTA * hand.run.shares[event.leader])
+        parts = [g - 1 + k for k, y in enumerate(rest[:3]) if y]
+        size = hand.sizes[event.rival]
+        assert len(rest) == 3 or size > 1
+        for selection in itertools.product(range(size), repeat=hand.D) if len(rest) == 3 else ():
+            found = [least_evidence(hand, event, selection, part, 0.0) for part in parts]
+            total = sum(
+                GROUP_PRIOR[part] * math.exp(x) for part, x in zip(parts, found, strict=True)
+            )
+            assert math.log(total) >= level
+
+
+def test_verifiers_have_the_prior_of_the_algorithm():
+    theirs = importlib.import_module("proof_measured").Leaders.parts
+    for exact, ours, other in zip(GROUP_PRIOR, measurements.GROUP_PRIOR, theirs, strict=True):
+        assert ours.low <= exact <= ours.high
+        assert exact == other
+    assert sum(GROUP_PRIOR) == pytest.approx(1.0, abs=1e-15)
+
+
+def test_thousands_of_measurements(tmp_path):
+    hand = by_hand(2, plans=3000, dependence="independent")
+    document, table = hand.made(), write(hand.rows, tmp_path / "rows.csv")
+    assert len(document["method"]["measurements"][0]) > 1000
+    accepted(document, table)
 
 
 def changes():

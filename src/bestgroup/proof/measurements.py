@@ -24,7 +24,7 @@ from bestgroup.proof.normal_pairs import conjugate
 from bestgroup.proof.observations import Observations, exact_sum
 from bestgroup.proof.selection_evidence import PRECISIONS, Compared, Leader, Moment, View
 
-GROUP_PRIOR = [interval(p) / 100 for p in (4, 26, 42, 22, 5, 1)]  # of precisions
+GROUP_PRIOR = [interval(p) / 100 for p in (2, 30, 44, 19, 4, 1)]  # of precisions
 
 Span = tuple[int, int]  # counts of an arm before a measurement and after it
 

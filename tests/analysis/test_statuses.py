@@ -6,7 +6,7 @@ import pytest
 import bestgroup as bg
 from bestgroup.algorithms.adaptive.best.algorithm import AdaptiveLinear
 from bestgroup.algorithms.adaptive.best.boxes import check_boxes
-from bestgroup.algorithms.adaptive.best.state import init, make_scratch
+from bestgroup.algorithms.adaptive.best.state import init, make_workspace
 from bestgroup.analysis.certify import certificate_from
 from bestgroup.inference.tally import Tally
 from bestgroup.problem.status import Status
@@ -118,7 +118,7 @@ def test_a_group_is_not_put_out_by_its_own_box():
     tally = Tally(counts, np.array([[[7.0]], [[2.0]]]), np.zeros((2, 1, 1, 0)))
     state.boxed[:] = counts
     state.low[:, 0, 0], state.high[:, 0, 0] = [0.9, 0.1], [0.5, 0.3]  # a wrong low of A
-    check_boxes(state, tally, rule, make_scratch(rule, state.coefficient))
+    check_boxes(state, tally, rule, make_workspace(state, rule))
     assert state.out.tolist() == [False, True]
 
 

@@ -140,3 +140,25 @@ def test_a_thousand_groups_are_drawn(story, thousand, open_page):
     page.mouse.move(*centre(page, "document.querySelectorAll('#plane .point')[5]"))
     page.locator("#plane .tip:visible").wait_for()
     assert page.locator("#plane .box.near").count() >= 1
+
+
+def test_an_update_during_a_drag_waits_until_it_ends(story, open_page):
+    story.create(name="dragged", horizon=60)
+    story.tell_some("dragged")
+    page = open_page()
+    story.enter(page, "dragged")
+    story.until(page, f"{POINTS} === 3")
+    ticks = "[...document.querySelectorAll('#plane svg > text')].map((t) => t.textContent).join()"
+    marks = "[...document.querySelectorAll('#plane .point')].map((p) => p.getAttribute('transform')).join()"
+    whole, before = page.evaluate(ticks), page.evaluate(marks)
+    at = box_of_plane(page)
+    page.mouse.move(at["x"] + 0.15 * at["width"], at["y"] + 0.05 * at["height"])
+    page.mouse.down()
+    page.mouse.move(at["x"] + 0.3 * at["width"], at["y"] + 0.3 * at["height"], steps=3)
+    story.tell_some("dragged")
+    story.until(page, "document.getElementById('plane').late === true")
+    assert page.evaluate(marks) == before
+    page.mouse.move(at["x"] + 0.6 * at["width"], at["y"] + 0.5 * at["height"], steps=3)
+    page.mouse.up()
+    story.until(page, f"{ticks} !== {whole!r} && {marks} !== {before!r}")
+    assert page.get_by_role("button", name="Whole plane").count() == 1

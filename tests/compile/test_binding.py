@@ -6,7 +6,7 @@ import sys
 import numpy as np
 import pytest
 
-from bestgroup.compile.binding import bind, hook
+from bestgroup.compile.binding import bind, hook, left_out
 from bestgroup.compile.borrowing import borrowing
 from bestgroup.compile.kernel import kernel
 
@@ -144,3 +144,18 @@ def test_what_a_bound_kernel_cuts_off_is_not_missed_elsewhere():
 @kernel
 def climb_twice(x):
     return climb(x) + climb(x)
+
+
+@pytest.mark.parametrize("result", [0.0, 0, False, -1.5])
+def test_what_is_left_out_does_nothing(result):
+    loop = bind(twice, dict([left_out(weight, result)]))
+    assert loop(VALUES) == loop.compiled(VALUES) == 6.0 * result
+    assert pickle.loads(pickle.dumps(loop)) is loop
+
+
+def test_what_is_left_out_goes_by_kernel_and_result():
+    (hooked, no), (_, zero) = left_out(weight, False), left_out(weight, 0)
+    assert hooked is weight and no is not zero and no.digest != zero.digest
+    assert left_out(weight, False)[1] is no
+    assert left_out(square)[1](2.0) is left_out(square)[1].compiled(2.0) is None
+    assert isinstance(left_out(steep)[1], type(steep))

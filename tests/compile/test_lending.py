@@ -258,3 +258,23 @@ def test_a_function_gets_one_address_for_a_large_tuple(monkeypatch, tmp_path):
     made = str(result.library._get_module_for_linking())
     (line,) = [line for line in made.splitlines() if line.startswith("define")]
     assert line.count("noalias") == 4  # where results and errors go, and two tuples
+
+
+@kernel
+def end_of(same: Same) -> np.ndarray:
+    """A result that is one of the arrays that were given."""
+    return same.c[1:]
+
+
+def test_arrays_are_given_back_when_a_call_is_over():
+    given = mixed()
+    ask.compiled(given)
+    users = [sys.getrefcount(array) for array in (given.table, *given.same)]
+    for _ in range(3):
+        ask.compiled(given)
+    end = end_of.compiled(given.same)
+    assert end.tolist() == given.same.c[1:].tolist()
+    given.same.c[2] = 7.0
+    assert end[1] == 7.0
+    del end
+    assert [sys.getrefcount(array) for array in (given.table, *given.same)] == users

@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 
 import bestgroup as bg
+from bestgroup.algorithms.registry import pinned
 
 PATH = Path(__file__).with_name("golden.json")
 PARETO, BEST = bg.ParetoGroups(0.05), bg.BestGroup([1, 2], 0.02)
@@ -22,12 +23,16 @@ NAMES = {
 }
 CASES = [(name, goal, engine) for name, goal in NAMES.items() for engine in ("exact", "jump")]
 CASES += [("adaptive", PARETO, "exact"), ("adaptive", BEST, "exact")]
+# Studies that earlier versions began go on with them.
+CASES += [("adaptive version 6", BEST, "exact")]
 
 
 def outcome(name, goal, engine):
     """Return pulls by arm and answers of three runs, as plain lists."""
     instance = bg.Instance.random(groups=4, arms=3, dims=2, pareto=2, min_gap=0.1, seed=1)
-    sim = bg.simulate(instance, goal, name, delta=0.05, runs=3, seed=7, engine=engine)
+    kind, _, version = name.partition(" version ")
+    algorithm = pinned(kind, int(version), {}) if version else kind
+    sim = bg.simulate(instance, goal, algorithm, delta=0.05, runs=3, seed=7, engine=engine)
     return {
         "counts": sim.counts.tolist(),
         "rounds": sim.rounds.tolist(),

@@ -1,4 +1,7 @@
-"""The adaptive rule for the best group: pull by pull like the enumerating oracle, and its contract."""
+"""The adaptive rule for the best group whose leaders have a selection: its oracle, its contract.
+
+`test_adaptive_groups` has those that are groups, which take their place where scales are known.
+"""
 
 from types import SimpleNamespace
 
@@ -7,6 +10,7 @@ import pytest
 
 import bestgroup as bg
 from bestgroup.algorithms.adaptive.best import algorithm as al
+from bestgroup.algorithms.adaptive.best import steps
 from bestgroup.algorithms.protocol import Setting
 from bestgroup.inference.tally import empty_tally
 from bestgroup.testing import check_algorithm
@@ -43,7 +47,7 @@ def rule_of(case):
     setting = SimpleNamespace(
         shape=case.shape, goal=case.goal, noise=case.noise, delta=case.delta, costs=case.costs
     )
-    return al.AdaptiveLinear(case.batch).rule(setting)  # type: ignore[arg-type]
+    return al.AdaptiveLinear(case.batch, by_selections=True).rule(setting)  # type: ignore[arg-type]
 
 
 def draw(case, tally, pulls):
@@ -71,7 +75,7 @@ def lockstep(seed, most):
         batch=case.batch,
         cost=rule.cost,
     )
-    plan, step = al.plan.compiled, al.step.compiled
+    plan, step = steps.plan.compiled, steps.step.compiled
     while naive.answer < 0 and tally.counts.sum() < most:
         pulls = plan(state, tally, rule)
         assert np.array_equal(pulls, naive.plan(tally.counts)), (seed, naive.rounds)
@@ -107,7 +111,7 @@ def test_compiled_equals_plain(arms):
         rule = rule_of(case)
         states = [al.init(rule), al.init(rule)]
         tally = empty_tally(case.shape.groups, case.shape.arms, case.shape.dims)
-        bodies = [(al.plan.compiled, al.step.compiled), (al.plan, al.step)]
+        bodies = [(steps.plan.compiled, steps.step.compiled), (steps.plan, steps.step)]
         for _ in range(150):
             plans = [
                 plan(state, tally, rule) for (plan, _), state in zip(bodies, states, strict=True)
@@ -124,7 +128,7 @@ def test_compiled_equals_plain(arms):
 
 @pytest.mark.parametrize("batch", [0.01, 7])
 def test_contract(batch):
-    check_algorithm(al.AdaptiveLinear(batch), cases=4)
+    check_algorithm(al.AdaptiveLinear(batch, by_selections=True), cases=4)
 
 
 def far_apart(sizes, dims, lead, seed):
@@ -182,8 +186,8 @@ def test_cheap_arms_are_pulled_more():
         rule = rule_of(case)
         state, tally = al.init(rule), empty_tally(2, 1, 1)
         while state.answer[0] < 0:
-            draw(case, tally, al.plan.compiled(state, tally, rule))
-            al.step.compiled(state, tally, rule)
+            draw(case, tally, steps.plan.compiled(state, tally, rule))
+            steps.step.compiled(state, tally, rule)
         assert state.answer[0] == 1
         pulls.append(tally.counts[:, 0])
     assert pulls[1][0] > 3 * pulls[1][1] and pulls[0][0] < 2 * pulls[0][1]

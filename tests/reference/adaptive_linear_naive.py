@@ -1,4 +1,6 @@
-"""The adaptive rule for the best group, written out: all selections are enumerated.
+"""The adaptive rule for the best group with leaders that are selections (versions up to 6), written out.
+
+All selections are enumerated; `adaptive_groups_naive` has what is other where leaders are groups.
 
 It shares the tabulated `climb` (linear evidence) with the package and nothing else. A run goes in
 lockstep with another one: `step` takes `hint(k)`, the selection at which that one's proof against
@@ -12,6 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from itertools import product
+from typing import ClassVar
 
 import numpy as np
 
@@ -25,6 +28,8 @@ Selection = tuple[int, ...]
 
 class Naive:
     """One run; `counts` and `sums` are those of all pulls so far."""
+
+    prior: ClassVar[list[float]] = PRIOR
 
     def __init__(self, sizes, weights, scales, slack, delta, *, independent, batch, cost) -> None:
         self.sizes, self.w, self.scales = list(sizes), list(weights), list(scales)
@@ -137,7 +142,7 @@ class Naive:
         side = self.leader_side(counts, sums, q)
         if side is None:
             return -math.inf
-        gap, v, cost = side[0], list(side[1]), side[2] - math.log(PRIOR[g])
+        gap, v, cost = side[0], list(side[1]), side[2] - math.log(self.prior[g])
         for d in range(self.D):
             gap -= self.w[d] * (sums[k, s[d], d] / counts[k, s[d]])
         if gap <= 0:
@@ -164,8 +169,8 @@ class Naive:
     def others(self) -> list[int]:
         return [k for k in range(self.N) if k != self.leader and k not in self.out]
 
-    def check(self, counts, sums, hint: Callable[[int], Selection]) -> None:
-        means = sums / np.maximum(counts, 1)[:, :, None]
+    def front(self, means) -> tuple[dict[int, float], int, Selection]:
+        """The worths of groups that are not out, the first with the largest, and its selection."""
         worth = {}
         for i in range(self.N):
             if i not in self.out:
@@ -174,7 +179,11 @@ class Naive:
                 )
                 worth[i] = sum(self.w[d] * means[i, self.hard[i][d], d] for d in range(self.D))
         front = max(worth, key=lambda i: worth[i])
-        lead = self.cheapest(means, worth, front) if self.priced else self.hard[front]
+        return worth, front, self.cheapest(means, worth, front) if self.priced else self.hard[front]
+
+    def check(self, counts, sums, hint: Callable[[int], Selection]) -> None:
+        means = sums / np.maximum(counts, 1)[:, :, None]
+        worth, front, lead = self.front(means)
         if self.m == 0:
             self.leader, self.lead = front, lead
         ease = self.compare(counts, means)
@@ -198,10 +207,13 @@ class Naive:
         if self.answer < 0:
             self.aim(counts, means)
 
+    def counted_variance(self, counts) -> float:
+        return self.variance(counts, self.leader, self.lead, self.before)
+
     def compare(self, counts, means) -> float:
         nothing = np.zeros(len(self.before), int)
         every = self.variance(counts, self.leader, self.lead, nothing)
-        counted = self.variance(counts, self.leader, self.lead, self.before)
+        counted = self.counted_variance(counts)
         least = math.inf
         for k in self.others():
             gap = self.slack
@@ -346,24 +358,33 @@ class Naive:
                 for j in range(self.sizes[i]):
                     pulls[i, j] = max(0, least - counts[i, j])
             return pulls
-        for _ in range(self.batch if self.batch >= 1 else 1):
-            i, j, n = self.due(counts + pulls)
-            pulls[i, j] += max(1, int(self.batch * n)) if self.batch < 1 else 1
+        self.fill(counts, pulls)
         return pulls
 
-    def due(self, counts) -> tuple[int, int, int]:
+    def amount(self, n: float) -> int:
+        """How many pulls of an arm a plan adds to n."""
+        return max(1, int(self.batch * n)) if self.batch < 1 else 1
+
+    def fill(self, counts, pulls) -> None:
+        for _ in range(self.batch if self.batch >= 1 else 1):
+            i, j, n = self.due(counts + pulls)
+            pulls[i, j] += self.amount(n)
+
+    def target(self, counts, own: float) -> tuple[int, Selection]:
+        """Whom to pull for: a group that could be ahead, or the one with the least evidence."""
+        if self.rival is not None:
+            return self.rival
         nothing = np.zeros(len(self.before), int)
-        if self.rival is None:
-            own = self.variance(counts, self.leader, self.lead, self.before)
-            scores = {}
-            for k in self.others():
-                v = own + self.variance(counts, k, self.hard[k], nothing)
-                now = self.gap[k] * abs(self.gap[k]) / (2 * v)
-                scores[k] = self.evidence[k] + now - self.ease[k]
-            k = min(scores, key=lambda k: scores[k])
-            s = self.hard[k]
-        else:
-            k, s = self.rival
+        scores = {}
+        for k in self.others():
+            v = own + self.variance(counts, k, self.hard[k], nothing)
+            now = self.gap[k] * abs(self.gap[k]) / (2 * v)
+            scores[k] = self.evidence[k] + now - self.ease[k]
+        k = min(scores, key=lambda k: scores[k])
+        return k, self.hard[k]
+
+    def due(self, counts) -> tuple[int, int, int]:
+        k, s = self.target(counts, self.counted_variance(counts))
         found = []
         for j, c in self.blocks(s):
             n = counts[k, j]
@@ -377,6 +398,13 @@ class Naive:
             fewer = [p for p in arms if counts[i, p] * self.dear(i, p, j) < counts[i, j]]
             found.append((need, (i, fewer[0] if fewer else j, n)))
         return max(found, key=lambda pair: pair[0])[1]
+
+    def growth(self) -> float:
+        """The share by which the pulls grow to the next check."""
+        least = min((self.evidence[k] for k in self.others()), default=0.0)
+        if self.m > 0 and least > 0:
+            return min(0.02, max(0.0025, 0.125 * (self.level() / least - 1)))
+        return 0.02
 
     def step(self, counts, sums, hint: Callable[[int], Selection]) -> None:
         self.rounds += 1
@@ -392,11 +420,7 @@ class Naive:
                     self.aim(counts, sums / np.maximum(counts, 1)[:, :, None])
             return
         self.check(counts, sums, hint)
-        share = 0.02
-        least = min((self.evidence[k] for k in self.others()), default=0.0)
-        if self.m > 0 and least > 0:
-            share = min(0.02, max(0.0025, 0.125 * (self.level() / least - 1)))
-        self.next = total + max(1, int(share * total))
+        self.next = total + max(1, int(self.growth() * total))
         floor = 0.04 * total / sum(self.sizes)
         for i in set(range(self.N)) - self.out:
             if (counts[i, : self.sizes[i]] < floor).any():

@@ -257,7 +257,10 @@ class Algorithm:
         raise NotImplementedError
 
     def kernels_for(self, rule: Any) -> Kernels | None:
-        """Return the kernels that work on this rule; None for an algorithm in plain Python."""
+        """Return the kernels that work on this rule; None for an algorithm in plain Python.
+
+        `rule` is None where an engine asks what the algorithm is, before there is any.
+        """
         return self.kernels
 
     def plan(self, state: Any, tally: Tally, rule: Any) -> Ints:

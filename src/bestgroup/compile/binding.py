@@ -1,10 +1,12 @@
-"""`hook` and `bind`: one loop for many algorithms, compiled for each of them.
+"""`hook`, `bind` and `left_out`: one loop for many algorithms, compiled for each of them.
 
 A driver's loop calls hooks, which say what it asks of an algorithm. `bind(loop, {hook: kernel})`
 returns the loop with an algorithm's kernels in their place: every kernel on the way from the loop
 to a hook is copied, with other globals and the same code. The copies are ordinary kernels, so their
 plain bodies run, and compiled code is kept on disk under a digest that covers what was bound. (A
 kernel that is passed as an argument or captured in a closure would be compiled in every process.)
+
+What an algorithm never does for a rule is bound out of its loop: `left_out` is what stands there.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ from __future__ import annotations
 import dis
 import functools
 import hashlib
+import inspect
 import itertools
 import types
 from collections.abc import Callable, Mapping
@@ -40,6 +43,27 @@ def bind(loop: Kernel[P, T], hooks: Mapping[Kernel[Any, Any], Kernel[Any, Any]])
     object, so that a process compiles it once.
     """
     return _bound(loop, frozenset(hooks.items()))
+
+
+def left_out(item: Kernel[P, T], result: Any = None) -> tuple[Kernel[Any, Any], Kernel[Any, Any]]:
+    """Return, for `bind`, a kernel and one of its arguments that does nothing and returns `result`.
+
+    It stands for a kernel that is never called, or that finds nothing to do.
+    """
+    return item, _idle(item, repr(result))
+
+
+@functools.cache
+def _idle(item: Kernel[Any, Any], result: str) -> Kernel[Any, Any]:
+    body = cast(types.FunctionType, item.body)
+    # Compiled code calls with the arguments in their places, so the names have to be there.
+    made = eval(f"lambda {', '.join(inspect.signature(body).parameters)}: {result}", {})
+    tag = hashlib.sha256(result.encode()).hexdigest()[:12]
+    made.__name__, made.__qualname__ = body.__name__, f"{body.__qualname__}_{tag}"
+    made.__module__, made.__doc__ = body.__module__, f"Return {result}."
+    idle: Kernel[Any, Any] = (Kernel if isinstance(item, Hook) else type(item))(made)
+    idle.origin = functools.partial(_idle, item, result)
+    return idle
 
 
 @functools.cache

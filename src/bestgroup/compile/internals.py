@@ -1,6 +1,6 @@
 """All that touches numba's internals: compiled code on disk under our digests, and drafts.
 
-Five private names are used, and a handful of modules that numba does not document; if one of them
+Six private names are used, and a handful of modules that numba does not document; if one of them
 goes, `kernel` falls back to `plain`, which needs public names only and gives the same bits, slower.
 
 **Drafts.** For every function that compiled code calls numba optimises that function with all that
@@ -155,14 +155,29 @@ def entry(kernel: Kernel[Any, Any]) -> Any:
     njit: Any = numba.njit  # its stubs lack some options
     dispatcher = njit(kernel.body, pipeline_class=_EntryCompiler, no_cfunc_wrapper=True)
     dispatcher._cache = PackageCache(kernel)
-    compile_now = dispatcher.compile
+    compile_now, make = dispatcher.compile, dispatcher._compiler.compile
 
     def compile_rarely_disturbed(sig: Any) -> Any:
         _failed.yes = False
         with few_collections():
             return compile_now(sig)
 
-    dispatcher.compile = compile_rarely_disturbed
+    def make_lent(args: Any, wanted: Any) -> Any:
+        # What Python calls fills the frame that large tuples are lent from. By value each would be
+        # hundreds of arguments, handed over and put together again.
+        given = tuple(map(lent, args))
+        try:
+            found = make(given, wanted)
+            if not holds_lent(found.signature.return_type):
+                # Python's arguments choose the code, so it is known by their types.
+                return found._replace(signature=signature(found.signature.return_type, *args))
+        except NumbaError:
+            if given == args:
+                raise
+        _failed.yes = False
+        return make(args, wanted)
+
+    dispatcher.compile, dispatcher._compiler.compile = compile_rarely_disturbed, make_lent
     return dispatcher
 
 

@@ -4,7 +4,7 @@ numba hands a named tuple over as all the numbers that are in it: a state of six
 hundred arguments, which every function takes apart and puts together again. That was nine tenths of
 the code that the compiler got to see. Here whoever has such a tuple by value puts it in its own
 frame, once a call, and functions get its address, read the fields that they use, and pass the
-address on.
+address on. Where Python calls, the frame is filled field by field: there is no value at all.
 
 A tuple never changes, and the frame outlives the call, so the address is as good as the value for
 as long as it goes down only: a function whose result would hold one is compiled with values instead
@@ -16,16 +16,19 @@ field again after every store to an array.
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterator
 from typing import Any
 
 from llvmlite import ir
 from numba import types
 from numba.extending import (
+    NativeValue,
     lower_builtin,
     lower_cast,
     lower_getattr_generic,
     models,
     register_model,
+    unbox,
 )
 
 LEAST = 16  # words; smaller tuples stay numbers, in registers
@@ -179,6 +182,50 @@ def _offset(context: Any, kind: Any, whole: Any, place: int) -> int:
             found = whole.get_element_offset(context.target_data, place)
         _offsets[kind, place] = found
     return _offsets[kind, place]
+
+
+@unbox(Lent)
+def _take(typ: Lent, given: Any, c: Any) -> Any:
+    """Fill the frame of what Python calls, field by field, and give arrays back when the call is over."""
+    with c.builder.goto_entry_block():
+        room = c.builder.alloca(c.context.get_value_type(typ.whole))
+    wrong, strange = ir.IntType(32)(0), ir.IntType(1)(0)
+    held, endings = list[tuple[Any, Any]](), list[Any]()
+    for kind, item, address in _parts(c, typ, given, room):
+        place = c.builder.bitcast(address, c.context.get_value_type(kind).as_pointer())
+        if isinstance(kind, types.Array):
+            bytes_there = c.builder.bitcast(address, c.pyapi.voidptr)
+            code = c.pyapi.nrt_adapt_ndarray_from_python(item, bytes_there)
+            wrong = c.builder.or_(wrong, code)
+        else:
+            native = c.unbox(kind, item)
+            c.builder.store(native.value, place)
+            strange = c.builder.or_(strange, native.is_error)
+            endings.append(native.cleanup)
+        held.append((kind, place))
+    missing = c.builder.icmp_signed("!=", wrong, wrong.type(0))
+    with c.builder.if_then(missing, likely=False):
+        c.pyapi.err_set_string("PyExc_TypeError", "an array of a named tuple cannot be read")
+
+    def give_back() -> None:
+        for ending in filter(None, endings):
+            ending()
+        for kind, place in held:
+            c.context.nrt.decref(c.builder, kind, c.builder.load(place))
+
+    address = c.builder.bitcast(room, _POINTEE.as_pointer())
+    return NativeValue(address, c.builder.or_(strange, missing), give_back)
+
+
+def _parts(c: Any, typ: Lent, given: Any, room: Any) -> Iterator[tuple[Any, Any, Any]]:
+    """Yield type, object and address of the fields of a tuple, and of those of tuples in it."""
+    for place, kind in enumerate(typ.whole.types):
+        item = c.pyapi.tuple_getitem(given, place)
+        address = _address(c.context, c.builder, typ, room, place)
+        if isinstance(kind, types.BaseTuple):
+            yield from _parts(c, Lent(kind), item, address)
+        else:
+            yield kind, item, address
 
 
 @lower_cast(types.BaseNamedTuple, Lent)

@@ -11,18 +11,20 @@ from typing import Any
 import numpy as np
 
 from bestgroup.algorithms.protocol import Algorithm, bodies
-from bestgroup.drivers.jump.families import Family, JumpRuns, room_for
+from bestgroup.drivers.jump.families import Family
+from bestgroup.drivers.outcomes import Outcomes, room_for
+from bestgroup.drivers.rewards import gaussian
 from bestgroup.inference.tally import Tally
-from bestgroup.problem.arrays import Floats
+from bestgroup.problem.instance import Instance
 
 _KEY = 0x756E6973  # sets these streams apart from any other use of the seed
 
 
 def _run_at_once(
-    means: Floats, root: Floats, algorithm: Algorithm, rule: Any, keys: tuple[int, int, int, int]
-) -> JumpRuns:
-    """Return runs with keys (seed, first run, runs, largest number of pulls), for means [N K, D]."""
-    seed, first, runs, limit = keys
+    instance: Instance, algorithm: Algorithm, rule: Any, keys: tuple[int, int, int, int]
+) -> Outcomes:
+    """Return runs with keys (seed, first run, runs, largest number of pulls)."""
+    (means, root, _), (seed, first, runs, limit) = gaussian(instance), keys
     plan, step = bodies(algorithm, rule, compiled=True)
     N, K = rule.exists.shape
     empty = Tally(np.zeros((N, K), np.int64), np.zeros((N, K, means.shape[1])))

@@ -65,6 +65,15 @@ def make_source(instance: Instance, seed: int, run: int) -> Source:
     return Source(kind, np.nan_to_num(instance.padded_means), scale, factor, streams)
 
 
+def gaussian(instance: Instance) -> tuple[Floats, Floats, bool]:
+    """Return the means, [N K, D] padded, a root of the covariance, [D, M], and whether dims depend."""
+    dims, law = instance.shape.dims, instance.law
+    assert isinstance(law, Normal | FullyDependent)
+    means = np.nan_to_num(instance.padded_means).reshape(-1, dims)
+    joint = isinstance(law, FullyDependent) or law.cov is not None
+    return means, np.ascontiguousarray(law.factor(dims)), joint
+
+
 def make_reservoir(instance: Instance, kind: int) -> Reservoir:
     """Return an empty reservoir for an instance."""
     N, K, D = instance.shape.groups, instance.shape.arms, instance.shape.dims

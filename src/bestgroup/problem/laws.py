@@ -108,6 +108,10 @@ class FullyDependent:
         """Return the standard deviation of each dim, [D]."""
         return Normal(self.scale).scales(dims)
 
+    def factor(self, dims: int) -> Floats:
+        """Return a matrix F with F F^T the covariance, [D, 1]."""
+        return self.scales(dims)[:, None]
+
     def sample(self, rng: np.random.Generator, mean: Floats, n: int) -> Floats:
         """Return n rewards, [n, D]."""
         return mean + rng.standard_normal((n, 1)) * self.scales(len(mean))

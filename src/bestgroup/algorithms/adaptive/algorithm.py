@@ -41,7 +41,8 @@ class Adaptive(Algorithm):
     """Sequential evidence, gathered where it decides most.
 
     `batch` says how many pulls a plan holds: an integer, or a share below 1 of the pulls that
-    the less pulled of two compared arms has had (at least one pull).
+    the less pulled of two compared arms has had (at least one pull). A plan that measures a leader of
+    the best group, which takes pulls of several arms at once, may hold more.
 
     >>> str(Adaptive(batch=8))
     'adaptive(batch=8)'

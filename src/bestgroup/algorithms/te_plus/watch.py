@@ -31,6 +31,7 @@ from bestgroup.algorithms.te_plus.signs import (
     record_pair,
 )
 from bestgroup.compile.borrowing import borrowing
+from bestgroup.compile.records import Numbers
 from bestgroup.problem.arrays import Floats
 
 ABOVE, NEAR, FAR = range(3)
@@ -171,9 +172,13 @@ def record_watched(state: State, radii: Floats, rule: PairRule, close: int) -> i
         number = int(state.watched[k])
         code, a, b = number >> (2 * _BITS), (number >> _BITS) & _MASK, number & _MASK
         d = code >> 2
-        lead = R[a, d] - R[b, d]
-        if lead >= state.levels[code] and _margin(code & 3, d, lead, radii, rule) >= 0.0:
-            record(state, code & 3, a, b, d)
+        lead, kind = R[a, d] - R[b, d], code & 3
+        if (
+            lead >= state.levels[code]
+            and margin(kind, lead, radii, rule.scale[d], rule.epsilon[d]) >= 0.0
+        ):
+            i, j = (a, b) if kind == NEAR else (b, a)
+            record(state, kind, i, j, d)
             # Recorded, or beyond being recorded: the last one takes its place.
             close -= 1
             state.watch[0] -= 1
@@ -191,15 +196,15 @@ def _set_levels(state: State, radii: Floats, rule: PairRule) -> None:
     Nearly all that is watched is ruled out by one comparison with it.
     """
     for d in range(len(rule.epsilon)):
+        scale, epsilon = rule.scale[d], rule.epsilon[d]
         for kind in range(3):
-            level = -_margin(kind, d, 0.0, radii, rule)
-            state.levels[d << 2 | kind] = level - _CLEAR * (abs(level) + 2.0 * rule.epsilon[d])
+            level = -margin(kind, 0.0, radii, scale, epsilon)
+            state.levels[d << 2 | kind] = level - _CLEAR * (abs(level) + 2.0 * epsilon)
 
 
 @borrowing
-def _margin(kind: int, d: int, lead: float, radii: Floats, rule: PairRule) -> float:
+def margin(kind: int, lead: float, radii: Numbers, scale: float, epsilon: float) -> float:
     """Return the margin of a comparison of a kind, from R_a^d - R_b^d."""
-    scale, epsilon = rule.scale[d], rule.epsilon[d]
     if kind == NEAR:
         return near_margin(lead, radii[1] * scale, epsilon)
     if kind == FAR:
@@ -208,17 +213,26 @@ def _margin(kind: int, d: int, lead: float, radii: Floats, rule: PairRule) -> fl
 
 
 @borrowing
-def record(state: State, kind: int, a: int, b: int, d: int) -> None:
-    """Record a comparison, unless what it is about was decided since it was listed."""
-    i, j = (a, b) if kind == NEAR else (b, a)
+def may_record(state: State, kind: int, i: int, j: int, d: int) -> bool:
+    """Return whether a comparison of i with j is still to be recorded, once its margin says so."""
     # Counts of the two arms are equal only where both groups are active; rho(r) needs that.
     if not (state.groups[i] and state.dims[i, d] and state.dims[j, d]):
+        return False
+    if kind == ABOVE:
+        return not state.above[j, i, d]
+    # Of a pair that is settled nothing else is ever read.
+    return is_open(state, i, j) and not (kind == FAR and state.far[j, i, d])
+
+
+@borrowing
+def record(state: State, kind: int, i: int, j: int, d: int) -> None:
+    """Record a comparison of i with j, unless what it is about was decided since it was listed."""
+    # In this very round, perhaps.
+    if not may_record(state, kind, i, j, d):
         return
     if kind == ABOVE:
         record_above(state, i, j, d)
-    # Of a pair that was settled in this very round nothing else is ever read.
-    elif is_open(state, i, j):
-        if kind == NEAR:
-            record_near(state, i, j, d)
-        else:
-            record_far(state, i, j, d)
+    elif kind == NEAR:
+        record_near(state, i, j, d)
+    else:
+        record_far(state, i, j, d)

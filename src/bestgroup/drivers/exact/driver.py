@@ -46,7 +46,7 @@ def run_once(
             return driver.plain(cap)
         if kernels.lockstep is not None:
             return driver.compiled(stretches.loop_for(kernels, kernels.lockstep), cap)
-        return driver.compiled(plans.loop_for(kernels), cap)
+        return driver.compiled(plans.loop_for(kernels, driver.keeps_values), cap)
 
     return with_radius(algorithm, setting, run)
 
@@ -71,6 +71,7 @@ class _Driver:
         start = self.keep.start if algorithm.reads_values else None
         summed = len(self.keep.weights) > 0
         self.tally = empty_tally(shape.groups, shape.arms, shape.dims, start, summed)
+        self.keeps_values = self.tally.extra.shape[3] > 0
         self.state = algorithm.init(rule)
 
     def compiled(self, loop: Any, cap: int) -> Run:

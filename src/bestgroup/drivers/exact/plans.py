@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from bestgroup.algorithms.protocol import Kernels, list_pulls
-from bestgroup.compile.binding import bind, hook
+from bestgroup.compile.binding import bind, hook, left_out
 from bestgroup.compile.kernel import Kernel, kernel
 from bestgroup.drivers.exact.pulling import (
     CAPPED,
@@ -19,6 +19,7 @@ from bestgroup.drivers.exact.pulling import (
     REFILL,
     SLICE,
     STUCK,
+    absorb_due,
     draw_due,
     sum_listed,
     take_due,
@@ -158,13 +159,15 @@ def run_plans(
     return go_on(state, tally, rule, keep, source, pool, due, progress, workspace, listed)
 
 
-def loop_for(kernels: Kernels) -> Kernel[..., int]:
-    """Return the loop of an algorithm."""
+def loop_for(kernels: Kernels, keeps_values: bool) -> Kernel[..., int]:
+    """Return the loop of an algorithm; `keeps_values` says whether sums of values are not enough."""
     hooks: dict[Kernel[..., Any], Kernel[..., Any]] = {
         is_done: kernels.is_done,
         is_stuck: kernels.is_stuck,
         **dict(kernels.instead),
     }
+    if not keeps_values:
+        hooks |= dict([left_out(absorb_due)])
     if kernels.workspace is not None:
         make, planning, stepping = kernels.workspace
         hooks |= {make_workspace: make, plan_in: planning, step_in: stepping}

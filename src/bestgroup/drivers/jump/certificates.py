@@ -98,12 +98,11 @@ def count_risk(m: Memory) -> float:
 @bare
 def _ask(m: Memory, doubt: float) -> None:
     """Set L: exp(-L) is what a band may risk; a comparison of a pair may risk more."""
-    D = m.D
     pairs = doubt - LOOSER
     m.doubt, m.band_risk = doubt, math.exp(-doubt)
     m.pair_doubt, m.sure_risk = pairs, math.exp(-_SURE * pairs)
     m.lift = math.sqrt(math.pi / (4.0 * doubt))
-    for d in range(D):
+    for d in range(m.D):
         deviation = at.dim(m, d).deviation
         at.dim(m, d).band = deviation * math.sqrt(doubt / 2.0)
         at.dim(m, d).spread = deviation * deviation * (pairs / 2.0)

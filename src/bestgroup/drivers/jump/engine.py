@@ -22,14 +22,11 @@ a signed margin of efficiencies, and between events a test is far from firing fo
 6. `certificates` bounds the error: a run differs from the algorithm's only if something that was
    taken for certain is false, which has a known probability that is added up.
 
-Nothing of an algorithm is written twice: tests are its margins, thresholds of guards come from the
-same margins. What a family writes again are the loops over its sets, for one item at a time instead
-of all; the pathwise tests (`tests/property/test_jump_paths.py`) hold them against the algorithm.
-
 **Weak points.** The sets live in `memory` during a run, not in the algorithm's state, so a change of
-what fires must be made in the algorithm and in its family. Radii must decrease and laws must be
-Gaussian. Rounding is not counted. With N groups screening costs up to N^2 comparisons a window. A
-run that finds its memory too small begins again with four times as much.
+what fires must be made in the algorithm and in the loops of its family, which the pathwise tests
+(`tests/property/test_jump_paths.py`) hold against each other. Radii must decrease and laws must be
+Gaussian. With N groups screening costs up to N^2 comparisons a window. A run that finds its memory
+too small begins again with four times as much.
 """
 
 from __future__ import annotations
@@ -47,11 +44,11 @@ from bestgroup.compile.records import array, bare, view
 from bestgroup.drivers.jump import families, guards, windows
 from bestgroup.drivers.jump import memory as at
 from bestgroup.drivers.jump.certificates import count_risk, doubt_for, guard_risk, reset_risk
-from bestgroup.drivers.jump.envelopes import forget_sprint, note_counts, pulls_at
-from bestgroup.drivers.jump.families import Family, JumpRuns, clock_after, room_for
+from bestgroup.drivers.jump.envelopes import note_counts, pulls_at
 from bestgroup.drivers.jump.memory import FEW, NOBODY, PRESENT, SPRINT, UNUSED, Memory, make_memory
-from bestgroup.drivers.jump.walks import OutOfRoom, reset_walks
-from bestgroup.drivers.jump.windows import NEVER
+from bestgroup.drivers.jump.walks import OutOfRoom, keep_stretch, reset_walks
+from bestgroup.drivers.outcomes import Outcomes, room_for
+from bestgroup.drivers.rewards import gaussian
 from bestgroup.problem.arrays import Bools, Floats, Ints
 from bestgroup.problem.instance import Instance
 from bestgroup.problem.laws import FullyDependent, Normal
@@ -85,7 +82,7 @@ def run_many(
     first: int,
     count: int,
     max_pulls: int,
-) -> JumpRuns:
+) -> Outcomes:
     """Return runs first, ..., first + count - 1 of an algorithm that the engine supports.
 
     A run that would need more than `max_pulls` stops unfinished before the round that would pass
@@ -100,14 +97,13 @@ def run_many(
     rule = algorithm.rule(setting)
     at_once = family_of(algorithm, rule).at_once
     if at_once is not None:
-        means, root, _ = law_of(instance)
-        return at_once(means, root, algorithm, rule, (seed, first, count, max_pulls))
+        return at_once(instance, algorithm, rule, (seed, first, count, max_pulls))
     engine = Engine(*made)
     _LAST.kept = (made, engine) if engine.block.size <= _SMALL else None
     return engine.run(seed, first, count, max_pulls)
 
 
-def family_of(algorithm: Algorithm, rule: Any) -> Family:
+def family_of(algorithm: Algorithm, rule: Any) -> families.Family:
     """Return the family that an algorithm names."""
     kernels = kernels_of(algorithm, rule)
     assert kernels is not None, "an algorithm of which something is overridden has no family"
@@ -125,32 +121,33 @@ class Engine:
         self.family = family_of(algorithm, self.rule)
         kernels = kernels_of(algorithm, self.rule)
         assert kernels is not None and kernels.lockstep is not None
-        self.loop = bind(_run_many, {clock_after: kernels.lockstep.clock, **self.family.hooks})
-        self.drifts, self.factor, joint = law_of(instance)
+        hooks = {families.clock_after: kernels.lockstep.clock, **self.family.hooks}
+        self.loop = bind(_run_many, hooks)
+        self.drifts, self.factor, joint = gaussian(instance)
+        # Dims that depend on each other are revealed together.
         if not joint:
             self.drifts = self.drifts.reshape(-1, 1)
             self.factor = self.factor.sum(axis=1, keepdims=True)
         walks, pairs = self.shape.total * self.shape.dims, self.family.pairs(self.shape)
-        self.cells = self.family.cells(self.shape)
         self.doubt = doubt_for(2000.0 + 500.0 * (walks + pairs))
-        self.items = 2 * walks + 64 * self.shape.groups + 64 + pairs
-        self.points, self.log = 6 * len(self.drifts) + 2048, log
+        self.rooms, self.log = {"cells": self.family.cells(self.shape)}, log
+        self.rooms["item_room"] = 2 * walks + 64 * self.shape.groups + 64 + pairs
+        self.rooms["point_room"] = 6 * len(self.drifts) + 2048
         self._make()
 
     def _make(self) -> None:
         shape, rule = self.shape, self.rule
         sizes = (shape.groups, shape.arms, shape.dims)
-        law, log = (self.drifts, self.factor), self.log
-        rooms = {"item_room": self.items, "point_room": self.points, "log_room": log}
-        self.block, m = make_memory(sizes, law, cells=self.cells, **rooms)
+        law = self.drifts, self.factor
+        self.block, m = make_memory(sizes, law, log_room=self.log, **self.rooms)
         dims = view(at.dim(m, 0), shape.dims)
         dims["scale"], dims["epsilon"] = rule.scale, rule.epsilon
-        self.family.load(m, rule, self.cells)
+        self.family.load(m, rule)
         m.pace = self.family.pace(rule) if shape.groups <= FEW else _MANY_PACE
         m.first_doubt = self.doubt
         self.memory = m
 
-    def run(self, seed: int, first: int, count: int, max_pulls: int) -> JumpRuns:
+    def run(self, seed: int, first: int, count: int, max_pulls: int) -> Outcomes:
         """Return runs first, ..., first + count - 1; each depends on (seed, run) alone."""
         shape = self.shape
         out = room_for(count, (shape.groups, shape.arms, shape.dims))
@@ -162,15 +159,13 @@ class Engine:
                 self.loop.compiled(self.block.ctypes.data, self.rule, state, keys, out, done)
             except OutOfRoom:
                 # The run begins again, so room grows by much at once.
-                self.items, self.points = _MORE * self.items, _MORE * self.points
-                self.cells *= _MORE
+                self.rooms = {table: _MORE * room for table, room in self.rooms.items()}
                 self._make()
-        answers, start = np.zeros_like(out.answers), self.algorithm.init(self.rule)
+        answers = np.zeros_like(out.answers)
         # The answer is P, or what is left of G where nobody is accepted before the end.
-        answered = "accepted" if "accepted" in start._fields else "groups"
+        answered = "accepted" if "accepted" in state._fields else "groups"
         for k in range(count):
-            sets = {answered: out.answers[k], "efficiency": out.efficiency[k]}
-            final = start._replace(**sets)
+            final = state._replace(**{answered: out.answers[k], "efficiency": out.efficiency[k]})
             answers[k, list(self.algorithm.answer(final, self.rule))] = True
         return out._replace(answers=answers)
 
@@ -183,26 +178,13 @@ class Engine:
         return array(at.log(m, 0), m.logged * m.point_size).reshape(m.logged, m.point_size).copy()
 
 
-def law_of(instance: Instance) -> tuple[Floats, Floats, bool]:
-    """Return the means, [N K, D] padded, a root of the covariance, [D, M], and whether dims depend.
-
-    Dims that depend on each other are revealed together.
-    """
-    shape, law = instance.shape, instance.law
-    means = np.nan_to_num(instance.padded_means).reshape(-1, shape.dims)
-    if isinstance(law, FullyDependent):
-        return means, law.scales(shape.dims)[:, None].copy(), True
-    assert isinstance(law, Normal)
-    return means, np.ascontiguousarray(law.factor(shape.dims)), law.cov is not None
-
-
 # The loops. Hooks and kernels that a family puts in the place of others are bound to them.
 
 
 @kernel
-def _run_many(address: int, rule: Any, state: Any, keys: Ints, out: JumpRuns, done: Ints) -> None:
+def _run_many(address: int, rule: Any, state: Any, keys: Ints, out: Outcomes, done: Ints) -> None:
     """Do runs with keys (seed, first run, largest number of pulls, stop); done[0] counts them."""
-    # One address instead of arrays: a call hands on one word.
+    # One word to hand on, which is five times as fast as a named tuple of arrays.
     m = at.memory(address)
     while done[0] < keys[3]:
         k = done[0]
@@ -220,7 +202,6 @@ def _run_many(address: int, rule: Any, state: Any, keys: Ints, out: JumpRuns, do
 
 @bare
 def _begin(m: Memory, existing: Bools, seed: int, index: int) -> None:
-    """Set everything to the start of a run."""
     reset_walks(m, seed, index)
     reset_risk(m)
     for d in range(m.D):
@@ -284,8 +265,7 @@ def _begin_window(m: Memory, rule: Any, state: Any, limit: int, rush: bool) -> b
 
 
 @bare
-def _keep_result(m: Memory, out: JumpRuns, k: int) -> None:
-    """Write the outcome of a run."""
+def _keep_result(m: Memory, out: Outcomes, k: int) -> None:
     out.rounds[k], out.distance[k] = m.round, count_risk(m)
     for i in range(m.N):
         out.answers[k, i] = at.group(m, i).accepted != 0
@@ -304,9 +284,8 @@ def _go_through(m: Memory, rule: Any, state: Any) -> None:
         # what keeps the window open.
         _clear_live(m, state)
         if windows.first_live(m) < 0:
-            families.leave_window(m)
             windows.end_window(m)
-        elif windows.top_end(m) - m.now > SPRINT:
+        elif at.window(m, m.level).end - m.now > SPRINT:
             # Halving, not stepping: how far an item is from firing is not known, and halves cost
             # the logarithm of it.
             windows.halve_window(m)
@@ -334,12 +313,12 @@ def _sprint(m: Memory, rule: Any, state: Any) -> None:
     """Go through a short window round by round; then all items are cleared up to its end."""
     # A new number makes all rows and stretches of earlier sprints invalid at once.
     m.stretch += 1
-    m.stop = windows.top_end(m)
+    m.stop = at.window(m, m.level).end
     families.begin_sprint(m, rule, state)
     _find_candidates(m, state, m.now + 1)
     while True:
         item = _earliest(m, state)
-        when = at.item(m, item).when if item >= 0 else NEVER
+        when = at.item(m, item).when if item >= 0 else windows.NEVER
         # Tests of one round see the sets as they were in the algorithm's order; what waits for the
         # end of a round (acceptances) must not be seen by tests of the same round.
         if when > m.round:  # all of the last round with events is done
@@ -368,8 +347,12 @@ def _screen_again(m: Memory, rule: Any, state: Any) -> None:
     m.again = 0
     if m.round < at.window(m, 0).end:
         # The envelopes change, so who attains an efficiency may, too: rows of the sprint are made
-        # again from the same points.
-        forget_sprint(m)
+        # again. Points stay known, so that none is drawn a second time.
+        for u in range(m.units):
+            keep_stretch(m, u)
+        for i in range(m.N):
+            for d in range(m.D):
+                at.envelope(m, i, d).row = -1
         families.screen(m, rule, state, m.round)
         _find_candidates(m, state, m.round + 1)
 
@@ -388,13 +371,13 @@ def _find_candidates(m: Memory, state: Any, start: int) -> None:
 @bare
 def _earliest(m: Memory, state: Any) -> int:
     """Return the live item that may fire first, in the order of rounds and tests, or -1."""
-    item, best, round_, kind = windows.first_live(m), -1, NEVER, 0
+    item, best, round_, kind = windows.first_live(m), -1, windows.NEVER, 0
     while item >= 0:
         test = at.item(m, item)
         after = test.after
         if families.is_dead(m, state, item):
             windows.move(m, item, UNUSED)
-        elif test.when < round_ or (test.when == round_ < NEVER and test.kind < kind):
+        elif test.when < round_ or (test.when == round_ < windows.NEVER and test.kind < kind):
             best, round_, kind = item, test.when, test.kind
         item = after
     return best

@@ -22,11 +22,10 @@ from bestgroup.drivers.jump import families
 from bestgroup.drivers.jump import memory as at
 from bestgroup.drivers.jump.certificates import ROUNDING, add_risk
 from bestgroup.drivers.jump.memory import NOBODY, OWN, PRESENT, SPRINT, STALE, Memory
-from bestgroup.drivers.jump.walks import advance, bounds, ends, keep_stretch, reveal, reveal_stretch
-from bestgroup.drivers.jump.windows import add_item, top_end
+from bestgroup.drivers.jump.walks import advance, bounds, ends, reveal, reveal_stretch
+from bestgroup.drivers.jump.windows import add_item
 
-# Clocks and counts. A family with other clocks puts its own kernels in the place of `count_at` and
-# `means_of`.
+# Clocks and counts.
 
 
 @bare
@@ -77,45 +76,43 @@ def screen_envelope(m: Memory, i: int, d: int, now: int, arms: bool) -> None:
     While bounds are narrower than that far, the lower bound of that arm would be larger; so it is
     seldom that the window must be screened again for it (`drop_rival`).
     """
-    env = at.envelope(m, i, d)
+    env, band, column = at.envelope(m, i, d), at.dim(m, d).band, at.column_of(m, d)
     low, high, lead = -np.inf, -np.inf, 0
     for j in range(m.K):
         member = at.member(m, i, j, d)
         if member.active:
-            # This reveals the walk at the end of the window: the one point that every arm pays for
-            # in every outer window.
-            least, most = _bounds_of(m, i, j, d, now)
+            u, last = at.unit_of(m, i, j, d), count_at(m, i, j, 0)
+            # The one point that every arm pays for in every outer window. The bounds hold for all
+            # counts up to there, so they outlive whatever is eliminated in it.
+            reveal(m, u, last)
+            advance(m, u, count_at(m, i, j, PRESENT))
+            first = max(1, count_at(m, i, j, row_of(m, now)))
+            least, most = bounds(m, u, column, band, first, last)
             member.low, member.high = least, most
             high = max(high, most)
             if least > low:
                 low, lead = least, j
-    rivals = 0
-    for j in range(m.K):
+    env.low, env.high, env.lead = low, high, lead
+    list_rivals(m, i, d, low)
+    for j in range(m.K if arms else 0):
         member = at.member(m, i, j, d)
-        if member.active:
-            # Rivals are listed in place of a mask: most efficiencies have one or two, however many
-            # arms the group has.
-            if member.high >= low:
-                at.member(m, i, rivals, d).rival = j
-                rivals += 1
-            # The most that the margin can be: the largest efficiency against the least mean, with
-            # the least radius of the window.
-            if arms and families.margin(m, STALE, d, high, member.low, 0) >= 0.0:
-                add_item(m, STALE, i, j, d, OWN, 0)
-    env.low, env.high, env.rivals, env.lead = low, high, rivals, lead
+        # The most that the margin can be: the largest efficiency against the least mean, with the
+        # least radius of the window.
+        if member.active and families.margin(m, STALE, d, high, member.low, 0) >= 0.0:
+            add_item(m, STALE, i, j, d, OWN, 0)
 
 
 @bare
-def _bounds_of(m: Memory, i: int, j: int, d: int, now: int) -> tuple[float, float]:
-    """Return bounds of the mean of an arm from a round on to the end of the outer window.
-
-    They hold for all counts between, so they outlive whatever is eliminated in it.
-    """
-    u, column, band = at.unit_of(m, i, j, d), at.column_of(m, d), at.dim(m, d).band
-    first, last = max(1, count_at(m, i, j, row_of(m, now))), count_at(m, i, j, 0)
-    reveal(m, u, last)
-    advance(m, u, count_at(m, i, j, PRESENT))
-    return bounds(m, u, column, band, first, last)
+def list_rivals(m: Memory, i: int, d: int, low: float) -> None:
+    """List the active arms whose mean may reach a level."""
+    # In place of a mask: most efficiencies have one or two, however many arms the group has.
+    rivals = 0
+    for j in range(m.K):
+        member = at.member(m, i, j, d)
+        if member.active and member.high >= low:
+            at.member(m, i, rivals, d).rival = j
+            rivals += 1
+    at.envelope(m, i, d).rivals = rivals
 
 
 @bare
@@ -186,17 +183,6 @@ def note_efficiency(m: Memory, i: int, d: int, when: int) -> float:
 
 
 @bare
-def forget_sprint(m: Memory) -> None:
-    """Forget the efficiencies at the rounds of a sprint: who attains them may change."""
-    # The points stay known, so that none is drawn a second time.
-    for u in range(m.units):
-        keep_stretch(m, u)
-    for i in range(m.N):
-        for d in range(m.D):
-            at.envelope(m, i, d).row = -1
-
-
-@bare
 def keeps_below(m: Memory, i: int, j: int, d: int, level: float) -> bool:
     """Return whether the mean of an arm surely stays below a level over the window on top.
 
@@ -254,7 +240,8 @@ def stays_below(m: Memory, i: int, j: int, d: int, arm: int, threshold: float) -
     That is, for all rounds of the window on top. A rival that its known points keep low enough needs
     no further point. If it is not sure, a length of window that may be short enough.
     """
-    env, other, now, end = at.envelope(m, i, d), at.envelope(m, j, d), m.now, top_end(m)
+    env, other = at.envelope(m, i, d), at.envelope(m, j, d)
+    now, end = m.now, at.window(m, m.level).end
     column, spread = at.column_of(m, d), at.dim(m, d).spread
     moves = arm != NOBODY or other.open != 0
     if moves:

@@ -174,9 +174,7 @@ def reconsider(m: Memory, state: Any, i: int, d: int, start: int) -> None:
         item = (group.own_items, group.other_items, m.blocked)[chain]
         while item >= 0:
             test = at.item(m, item)
-            reads = (
-                d == at.NOBODY or test.dim == d or test.kind == at.REJECT or test.kind == at.ACCEPT
-            )
+            reads = d == at.NOBODY or test.dim == d or test.kind in (at.REJECT, at.ACCEPT)
             waits = test.list == at.LIVE and test.when < start
             if reads and (chain < 2 or test.other == i) and test.list != at.UNUSED and not waits:
                 if not families.is_dead(m, state, item):
@@ -208,11 +206,12 @@ def enter_window(m: Memory, rule: Any, state: Any) -> None:
     window = at.window(m, m.level)
     if m.level > 0:
         below = at.window(m, m.level - 1)
-        window.beta, window.near = below.beta, below.near
-        window.stale, window.until = below.stale, below.until
+        window.until = below.until
+        for k in range(3):
+            at.radii(m, m.level)[k] = at.radii(m, m.level - 1)[k]
         # A threshold that is low by about lag / 2, as a sum, is too low if the walks move by less
         # than that in the window.
-        lag = (below.until - window.end) * 2.0 * below.beta
+        lag = (below.until - window.end) * 2.0 * at.radii(m, m.level)[0]
         if lag * lag <= _COARSE * (window.end - m.now):
             return
     families.set_radii(m, rule, m.level, m.now, window.end)

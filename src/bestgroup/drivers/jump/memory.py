@@ -1,8 +1,7 @@
 """The memory of a run: tables of typed records in one block, reached from one record, `Memory`.
 
-Compiled functions hand on one pointer to it, which is five times as fast as a named tuple of
-arrays. This module alone lays out the block and computes addresses; all others import it as `at`
-and name records and fields: `at.item(m, k).when`, `at.envelope(m, i, d).low`.
+This module alone lays out the block and computes addresses; all others import it as `at` and name
+records and fields: `at.item(m, k).when`, `at.envelope(m, i, d).low`.
 
 A *unit* is what is revealed at once: one walk (group, arm, dim) for independent dims, one arm with
 a column for each dim otherwise. An *item* is a test of the algorithm that may fire.
@@ -176,15 +175,11 @@ class Item:
 
 @record
 class Window:
-    """A window: its end, the items that are cleared up to there, and radii."""
+    """A window: its end, and the items that are cleared up to there."""
 
     end: int
     first: int  # of its items
-    # Numbers below all radii of its rounds, for scale 1, and the last of the rounds that they are for.
-    beta: float  # TE+: of `above` and `far`
-    near: float
-    stale: float
-    until: float
+    until: int  # the last of the rounds that its radii are for
 
 
 @record
@@ -223,8 +218,11 @@ normals = layout.numbers(float, "buffer", 1)  # from the k-th on
 stream = layout.numbers(int, 4)  # the state of the noise
 item = layout.table(Item, "item_room")
 window = layout.table(Window, DEPTH + 3)  # and the lists LIVE and UNUSED, and SPARE
+# Of a window: numbers below all radii of its rounds, for scale 1; TE+ has those of `above` and `far`,
+# `near`, stale arms.
+radii = layout.numbers(float, DEPTH + 3, 3)
 clock = layout.table(Clock, DEPTH + SPRINT + 1, "D")
-boundary = layout.numbers(float, "cells", 3)  # of TE+, for `above` and `far`, `near`, stale arms
+boundary = layout.numbers(float, "cells", 3)  # of TE+, for these radii
 scratch = layout.numbers(float, SPRINT + 1)  # for immediate use
 
 

@@ -133,7 +133,6 @@ def _draw_point(m: Memory, u: int, p: Point, q: Point, when: int) -> None:
 
 @bare
 def _take_row(m: Memory) -> int:
-    """Return an unused row."""
     # Rows that were given back come first: the part of memory that is in use stays small and in the
     # cache.
     row = m.free
@@ -151,10 +150,8 @@ def _take_row(m: Memory) -> int:
 
 @bare
 def _add_noise(m: Memory, u: int, place: Numbers, size: float) -> None:
-    """Add noise of the given size to each column of a unit."""
-    columns, noises = m.columns, m.noises
-    normals = reserve_noise(m, noises)
-    for c in range(columns):
+    noises, normals = m.noises, reserve_noise(m, m.noises)
+    for c in range(m.columns):
         factors = _factors_of(m, u, c)
         for z in range(noises):
             place[c] += size * factors[z] * normals[z]
@@ -211,11 +208,8 @@ def bounds(m: Memory, u: int, c: int, band: float, first: int, last: int) -> tup
     before `first`.
     """
     # Bounds must not draw: they are asked for in all windows, and most of the time suffice.
-    p = at.point(m, u)
+    p = _last_until(m, u, first - 1)
     after = p.next
-    while after != 0 and at.point(m, after).time < first:
-        p = at.point(m, after)
-        after = p.next
     low, high = np.inf, -np.inf
     if p.time >= first:
         low = high = at.sums(p)[c] / p.time

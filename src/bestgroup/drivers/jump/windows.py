@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from bestgroup.compile.records import bare
 from bestgroup.drivers.jump import memory as at
-from bestgroup.drivers.jump.memory import ACCEPT, DEPTH, LIVE, RESOLVE, STALE, Memory
+from bestgroup.drivers.jump.memory import ACCEPT, DEPTH, LIVE, PRESENT, RESOLVE, STALE, Memory
 from bestgroup.drivers.jump.walks import OutOfRoom
 
 NEVER = 2**62
@@ -87,14 +87,11 @@ def first_live(m: Memory) -> int:
 
 
 @bare
-def top_end(m: Memory) -> int:
-    """Return the end of the window on top."""
-    return at.window(m, m.level).end
-
-
-@bare
 def end_window(m: Memory) -> None:
-    """Go to the end of the window on top; the items cleared up to there become live."""
+    """Go to the end of the window on top, and its clock; the items cleared up to there become live."""
+    for d in range(m.D):
+        now, end = at.clock(m, PRESENT, d), at.clock(m, m.level, d)
+        now.count, now.radius = end.count, end.radius
     window = at.window(m, m.level)
     m.now, item = window.end, window.first
     at.window(m, LIVE).first, window.first = item, -1
@@ -107,6 +104,6 @@ def end_window(m: Memory) -> None:
 @bare
 def halve_window(m: Memory) -> None:
     """Push the middle of the window on top."""
-    middle = m.now + (top_end(m) - m.now) // 2
+    middle = m.now + (at.window(m, m.level).end - m.now) // 2
     m.level += 1
     at.window(m, m.level).end, at.window(m, m.level).first = middle, -1

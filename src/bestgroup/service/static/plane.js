@@ -24,8 +24,9 @@ export function showPlane(view, dims, open) {
   if (near >= points.length) near = -1;
   const holder = $("plane");
   holder.state = { view, plane, dims, open, points, key };
-  draw(holder, paint);
-  tools(holder);
+  // An update must not take the chart away from under somebody who drags a frame: it comes when that ends.
+  holder.late = Boolean(holder.held);
+  if (!holder.held) { draw(holder, paint); tools(holder); }
   showKey(points, plane);
 }
 
@@ -168,9 +169,18 @@ function listen(holder) {
   const coarse = matchMedia("(pointer: coarse)").matches; // a finger scrolls the page, and zooms nothing
   let from = null, zone = null;
   const within = (x, y) => [Math.max(inner.left, Math.min(inner.right, x)), Math.max(inner.top, Math.min(inner.bottom, y))];
+  const release = () => {
+    from = zone = null;
+    holder.held = false;
+    if (!holder.late) return;
+    holder.late = false;
+    paint(holder);
+    tools(holder);
+  };
   root.addEventListener("pointerdown", (event) => {
     if (event.button || coarse) return;
     from = within(...pointerAt(root, event));
+    holder.held = true;
     root.setPointerCapture(event.pointerId);
   });
   root.addEventListener("pointermove", (event) => {
@@ -190,14 +200,14 @@ function listen(holder) {
     if (zone) {
       const at = within(...pointerAt(root, event)), xs = [from[0], at[0]].sort((a, b) => a - b), ys = [from[1], at[1]].sort((a, b) => b - a);
       if (xs[1] - xs[0] > 8 && ys[0] - ys[1] > 8) zoom = { key: holder.state.key, x: xs.map(sx.back), y: ys.map(sy.back) };
-      paint(holder);
-      tools(holder);
+      holder.late = true;
     } else {
       const k = nearest(holder, ...pointerAt(root, event));
       if (k >= 0) holder.state.open(holder.state.points[k].number, holder.state.points[k].group);
     }
-    from = zone = null;
+    release();
   });
+  root.addEventListener("lostpointercapture", release);
   root.addEventListener("pointerleave", () => { if (!from) leave(holder); });
   root.addEventListener("dblclick", () => { zoom = null; paint(holder); tools(holder); });
   root.addEventListener("blur", () => leave(holder));

@@ -75,48 +75,26 @@ from typing import Any, ClassVar
 import numpy as np
 
 from bestgroup.algorithms.adaptive.algorithm import check_batch
-from bestgroup.algorithms.adaptive.best import units
-from bestgroup.algorithms.adaptive.best.aim import (
-    aim,
-    choose_arm,
-    is_stale,
-    set_means,
-)
-from bestgroup.algorithms.adaptive.best.bets import set_scales
-from bestgroup.algorithms.adaptive.best.boxes import check_boxes, choose_box_arm
-from bestgroup.algorithms.adaptive.best.cache import (
-    Cache,
-    keep_plan,
-    make_cache,
-    note_moved,
-)
-from bestgroup.algorithms.adaptive.best.floor import fill_first, fill_short, note_short
 from bestgroup.algorithms.adaptive.best.state import (
     LinearRule,
-    Scratch,
     State,
     init,
-    make_scratch,
 )
-from bestgroup.algorithms.adaptive.best.stopping_check import check, next_check
+from bestgroup.algorithms.adaptive.best.steps import KERNELS
+from bestgroup.algorithms.adaptive.best.variants import kernels_for
 from bestgroup.algorithms.protocol import (
     Algorithm,
     Grounds,
     Kernels,
     Setting,
-    Workspace,
     box_ends,
-    list_pulls,
     proven_for,
 )
-from bestgroup.compile.borrowing import borrowing
-from bestgroup.compile.kernel import kernel
 from bestgroup.inference.certificate.best_group import MOST_DIMS
 from bestgroup.inference.confidence_sequences.boxes import BoxRule, share, with_sum
 from bestgroup.inference.evalues.linear import GROUP_PRIOR, PRECISIONS, PRIOR, coefficients
 from bestgroup.inference.kinds import BERNOULLI, GAUSSIAN, POWERS
-from bestgroup.inference.tally import Tally, sum_of
-from bestgroup.problem.arrays import Floats, Ints
+from bestgroup.problem.arrays import Floats
 from bestgroup.problem.goals import BestGroup
 from bestgroup.problem.guarantee import SEVERAL_ARMS, SINGLE_ARMS, SYMMETRIC_SUMS, Guarantee
 from bestgroup.problem.noise import SubGaussian
@@ -124,115 +102,6 @@ from bestgroup.problem.noise import SubGaussian
 _FIRST = 4  # pulls of every arm before the first check
 _FIRST_SYMMETRIC = 16  # with fewer there is no box that ends
 _TAILS = 0.25  # of delta is for boxes that end where evidence on symmetric noise does not
-
-
-@kernel
-def plan(state: State, tally: Tally, rule: LinearRule) -> Ints:
-    """Return the next pulls; choices in a batch count those before them, with means as they are."""
-    N, K = tally.counts.shape
-    pulls = np.zeros((N, K), np.int64)
-    masks, none = np.zeros(len(rule.weights), np.int64), np.zeros(K, np.int64)
-    listed = np.zeros(1 + N * K, np.int64)
-    set_plan(state, tally, rule, pulls, listed, masks, none, make_cache(0, 0))
-    return pulls
-
-
-@borrowing
-def plan_in(
-    state: State, tally: Tally, rule: LinearRule, space: Scratch, pulls: Ints, listed: Ints
-) -> None:
-    """Set the pulls of a plan, and list their arms."""
-    set_plan(state, tally, rule, pulls, listed, space.masks, space.none, space.cache)
-    keep_plan(space.cache, pulls, listed)
-
-
-@borrowing
-def set_plan(
-    state: State,
-    tally: Tally,
-    rule: LinearRule,
-    pulls: Ints,
-    listed: Ints,
-    masks: Ints,
-    none: Ints,
-    cache: Cache,
-) -> None:
-    """Set the pulls of a plan, which come as zeros; `masks` and `none` are those of `Scratch`."""
-    listed[0] = 0
-    # The floor goes first, so that no arm stays unlucky for long: the proof that it ends rests on
-    # it.
-    if state.round[0] == 0 or state.short[0]:
-        if state.round[0] == 0:
-            fill_first(rule, pulls)
-        else:
-            fill_short(state, tally, rule, pulls)
-        list_pulls(pulls, listed)
-        return
-    # Scales that were estimated on the way take the place of those of the start.
-    rule = LinearRule(*rule[:6], state.scale, state.coefficient, *rule[8:])
-    for _ in range(rule.batch):
-        if rule.boxes:
-            i, j, count = choose_box_arm(state, tally, rule, pulls)
-        else:
-            i, j, count = choose_arm(state, tally, rule, pulls, masks, none, cache)
-        if pulls[i, j] == 0:
-            listed[0] += 1
-            listed[listed[0]] = i * pulls.shape[1] + j
-        # A share of the count: plans grow with the run, so there are only about log t of them.
-        pulls[i, j] += max(1, int(rule.share * count))
-
-
-@kernel
-def step(state: State, tally: Tally, rule: LinearRule) -> None:
-    """Count the round, and check if it is time to."""
-    advance(state, tally, rule, make_scratch(rule, state.coefficient))
-
-
-@borrowing
-def advance(state: State, tally: Tally, rule: LinearRule, space: Scratch) -> None:
-    """Do a step: count the round, check if it is time to, or take the aim anew."""
-    state.round[0] += 1
-    state.short[0] = False
-    cache = space.cache
-    if cache.valid[0]:
-        note_moved(cache, tally.counts.shape[1])
-    else:
-        cache.total[0] = sum_of(tally.counts)
-    total = int(cache.total[0])
-    # Pulls that come in after the end change nothing.
-    if state.answer[0] >= 0:
-        return
-    due = total >= state.next[0]
-    if due and rule.bets:
-        set_scales(state, tally, rule)
-        # Every variance has another scale now.
-        cache.valid[0] = False
-    rule = LinearRule(*rule[:6], state.scale, state.coefficient, *rule[8:])
-    if rule.boxes:
-        if due:
-            check_boxes(state, tally, rule, space)
-    # Between checks the aim may be taken anew at little cost; a check proves.
-    elif due or is_stale(state, tally, rule, cache):
-        if due or state.named[0] == 0:
-            check(state, tally, rule, space, total)
-        else:
-            set_means(tally, rule, space.means, cache)
-            aim(state, tally, rule, space, total)
-    if due:
-        state.next[0] = next_check(state, rule, total)
-        note_short(state, tally, rule, total)
-
-
-@kernel
-def make_workspace(state: State, rule: LinearRule) -> Scratch:
-    """Return what plans and steps write in."""
-    return make_scratch(rule, state.coefficient)
-
-
-@borrowing
-def is_done(state: State, rule: LinearRule) -> bool:
-    """Return whether the answer is final."""
-    return state.answer[0] >= 0
 
 
 @dataclass(frozen=True)
@@ -250,9 +119,7 @@ class AdaptiveLinear(Algorithm):
     name: ClassVar[str] = "adaptive"
     reads_values: ClassVar[bool] = True
     goals: ClassVar[tuple[type, ...]] = (BestGroup,)
-    kernels: ClassVar[Kernels | None] = Kernels(
-        plan, step, is_done, workspace=Workspace(make_workspace, plan_in, advance)
-    )
+    kernels: ClassVar[Kernels | None] = KERNELS
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "batch", check_batch(self.batch))
@@ -315,9 +182,9 @@ class AdaptiveLinear(Algorithm):
         """Return the state before any pull."""
         return init(rule)
 
-    def kernels_for(self, rule: LinearRule | None) -> Kernels | None:
-        """Return the kernels for leaders that are groups, or that are selections."""
-        return units.KERNELS if rule is not None and rule.by_group else super().kernels_for(rule)
+    def kernels_for(self, rule: LinearRule | None) -> Kernels:
+        """Return the kernels for a rule; without one those that serve all rules."""
+        return KERNELS if rule is None else kernels_for(rule)
 
     def answer(self, state: State, rule: LinearRule) -> frozenset[int]:
         """Return the leader's group; before the end, all groups that are not out."""

@@ -98,6 +98,16 @@ def total_of(parts: Floats) -> float:
 
 
 @borrowing
+def note_before(state: State, tally: Tally, rule: LinearRule, i: int, j: int) -> None:
+    """Note what was kept of an arm of the leader's group when it was named."""
+    D = len(rule.weights)
+    for d in range(D):
+        set_sums(rule.box, tally, i, j, d, state.before_stat[j, d])
+    if len(rule.box.weights) > 0:
+        set_sums_of_sum(rule.box, tally, i, j, state.before_stat[j, D])
+
+
+@borrowing
 def decide_by_bets(
     state: State, tally: Tally, rule: LinearRule, space: Scratch, level: float, total: int
 ) -> None:

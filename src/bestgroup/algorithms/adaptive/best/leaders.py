@@ -142,7 +142,7 @@ def check_groups(state: State, tally: Tally, rule: LinearRule, space: Scratch, t
     elif state.share[front] == 0.0 and total >= _LATER * state.since[0]:
         m = state.named[0]
         name(state, front, (1.0 - _AT_ONCE) / (m * (m + 1)), total)
-    # Without a measurement nobody leaves: there is no leader's side of a comparison yet.
+    # What stands for evidence before there is any proves nothing, however much it is.
     if find_evidence(state, tally, rule, space):
         decide(state, tally, rule, space, level_of_group(state, rule) + ROUNDING)
     # Again: groups may have left, and a leader that was just named has no pulls that count.
@@ -210,10 +210,7 @@ def name(state: State, k: int, share: float, total: int) -> None:
 
 @borrowing
 def find_evidence(state: State, tally: Tally, rule: LinearRule, space: Scratch) -> bool:
-    """Find the evidence against every group; False without measurements of the leader.
-
-    Then gap |gap| / (2 V) stands for it, by which plans go, and by which no group may leave.
-    """
+    """Find the evidence against every group; False, with gap |gap| / (2 V) for it, without measurements."""
     if set_leader(state, rule, space.pair):
         scan_groups(state, tally, rule, space, True)
         return True

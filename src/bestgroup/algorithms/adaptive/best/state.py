@@ -111,8 +111,8 @@ class Scratch(NamedTuple):
 
 
 @kernel
-def make_scratch(rule: LinearRule, coefficient: Floats) -> Scratch:
-    """Return scratch space for checks; `coefficient` is the state's."""
+def make_workspace(state: State, rule: LinearRule) -> Scratch:
+    """Return what plans and steps write in."""
     N, K = rule.exists.shape
     D = len(rule.weights)
     sets = 0 if rule.boxes else D  # boxes allow any number of dims, and need no sets of them
@@ -128,7 +128,7 @@ def make_scratch(rule: LinearRule, coefficient: Floats) -> Scratch:
         np.zeros(N),
         np.zeros((K, D)),
         np.zeros((K, D)),
-        make_pairwise(len(rule.precision), K, D, coefficient),
+        make_pairwise(len(rule.precision), K, D, state.coefficient),
         make_work(sets),
         make_stack(sets, K),
         make_hulls(

@@ -19,12 +19,11 @@ from bestgroup.algorithms.adaptive.best.aim import (
     set_means,
     variance,
 )
-from bestgroup.algorithms.adaptive.best.bets import decide_by_bets
+from bestgroup.algorithms.adaptive.best.bets import decide_by_bets, note_before
 from bestgroup.algorithms.adaptive.best.comparison import scan, set_rival
 from bestgroup.algorithms.adaptive.best.costs import price_of, spare
 from bestgroup.algorithms.adaptive.best.state import LinearRule, Scratch, State
 from bestgroup.compile.borrowing import borrowing
-from bestgroup.inference.certificate.pairs import set_sums, set_sums_of_sum
 from bestgroup.inference.evalues.prove import PROVEN, prove_within
 from bestgroup.inference.evalues.search import at_selection, pooled
 from bestgroup.inference.tally import Tally
@@ -274,10 +273,8 @@ def name_leader(
         state.before[j] = tally.counts[front, j]
         for d in range(len(lead)):
             state.before_sums[j, d] = tally.sums[front, j, d]
-            if rule.bets and j < rule.sizes[front]:
-                set_sums(rule.box, tally, front, j, d, state.before_stat[j, d])
-        if len(rule.box.weights) > 0 and j < rule.sizes[front]:
-            set_sums_of_sum(rule.box, tally, front, j, state.before_stat[j, len(lead)])
+        if rule.bets and j < rule.sizes[front]:
+            note_before(state, tally, rule, front, j)
 
 
 @borrowing

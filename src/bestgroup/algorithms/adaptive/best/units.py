@@ -29,7 +29,7 @@ from bestgroup.algorithms.adaptive.best.leaders import (
     note_past,
     whole_of,
 )
-from bestgroup.algorithms.adaptive.best.state import LinearRule, Scratch, State, make_scratch
+from bestgroup.algorithms.adaptive.best.state import LinearRule, Scratch, State, make_workspace
 from bestgroup.algorithms.adaptive.best.stopping_check import growth_until
 from bestgroup.algorithms.protocol import Kernels, Workspace, list_pulls
 from bestgroup.compile.borrowing import borrowing
@@ -182,7 +182,7 @@ def fill_probe(state: State, tally: Tally, rule: LinearRule, pulls: Ints, listed
 @kernel
 def step(state: State, tally: Tally, rule: LinearRule) -> None:
     """Count the round, and check if it is time to."""
-    advance(state, tally, rule, make_scratch(rule, state.coefficient))
+    advance(state, tally, rule, make_workspace(state, rule))
 
 
 @borrowing
@@ -213,12 +213,6 @@ def advance(state: State, tally: Tally, rule: LinearRule, space: Scratch) -> Non
         state.next[0] = total + max(1, int(growth * total))
         note_short(state, tally, rule, total)
     note_past(state, tally)
-
-
-@kernel
-def make_workspace(state: State, rule: LinearRule) -> Scratch:
-    """Return what plans and steps write in."""
-    return make_scratch(rule, state.coefficient)
 
 
 @borrowing

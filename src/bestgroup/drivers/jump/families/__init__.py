@@ -17,9 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
-
-import numpy as np
+from typing import Any
 
 from bestgroup.compile.binding import hook
 from bestgroup.compile.kernel import Kernel
@@ -27,34 +25,9 @@ from bestgroup.compile.records import bare
 from bestgroup.drivers.jump import memory as at
 from bestgroup.drivers.jump.certificates import guard_risk
 from bestgroup.drivers.jump.memory import ACCEPT, REJECT, STALE, Memory
-from bestgroup.problem.arrays import Bools, Floats, Ints
+from bestgroup.drivers.outcomes import Outcomes
+from bestgroup.problem.arrays import Ints
 from bestgroup.problem.shape import Shape
-
-
-class JumpRuns(NamedTuple):
-    """Outcomes of runs; `distance` bounds each one's total variation distance to the exact law."""
-
-    answers: Bools  # [runs, N]
-    counts: Ints  # [runs, N, K]
-    rounds: Ints  # [runs]
-    finished: Bools  # [runs]
-    distance: Floats  # [runs]
-    rejected: Bools  # [runs, N]  rejected groups, also of runs that did not finish
-    efficiency: Floats  # [runs, N, D]  as last known
-
-
-def room_for(runs: int, sizes: tuple[int, int, int]) -> JumpRuns:
-    """Return room for so many outcomes, of sizes (N, K, D)."""
-    N, K, D = sizes
-    return JumpRuns(
-        answers=np.zeros((runs, N), np.bool_),
-        counts=np.zeros((runs, N, K), np.int64),
-        rounds=np.zeros(runs, np.int64),
-        finished=np.zeros(runs, np.bool_),
-        distance=np.zeros(runs),
-        rejected=np.zeros((runs, N), np.bool_),
-        efficiency=np.zeros((runs, N, D)),
-    )
 
 
 @dataclass(frozen=True)
@@ -62,12 +35,11 @@ class Family:
     """A family as `engine` uses it; an algorithm names its module in `Kernels.jump`."""
 
     hooks: Mapping[Kernel[..., Any], Kernel[..., Any]] = field(default_factory=dict)
-    # (memory, rule, cells): write what hooks need of the rule, and so many cells of rounds
-    load: Callable[[Memory, Any, int], None] = lambda m, rule, cells: None
+    load: Callable[[Memory, Any], None] = lambda m, rule: None  # writes what hooks need of the rule
     pace: Callable[[Any], int] = lambda rule: 3  # outer windows of few groups, see `Memory.pace`
     pairs: Callable[[Shape], int] = lambda shape: 0  # tests of pairs that may be items at once
     cells: Callable[[Shape], int] = lambda shape: 0  # of rounds, with boundaries of their own
-    at_once: Callable[..., JumpRuns] | None = None  # instead of the loops
+    at_once: Callable[..., Outcomes] | None = None  # instead of the loops
 
 
 # Runs. `when`, `now`, `end`, `start` are rounds; items are numbers; rows are those of the clock.
@@ -115,11 +87,6 @@ def rush(m: Memory, rule: Any, state: Any) -> None:
 def begin_sprint(m: Memory, rule: Any, state: Any) -> None:
     """Prepare the rounds of a sprint: ask more of certificates if much was risked."""
     guard_risk(m)
-
-
-@bare
-def leave_window(m: Memory) -> None:
-    """Go to the end of the window on top: the round is all that there is of a clock."""
 
 
 # Tests.

@@ -23,13 +23,10 @@ from bestgroup.compile.records import bare
 from bestgroup.drivers.jump import families, guards
 from bestgroup.drivers.jump import memory as at
 from bestgroup.drivers.jump.envelopes import note_counts, note_efficiency, screen_envelope
-from bestgroup.drivers.jump.families import Family
-from bestgroup.drivers.jump.guards import candidate, margin_at, may_reject, reconsider
 from bestgroup.drivers.jump.memory import FEW, Memory
 from bestgroup.drivers.jump.windows import add_item, clear_items, move, schedule
 from bestgroup.inference.radii import radius_at, radius_below
 
-ITEM = -2  # a blocker that an item keeps
 _MOST_COVERS = 32
 # Where an efficiency is: at the end of its envelope with which a test passes most easily, or least so,
 # in the middle, or as last noted.
@@ -52,12 +49,12 @@ def _is_stuck(m: Memory, rule: Rule, state: te.State) -> bool:
 @bare
 def _set_radii(m: Memory, rule: Rule, row: int, now: int, end: int) -> None:
     # A radius that decreases is least at the last round.
-    at.window(m, row).beta, at.window(m, row).until = radius_below(rule.radius, end), end
+    at.radii(m, row)[0], at.window(m, row).until = radius_below(rule.radius, end), end
 
 
 @bare
 def _margin(m: Memory, kind: int, d: int, upper: float, lower: float, row: int) -> float:
-    dim, beta = at.dim(m, d), at.window(m, row).beta
+    dim, beta = at.dim(m, d), at.radii(m, row)[0]
     if kind == at.REJECT:
         return te.reject_margin_in(lower, upper, beta, dim.scale)
     if kind == at.STALE:
@@ -75,17 +72,12 @@ def _margin(m: Memory, kind: int, d: int, upper: float, lower: float, row: int) 
 
 @bare
 def _screen(m: Memory, rule: Rule, state: te.State, now: int) -> None:
-    """Set envelopes from `now` to the end of the outer window, and make items of what may fire."""
     clear_items(m)
     for i in range(m.N):
         if at.group(m, i).active:
             for d in range(m.D):
-                env = at.envelope(m, i, d)
-                if env.open:
+                if at.envelope(m, i, d).open:
                     screen_envelope(m, i, d, now, rule.options.arms)
-                else:
-                    # Resolved: a value, which no window can move.
-                    env.low = env.high = env.value
     # After all envelopes are set, as each test reads those of other groups.
     _screen_rejections(m)
     for i in range(m.N):
@@ -136,7 +128,7 @@ def _screen_rejections(m: Memory) -> None:
                 rejectors = _list_rejectors(m)
             for k in range(rejectors):
                 j = at.group(m, k).rejector
-                if j != i and may_reject(m, i, j, 0):
+                if j != i and guards.may_reject(m, i, j, 0):
                     add_item(m, at.REJECT, i, j, _blocking_dim(m, i, j), at.OTHER, 0)
 
 
@@ -223,9 +215,10 @@ def _find_block(m: Memory, i: int, d: int, when: int) -> None:
             return
     watch.blocker, watch.side, blocks = _blocker_of(m, i, d, 0)
     if not blocks:
-        kind, dim = (at.ACCEPT, 0) if d == m.D else (at.RESOLVE, d)
-        add_item(m, kind, i, watch.blocker, dim, watch.side, when)
-        watch.blocker = ITEM
+        kind = at.ACCEPT if d == m.D else at.RESOLVE
+        add_item(m, kind, i, watch.blocker, d, watch.side, when)
+        # From here on the item keeps it.
+        watch.blocker = at.NOBODY
 
 
 @bare
@@ -250,10 +243,8 @@ def _blocker_of(m: Memory, i: int, d: int, row: int) -> tuple[int, int, bool]:
 
 @bare
 def _find_blocker(m: Memory, item: int) -> bool:
-    """Give an item the next best blocker by the envelopes; whether there is one."""
     test = at.item(m, item)
-    d = m.D if test.kind == at.ACCEPT else test.dim
-    test.other, test.side, _ = _blocker_of(m, test.group, d, m.level)
+    test.other, test.side, _ = _blocker_of(m, test.group, test.dim, m.level)
     return test.other != at.NOBODY
 
 
@@ -264,12 +255,12 @@ def _find_blocker(m: Memory, item: int) -> bool:
 def _judge(m: Memory, rule: Rule, state: te.State, item: int, when: int) -> None:
     # Guards went by a number below the radius; this is the radius itself, with the algorithm's own
     # expression, so that both engines round alike.
-    at.window(m, at.SPARE).beta = radius_at(rule.radius, when)
+    at.radii(m, at.SPARE)[0] = radius_at(rule.radius, when)
     if _fires(m, item, when):
         m.round = when
         _fire(m, state, item, when)
     else:
-        schedule(m, item, candidate(m, item, when + 1))
+        schedule(m, item, guards.candidate(m, item, when + 1))
 
 
 @bare
@@ -277,11 +268,11 @@ def _fires(m: Memory, item: int, when: int) -> bool:
     """Return whether an item fires at a round; if not, what blocks it there is its blocker now."""
     test = at.item(m, item)
     if test.kind == at.STALE:
-        return margin_at(m, item, when) >= 0.0
+        return guards.margin_at(m, item, when) >= 0.0
     if test.kind == at.REJECT:
         # The dim that blocked last comes first: it most likely does again.
         for _ in range(m.D):
-            if margin_at(m, item, when) < 0.0:
+            if guards.margin_at(m, item, when) < 0.0:
                 return False
             test.dim = (test.dim + 1) % m.D
         return True
@@ -292,12 +283,12 @@ def _fires(m: Memory, item: int, when: int) -> bool:
 def _passes(m: Memory, item: int, when: int) -> bool:
     """Return whether a resolution or an acceptance passes against all of G."""
     test = at.item(m, item)
-    i, d, sides = (test.group, m.D, 2) if test.kind == at.ACCEPT else (test.group, test.dim, 1)
+    i, d = test.group, test.dim
     _note(m, i, d, when)
     for j in range(m.N):
         if not at.group(m, j).active or j == i:
             continue
-        for side in range(sides):
+        for side in range(2 if d == m.D else 1):
             # Most groups block nowhere in their envelopes; only the few others are made known at
             # this round.
             if _margin_against(m, i, j, d, side, LEAST, at.SPARE) >= 0.0:
@@ -322,7 +313,6 @@ def _note(m: Memory, i: int, d: int, when: int) -> None:
 
 @bare
 def _fire(m: Memory, state: te.State, item: int, when: int) -> None:
-    """Change the sets as the algorithm does when this test fires."""
     test = at.item(m, item)
     kind, i, j, d = test.kind, test.group, test.other, test.dim
     # Before the sets change: what follows may make new items of the same test.
@@ -341,7 +331,6 @@ def _fire(m: Memory, state: te.State, item: int, when: int) -> None:
 
 @bare
 def _end_round(m: Memory, state: te.State) -> bool:
-    """Take the groups accepted in the round out of G, all at once; whether there are any."""
     if m.pending == 0:
         return False
     m.pending = 0
@@ -373,16 +362,15 @@ def _remove_group(m: Memory, state: te.State, i: int, when: int, look: int) -> N
 def _resolve_dim(m: Memory, state: te.State, i: int, d: int, when: int) -> None:
     """Take a dim out of D_i; its efficiency keeps the value of this round."""
     note_counts(m, i, when)
-    env, row = at.envelope(m, i, d), at.row(m, i, d)
+    env = at.envelope(m, i, d)
     env.open = 0
     env.low = env.high = env.value
-    # Rounds of this sprint that are still to come read the value that it keeps.
-    for k in range(when - m.now + 1, m.stop - m.now + 1):
-        row[k] = env.value
-    reconsider(m, state, i, d, when + 1)
+    # Rounds of this sprint that are still to come read that value.
+    env.row = -1
+    guards.reconsider(m, state, i, d, when + 1)
 
 
-FAMILY = Family(
+FAMILY = families.Family(
     hooks={
         families.is_stuck: _is_stuck,
         families.set_radii: _set_radii,

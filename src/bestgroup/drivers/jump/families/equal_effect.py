@@ -12,11 +12,10 @@ n^d is a function of the round alone, the algorithm's `Lockstep.clock`. An arm h
 over the dims it is active in) times, or as often as it was when it was last eliminated from a dim,
 if that is more.
 
-Clocks are kept in rows: one for the end of each window, PRESENT for now, then one for each round of
-a sprint. Over a window the count of an arm goes from one number to another, and known points may
-lie between. Its mean is bounded there by the least and the largest chord, a number `spread` with s
-sqrt(L / 2) `spread` the band of one bridge divided by its count, and `rise`, the same summed over
-its bridges, for the expectation of the largest of them (see `certificates`).
+Over a window the count of an arm goes from one number to another, and known points may lie between.
+Its mean is bounded there by the least and the largest chord, a number `spread` with s sqrt(L / 2)
+`spread` the band of one bridge divided by its count, and `rise`, the same summed over its bridges,
+for the expectation of the largest of them (see `certificates`).
 """
 
 from __future__ import annotations
@@ -32,10 +31,8 @@ from bestgroup.drivers.jump import envelopes, families, guards, windows
 from bestgroup.drivers.jump import memory as at
 from bestgroup.drivers.jump.certificates import ROUNDING
 from bestgroup.drivers.jump.envelopes import front, keeps_below, note_counts, row_of
-from bestgroup.drivers.jump.families import Family, clock_after
 from bestgroup.drivers.jump.memory import Memory
 from bestgroup.drivers.jump.walks import bracket, keep_stretch, reveal_stretch
-from bestgroup.drivers.jump.windows import NEVER, top_end
 from bestgroup.inference.radii import radius_at, radius_below
 
 DECIDED, LED = 1, 2  # how a run is over
@@ -58,20 +55,18 @@ def _count_at(m: Memory, i: int, j: int, row: int) -> int:
 
 @bare
 def _set_clock(m: Memory, rule: Rule, state: eecb.State, row: int, before: int, when: int) -> None:
-    """Set a clock to that of round `when`, from that of round `before`: now, or in the sprint.
-
-    A guess lies between the clock of now and that of the window below, or is in proportion to it.
-    """
+    """Set a clock to that of round `when`, from that of round `before`: now, or in the sprint."""
     state.round[0] = before
     for d in range(m.D):
         now = at.clock(m, row_of(m, before), d).count
         state.clock[d] = now
+        # A guess: between the clocks of now and of the window below, or in proportion.
         if row > 0 and when > before + 1:
             share = (when - before) / (at.window(m, row - 1).end - before)
             state.clock[d] += int(share * (at.clock(m, row - 1, d).count - now))
         elif when > before + 1:
             state.clock[d] += int(now * ((when - before) / before))
-    clock_after(state, rule, when - before, state.clock)
+    families.clock_after(state, rule, when - before, state.clock)
     for d in range(m.D):
         clock = at.clock(m, row, d)
         # Below the radius of all counts up to this one: what a window may rely on.
@@ -116,12 +111,10 @@ def _upper_chords(m: Memory, i: int, d: int, skip: int) -> tuple[float, float, f
     """
     env = at.envelope(m, i, d)
     high, spread, rise, arms = -np.inf, 0.0, 0.0, 0
-    if env.lead != skip:
-        _, high, spread, rise = _chords(m, i, env.lead, d)
-        arms = 1
-    for k in range(env.rivals):
-        rival = at.member(m, i, k, d).rival
-        if rival in (env.lead, skip):
+    for k in range(-1, env.rivals):
+        # The lead comes first, since it keeps out most others.
+        rival = env.lead if k < 0 else at.member(m, i, k, d).rival
+        if rival == skip or (rival == env.lead and k >= 0):
             continue
         # Below another arm's chord throughout: the maximum over arms does not need it.
         if arms > 0 and keeps_below(m, i, rival, d, high):
@@ -196,21 +189,11 @@ def _means_of(m: Memory, i: int, j: int, d: int) -> Numbers:
 
 @bare
 def _enter_window(m: Memory, rule: Rule, state: eecb.State) -> None:
-    """Set the clock of the window on top."""
-    _set_clock(m, rule, state, m.level, m.now, top_end(m))
-
-
-@bare
-def _leave_window(m: Memory) -> None:
-    """Go to the clock of the window on top."""
-    for d in range(m.D):
-        one, two = at.clock(m, m.level, d), at.clock(m, at.PRESENT, d)
-        two.count, two.radius = one.count, one.radius
+    _set_clock(m, rule, state, m.level, m.now, at.window(m, m.level).end)
 
 
 @bare
 def _begin_sprint(m: Memory, rule: Rule, state: eecb.State) -> None:
-    """Set the clocks of the rounds of a sprint."""
     for when in range(m.now, m.stop):
         _set_clock(m, rule, state, row_of(m, when + 1), when, when + 1)
 
@@ -228,15 +211,6 @@ def _end_run(m: Memory, rule: Rule, state: eecb.State, limit: int, finished: boo
     if not finished or m.ended == LED or rule.options.early:
         return finished
     return _pull_last(m, rule, state, limit)
-
-
-@bare
-def _active_groups(m: Memory) -> int:
-    """Return |G|."""
-    count = 0
-    for i in range(m.N):
-        count += at.group(m, i).active
-    return count
 
 
 @bare
@@ -271,10 +245,10 @@ def _set_state_clock(m: Memory, state: eecb.State, row: int) -> None:
 @bare
 def _screen(m: Memory, rule: Rule, state: eecb.State, now: int) -> None:
     windows.clear_items(m)
-    if _active_groups(m) == 1:
-        # One group from the start: the algorithm stops after its first round.
-        m.now, m.round, m.ended = 1, 1, LED
-        _leave_window(m)
+    if m.N == 1:
+        # The algorithm stops after its first round.
+        m.round, m.ended = 1, LED
+        windows.end_window(m)
         return
     top = -np.inf
     for i in range(m.N):
@@ -331,7 +305,7 @@ def _level_at(m: Memory, item: int, row: int) -> float:
 @bare
 def _clears(m: Memory, item: int) -> bool:
     # As in `guards`, with sums over dims in place of one comparison.
-    test, length = at.item(m, item), windows.top_end(m) - m.now
+    test, length = at.item(m, item), at.window(m, m.level).end - m.now
     if length > 2 * test.reach:
         return False
     level = _level_at(m, item, m.level)
@@ -352,11 +326,11 @@ def _clears(m: Memory, item: int) -> bool:
 @bare
 def _most_worth(m: Memory, i: int) -> int:
     """Return the other active group that seems to be worth most."""
-    best, most = at.NOBODY, 0.0
+    best, most = at.NOBODY, -np.inf
     for j in range(m.N):
         if at.group(m, j).active and j != i:
             worth = _worth(m, j, False) + _worth(m, j, True)
-            if best == at.NOBODY or worth > most:
+            if worth > most:
                 best, most = j, worth
     return best
 
@@ -364,13 +338,13 @@ def _most_worth(m: Memory, i: int) -> int:
 @bare
 def _candidate(m: Memory, item: int, start: int) -> int:
     if start > m.stop:
-        return NEVER
+        return windows.NEVER
     if not guards.has_blocker(m, item):
         return start
     # The least level in the sprint: if that is out of reach, no round needs a value.
     level = _level_at(m, item, row_of(m, m.stop))
     if _apart(m, item, ENVELOPES)[0] < level - ROUNDING * abs(level):
-        return NEVER
+        return windows.NEVER
     test = at.item(m, item)
     one, two = guards.pair_of(test.kind, test.group, test.other, test.side, 0)
     for d in range(m.D):
@@ -384,7 +358,7 @@ def _candidate(m: Memory, item: int, start: int) -> int:
         level = _level_at(m, item, row_of(m, when))
         if apart >= level - ROUNDING * (abs(level) + size):
             return when
-    return NEVER
+    return windows.NEVER
 
 
 @bare
@@ -463,7 +437,6 @@ def _fires(m: Memory, rule: Rule, state: eecb.State, item: int, when: int) -> bo
 
 @bare
 def _fire(m: Memory, state: eecb.State, item: int, when: int) -> None:
-    """Change the sets as EECB does when this test fires."""
     test = at.item(m, item)
     kind, i = test.kind, test.group
     windows.move(m, item, at.UNUSED)
@@ -472,7 +445,10 @@ def _fire(m: Memory, state: eecb.State, item: int, when: int) -> None:
     elif kind == at.REJECT:
         # Leaders that it blocked are looked at again in the same round.
         guards.remove_group(m, state, i, when, when)
-        if _active_groups(m) == 1:
+        left = 0
+        for g in range(m.N):
+            left += at.group(m, g).active
+        if left == 1:
             m.ended = DECIDED
     else:
         for g in range(m.N):
@@ -497,19 +473,17 @@ def _eliminate_arm(m: Memory, state: eecb.State, i: int, j: int, d: int, when: i
     guards.reconsider(m, state, i, at.NOBODY, when + 1)
 
 
-def _load(m: Memory, rule: Rule, cells: int) -> None:
-    """Write the weights, and epsilon ||w||_1."""
+def _load(m: Memory, rule: Rule) -> None:
     view(at.dim(m, 0), m.D)["weight"] = rule.weights
     m.slack = sum((rule.epsilon * rule.weights).tolist())
 
 
-FAMILY = Family(
+FAMILY = families.Family(
     hooks={
         envelopes.count_at: _count_at,
         envelopes.means_of: _means_of,
         guards.enter_window: _enter_window,
         families.begin_sprint: _begin_sprint,
-        families.leave_window: _leave_window,
         families.end_run: _end_run,
         families.screen: _screen,
         families.margin: _margin,

@@ -147,7 +147,7 @@ def read_key(path: Any) -> bytes:
 
 
 def write_proof(document: dict[str, Any], path: Any, key: bytes | None = None) -> str:
-    """Write a proof with its digest, a claim a line; returns the digest."""
+    """Write a proof with its digest, a claim, or the measurements of a leader, a line; returns the digest."""
     file = check_writable(Path(path))
     whole = {**document, "digest": digest_of(document)}
     if key is not None:

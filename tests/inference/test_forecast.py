@@ -39,17 +39,24 @@ def _feed(study, rng, most=None):
     ],
 )
 def test_forecasts_are_near_what_is_left(goal, algorithm):
+    """In most runs: a forecast goes by gaps as they look, and in one run they may look wrong for long."""
+    assert 0.2 < np.median([_ratio(goal, algorithm, seed) for seed in range(5, 10)]) < 5
+
+
+def _ratio(goal, algorithm, seed):
+    """Return the median of what is foreseen over what is left, in the middle of a study."""
     study = _study(goal, algorithm)
     seen = []
-    for now in _feed(study, np.random.default_rng(5)):
-        status = now.status()
-        if status.state == "running" and status.forecast is not None:
-            seen.append((status.pulls, status.forecast))
+    for k, now in enumerate(_feed(study, np.random.default_rng(seed))):
+        if k % 6 == 0:
+            status = now.status()
+            if status.state == "running" and status.forecast is not None:
+                seen.append((status.pulls, status.forecast))
     total = study.status().pulls
     ratios = [left / (total - pulls) for pulls, left in seen if 0.25 < pulls / total < 0.75]
     assert ratios, "no forecast in the middle of the study"
-    assert 0.2 < np.median(ratios) < 5
     assert study.status().forecast == 0.0
+    return np.median(ratios)
 
 
 def test_nothing_is_foreseen_before_every_arm_was_pulled():

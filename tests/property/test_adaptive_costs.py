@@ -92,20 +92,25 @@ def test_equal_costs_change_nothing(case):
         assert sum(map(sum, counts)) == pulls
         assert hashlib.sha256(json.dumps(counts).encode()).hexdigest()[:10] == digest
     alike = tuple((7.0,) * size for size in sizes)
-    one, other = (counts_of(*case[:3], 1, costs, engine) for costs in (None, alike))
-    assert (one == other).all()
+    for version in (6, 7):
+        one, other = (counts_of(*case[:3], 1, costs, engine, version) for costs in (None, alike))
+        assert (one == other).all()
 
 
 @pytest.mark.parametrize("goal", ["pareto", "best"])
 @pytest.mark.parametrize("kind", ["0.01", "boxes"])
-def test_units_of_costs_do_not_matter(goal, kind):
+@pytest.mark.parametrize("version", [6, 7])
+def test_units_of_costs_do_not_matter(goal, kind, version):
     costs = table("B", np.random.default_rng(3))
     scaled = tuple(tuple(8.0 * cost for cost in row) for row in costs)
-    one, other = (counts_of(goal, "B", kind, 0, given) for given in (costs, scaled))
+    one, other, exact = (
+        counts_of(goal, "B", kind, 0, given, engine, version)
+        for given, engine in ((costs, "steps"), (scaled, "steps"), (costs, "exact"))
+    )
     assert (one == other).all()
     if kind != "boxes":
-        assert (one == counts_of(goal, "B", kind, 0, costs, "exact")).all()
-    assert (one != counts_of(goal, "B", kind, 0)).any()
+        assert (one == exact).all()
+    assert (one != counts_of(goal, "B", kind, 0, version=version)).any()
 
 
 TWINS = [[[0.6, 0.6], [0.61, 0.61]], [[0.0, 0.0]]]

@@ -37,34 +37,43 @@ def lockstep(seed, most):
     plan, step = units.plan.compiled, units.step.compiled
     while naive.answer < 0 and tally.counts.sum() < most:
         pulls = plan(state, tally, rule)
-        assert np.array_equal(pulls, naive.plan(tally.counts)), (seed, naive.rounds)
-        draw(case, tally, pulls)
-        step(state, tally, rule)
-        naive.step(tally.counts, tally.sums, lambda k: tuple(state.hard[k].tolist()))
-        if naive.margin < CLEAR:
+        same = np.array_equal(pulls, naive.plan(tally.counts))
+        if same:
+            draw(case, tally, pulls)
+            step(state, tally, rule)
+            naive.step(tally.counts, tally.sums, lambda k: tuple(state.hard[k].tolist()))
+            same = is_same(state, naive)
+        if not same:
+            # Only where a decision was close may they differ.
+            assert naive.margin < CLEAR, (seed, naive.rounds)
             return "unclear"
-        assert state.answer[0] == naive.answer and state.named[0] == naive.m, (seed, naive.rounds)
-        assert set(np.flatnonzero(state.out).tolist()) == naive.out, (seed, naive.rounds)
-        assert (state.leader[0], tuple(state.lead.tolist())) == (naive.leader, naive.lead)
-        shares = [naive.shares.get(i, 0.0) for i in range(naive.N)]
-        assert state.share.tolist() == pytest.approx(shares, rel=1e-12), (seed, naive.rounds)
-        n, total = naive.measured()
-        found = state.counted[naive.leader], state.measured[naive.leader]
-        assert found == pytest.approx((n, total), rel=1e-9, abs=1e-9), (seed, naive.rounds)
     return "answered" if naive.answer >= 0 else "long"
 
 
+def is_same(state, naive):
+    """Whether decisions, leader, shares and measurements are those of the oracle."""
+    shares = [naive.shares.get(i, 0.0) for i in range(naive.N)]
+    found = state.counted[naive.leader], state.measured[naive.leader]
+    return (
+        (state.answer[0], state.named[0], state.leader[0]) == (naive.answer, naive.m, naive.leader)
+        and tuple(state.lead.tolist()) == naive.lead
+        and set(np.flatnonzero(state.out).tolist()) == naive.out
+        and state.share.tolist() == pytest.approx(shares, rel=1e-12)
+        and found == pytest.approx(naive.measured(), rel=1e-9, abs=1e-9)
+    )
+
+
 def test_equals_the_enumerating_oracle_pull_by_pull():
-    ends = [lockstep(seed, 1200) for seed in range(40)]
+    ends = [lockstep(seed, 1000) for seed in range(30)]
     print({end: ends.count(end) for end in set(ends)})
-    assert ends.count("answered") >= 24 and ends.count("unclear") <= 8
+    assert ends.count("answered") >= 18 and ends.count("unclear") <= 1
 
 
 @pytest.mark.verify
 def test_equals_the_enumerating_oracle_on_many_more():
     ends = [lockstep(seed, 1500) for seed in range(100, 400)]
     print({end: ends.count(end) for end in set(ends)})
-    assert ends.count("answered") >= 190 and ends.count("unclear") <= 45
+    assert ends.count("answered") >= 220 and ends.count("unclear") <= 6
 
 
 def test_compiled_equals_plain():

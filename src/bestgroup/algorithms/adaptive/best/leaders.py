@@ -164,7 +164,7 @@ def turn_to(state: State, rule: LinearRule, front: int) -> None:
 @borrowing
 def measured_variance(state: State, tally: Tally, rule: LinearRule, space: Scratch) -> float:
     """Return V of the leader by its measurements, or by all pulls while it is not named."""
-    i = state.leader[0]
+    i = int(state.leader[0])
     if state.share[i] == 0.0:
         return variance(rule, tally, space.idle, i, state.lead, space.none, space.masks)
     c = whole_of(rule)

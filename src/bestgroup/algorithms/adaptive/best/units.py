@@ -127,7 +127,7 @@ def counted_with(
     state: State, tally: Tally, rule: LinearRule, pulls: Ints, masks: Ints, none: Ints
 ) -> float:
     """Return what the leader's measurements weigh, with the one that is planned."""
-    i, c = state.leader[0], whole_of(rule)
+    i, c = int(state.leader[0]), whole_of(rule)
     if state.share[i] == 0.0:
         return c * c / variance(rule, tally, pulls, i, state.lead, none, masks)
     # Infinite, and nothing, unless all arms of the lead are in the plan.

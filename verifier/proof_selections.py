@@ -71,25 +71,31 @@ def sum_noise(proof):
     return SimpleNamespace(kind="bounded", least=least, width=width, scale=width / 2)
 
 
-def against(proof, leader, moment, kind, fine, weights, usual, bounds=None):
+def against(proof, leader, moment, kind, fine, weights, usual, bounds=None, measured=None):
     """Return the evidence of a leader at a moment, by part, tilt, slack and box of selections.
 
     Dims without weight do not count; `usual` is about what evidence takes, where a run scouted;
-    `bounds` are those within which evidence by symmetry is.
+    `bounds` are those within which evidence by symmetry is; `measured` are leaders that are groups.
     """
     (_, k, own, other), (i, arms, *rest) = moment, leader
     dims, scouted = [d for d, w in enumerate(weights) if w > 0], proof.method["budget"] == "scouted"
     starts = proof.method["before"] if scouted else [[0] * size for size in proof.sizes]
     before = rest[0][i] if rest else starts[i]
-    need(i != k and len(own) == proof.D and len(other) == proof.sizes[k], "claims", "no moment")
+    need(i != k and len(other) == proof.sizes[k], "claims", "no moment")
     spans = {(k, j): (a, n) for j, (a, n) in enumerate(zip(starts[k], other))}
-    spans.update({(i, arms[d]): (before[arms[d]], own[d]) for d in dims})
-    need(all(spans[i, arms[d]][1] == own[d] for d in dims), "claims", "two counts of an arm")
+    if measured is None:
+        need(len(own) == proof.D, "claims", "no moment")
+        spans.update({(i, arms[d]): (before[arms[d]], own[d]) for d in dims})
+        need(all(spans[i, arms[d]][1] == own[d] for d in dims), "claims", "two counts of an arm")
     need(all(type(a) is int and 0 <= a < b for a, b in spans.values()), "claims", "no values")
     summed = proof.method["process"]["name"].endswith(" and sums")
     hefts = [w * (n.width if kind else n.scale) for w, n in zip(weights, proof.noise)]
     mean = {(arm, d): total(proof.column(arm, d, b)[a:]) / (b - a) * weights[d]
             for arm, (a, b) in spans.items() for d in dims}
+    lead_term, centre = measured.at(moment) if measured else (
+        lambda part, y: sum(term(part, y, (i, j), tuple(d for d in dims if arms[d] == j))
+                            for j in {arms[d] for d in dims}),
+        {d: mean[(i, arms[d]), d] for d in dims})
     ranked = {d: sorted(range(proof.sizes[k]), key=lambda j: (-mean[(k, j), d], j)) for d in dims}
 
     @cache
@@ -107,7 +113,7 @@ def against(proof, leader, moment, kind, fine, weights, usual, bounds=None):
         whole = sum(hefts[d] for d in served)
         if kind == 0:
             size = sqrt(sum(hefts[d] ** 2 for d in served)) if proof.independent_dims else whole
-            ahead = sum(mean[arm, d] - mean[(i, arms[d]), d] for d in served)
+            ahead = sum(mean[arm, d] - centre[d] for d in served)
             steep = y * float(size) * sqrt(b - a + q) / (b - a)
             return turn * y * float(ahead) + conjugate(steep) + log1p((b - a) / q) / 2
         found = 0.0
@@ -126,7 +132,8 @@ def against(proof, leader, moment, kind, fine, weights, usual, bounds=None):
     def evidence(part, y, slack, box):
         left_over = {d: ranked[d][slice(*box[n])] for n, d in enumerate(dims)}
         bound = [(d, e) for d in dims for e in dims  # one arm must serve both
-                 if summed and len(left_over[d]) == 1 and left_over[d] == left_over[e]]
+                 if (summed or proof.version > 3) and len(left_over[d]) == 1
+                 and left_over[d] == left_over[e]]
 
         def can_serve(j, served):
             """Return whether a selection of the box can have arm j for these dims and no others."""
@@ -144,9 +151,7 @@ def against(proof, leader, moment, kind, fine, weights, usual, bounds=None):
             sums = (best(s) + worst(tuple(d for d in left if d not in s)) for s in sets)
             return max(sums) if left else 0.0
 
-        lead = sum(term(part, y, (i, j), tuple(d for d in dims if arms[d] == j))
-                   for j in {arms[d] for d in dims})
-        return y * float(slack) - lead - worst(tuple(dims))
+        return y * float(slack) - lead_term(part, y) - worst(tuple(dims))
     return cache(evidence)
 
 
@@ -217,7 +222,8 @@ def settle(proof, bar):
     ranges, union = all(n.kind in RANGE for n in proof.noise), method["budget"] == "union"
     kinds, top = {n.kind for n in proof.noise}, proof.goal == "top"
     good = proof.goal in ("best", "top") and proof.plain and proof.independent
-    budgets = ("equal", "scouted") if top else ("union", "leaders")
+    known = kinds == {"subgaussian"} and proof.version > 3  # noise that is measured
+    budgets = ("equal", "scouted") if top else ("union", "leaders", *["measured"] * known)
     late = proof.version > (3 if union else 2)
     symmetric = kinds == {"gaussian"} and not top and late
     good = good and ("gaussian" not in kinds or symmetric)
@@ -238,6 +244,10 @@ def settle(proof, bar):
     fine = {arm: mean / cost for arm, cost in costs.items()}
     pairs = proof.top * max(proof.N - proof.top, 1)  # about what evidence takes:
     usual = log((1 if kinds == {"subgaussian"} else 2) * pairs / proof.delta) + 3
+    measured = None
+    if method["budget"] == "measured":
+        measured = import_module("proof_measured").Leaders(proof, fine)
+        share_of = lambda l, k: measured.shares[l]
     everyone = sum(size**proof.D for size in proof.sizes) * (2 if ranges else 1)
 
     def proves(e, slack, kind, g, *rest):
@@ -252,13 +262,14 @@ def settle(proof, bar):
         if (e, kind) not in shared:
             shared.clear()
             shared[e, kind] = against(
-                proof, method["leaders"][l], moment, kind, fine, weights, usual, bounds)
+                proof, method["leaders"][l], moment, kind, fine, weights, usual, bounds, measured)
         level = proof.level(share_of(l, k))
         room = proof.epsilon[0] * sum(weights) * slack
         tilts = [(g - 1 + n, y) for n, y in enumerate(rest[:3]) if y != 0]
         good = all(part >= 0 and 0 < y < INF for part, y in tilts)
         need(good and g < 10, "claims", "no such part of the process, or no tilt")
         parts = [1] if method["budget"] == "scouted" else SEVERAL[min(kind, 1)]
+        parts = measured.parts if measured else parts
         return log_sum([log(parts[part]) + shared[e, kind](part, y, room, box)
                         for part, y in tilts]) >= level
 

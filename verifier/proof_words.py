@@ -62,7 +62,9 @@ def method_words(proof):
     if "order" not in method:
         words = list(ONE_ARM if kind == "boxes" and "sums" not in method else TWO_ARMS)
         words += [f"the counts, and shares of delta, that were fixed while rows came {UP_TO}"
-                  ] * (budget in ("scouted", "named", "leaders"))
+                  ] * (budget in ("scouted", "named", "leaders", "measured"))
+        words += [f"the arms and pulls of each measurement of a leader {UP_TO}"
+                  ] * (budget == "measured")
         words += ["the weighted sum of the dims of a pull has symmetric noise, too"
                   ] * (str(proof.method.get("process")).count("symmetric and sums"))
     else:

@@ -133,7 +133,7 @@ def change_order_of_items(draw, document, rows):
 WORDS = {
     "budget": [
         "fixed", "as they came", "scouted", "union", "leaders", "equal", "room", "terms", "table",
-        "pairs",
+        "pairs", "measured",
     ],
     "target": ["pool", "population"],
     "ordered_by": ["digest", "given"],

@@ -202,7 +202,10 @@ SOURCES = {
     "selections, certify, subgaussian": lambda: certified("subgaussian", BEST, "independent"),
     "selections, certify, bounded": lambda: certified("bounded", BEST, "independent"),
     "selections, certify, gaussian": lambda: certified("gaussian", BEST, "independent"),
-    "selections, adaptive, subgaussian": lambda: solved("subgaussian", BEST, "adaptive"),
+    "selections, adaptive, subgaussian": lambda: solved(
+        "subgaussian", BEST, pinned("adaptive", 6, {})
+    ),
+    "selections, adaptive, measured": lambda: solved("subgaussian", BEST, "adaptive"),
     "selections, adaptive, bernoulli": lambda: solved("bernoulli", BEST, "adaptive"),
     "selections, adaptive, gaussian": lambda: solved("gaussian", BEST, "adaptive"),
     "boxes, worst": lambda: certified(

@@ -10,6 +10,7 @@ import pytest
 
 from bestgroup.proof import interval_arrays as arrays
 from bestgroup.proof.intervals import LOG_2, Interval, exp, interval, log, log_sum, sqrt, total
+from bestgroup.proof.normal_pairs import conjugate
 from bestgroup.proof.special import (
     PI,
     incomplete_beta,
@@ -54,6 +55,32 @@ def test_psi_and_its_slope():
         value, slope = psi(x)
         holds(value, mp.mpf(x) ** 2 / 2 + mp.log(2 * mp.ncdf(x)), 1e-9)
         holds(slope, x + mp.npdf(x) / mp.ncdf(x), 1e-8)
+
+
+def test_psi_far_below_0_and_what_an_arm_with_many_pulls_costs():
+    """An arm with far more pulls than a comparison needs is seen at a tiny tilt."""
+    draw = random.Random(5)
+    for _ in range(60):
+        x = -(10 ** draw.uniform(1.3, 5))
+        value, slope = psi(x)
+        holds(value, mp.mpf(x) ** 2 / 2 + mp.log(mp.erfc(-x / mp.sqrt(2))), 1e-9)
+        assert slope.high > 0.0 and slope.low < 1.0 / -x
+        found = conjugate(interval(-1.0 / x))
+        assert found.high < math.inf
+        assert abs(float(t_star(-1.0 / x)) - found.high) < 1e-6 * abs(found.high)
+
+
+def t_star(t):
+    """Return psi*(t) for a tiny t."""
+
+    def tail(x):
+        return mp.erfc(-x / mp.sqrt(2))
+
+    def rise(x):
+        return x + mp.sqrt(2 / mp.pi) * mp.exp(-x * x / 2) / tail(x) - t
+
+    x = mp.findroot(rise, (mp.mpf(-1) / t, mp.mpf(-0.99) / t), solver="secant", tol=1e-20)
+    return t * x - x * x / 2 - mp.log(tail(x))
 
 
 def test_gamma_beta_and_student():

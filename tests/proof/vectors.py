@@ -37,6 +37,9 @@ def changes_of(document):
     method = sorted(numbers_in(document["method"]), key=len)
     if method:
         yield ["method", *method[0]], get(document["method"], method[0]) + 1
+    if "measurements" in document["method"]:
+        yield ["method", "leaders", 0, 3], 1.5
+        yield ["method", "measurements", 0, 1, 1], document["method"]["measurements"][0][0][1]
     if document["claims"]:
         yield ["claims", len(document["claims"]) - 1, 0], 10**6
         yield from tighter(document["claims"][0], document["method"]["kind"])

@@ -17,6 +17,7 @@ from bestgroup.problem.goals import Goal
 from bestgroup.problem.noise import Noise
 from bestgroup.problem.problem import Dim, Problem
 from bestgroup.problem.status import Status as Word
+from bestgroup.proof.contests import MEASURED
 from bestgroup.proof.format import (
     FORMAT,
     VERSION,
@@ -29,7 +30,7 @@ from bestgroup.proof.format import (
 from bestgroup.proof.goal_kinds import read_goal
 from bestgroup.proof.goals import Status
 from bestgroup.proof.observations import Observations, read_observations, treated
-from bestgroup.proof.selection_evidence import AND_SUMS
+from bestgroup.proof.selection_evidence import AND_SUMS, JOINED
 from bestgroup.proof.verify import METHODS
 from bestgroup.proof.words import assumptions_of, statement_of
 
@@ -122,8 +123,14 @@ def document(asked: Asked, method: dict[str, Any], claims: list[list[Any]]) -> d
         "claims": claims,
         "answer": {"in": np.flatnonzero(chosen).tolist(), "out": [], "not_needed": []},
     }
-    proof = parse(made)
-    found = _checked(asked, proof)
+    try:
+        found = _checked(asked, proof := parse(made))
+    except InvalidInput:
+        if method["kind"] != "selections" or made["version"] >= JOINED:
+            raise
+        # There one arm may have to serve several dims together.
+        made["version"] = JOINED
+        found = _checked(asked, proof := parse(made))
     answer: dict[str, Any] = {"in": found.inside, "out": found.outside}
     answer["not_needed"] = found.not_needed
     made["answer"] = answer if found.mapped is None else {**answer, "mapped": found.mapped}
@@ -138,7 +145,7 @@ def _version(method: dict[str, Any], goal: dict[str, Any], dims: int, groups: in
     union = process and method["budget"] == "union"
     late = "clusters" in method or process or method["kind"] == "item units"
     within = method["kind"] == "item bounds" and method.get("clusters", {}).get("slack") == "within"
-    named = method.get("budget") == "named"
+    named = method.get("budget") in ("named", MEASURED)
     asked = read_goal(goal, dims, groups, VERSIONS[-1]).first_version()
     return max(VERSION, asked, 3 if late else VERSION, 4 if within or union or named else VERSION)
 

@@ -181,7 +181,7 @@ def _claims(
         for g in search.parts():
             found = cover(search, g, level)
             if found is not None:
-                return [[g, slack, row[1], *row[3:]] for row in found]
+                return [[row[0], slack, row[2], *row[4:]] for row in found]
     return []
 
 

@@ -8,18 +8,19 @@ from typing import Any
 import numpy as np
 
 from bestgroup.algorithms.protocol import Algorithm, Setting
-from bestgroup.errors import InvalidInput
 from bestgroup.inference.certificate.best_group import kept
 from bestgroup.inference.certificate.judge import Verdict
 from bestgroup.problem.status import Status
 from bestgroup.proof.build import Asked, document, noise_entry
 from bestgroup.proof.build_boxes import Found, box_claims
+from bestgroup.proof.build_measured import follow, measured_document
 from bestgroup.proof.build_scouted import costs_entry, fed_session
+from bestgroup.proof.contests import MEASURED
 from bestgroup.proof.noise import RANGED, SYMMETRIC
-from bestgroup.proof.selection_evidence import AND_SUMS, BY_SYMMETRY, NORMAL
-from bestgroup.proof.selection_search import Bets, Compare, Event, Named, Normal, Search, cover
-from bestgroup.proof.selections import KINDS
-from bestgroup.proof.symmetric_search import TESTS, Symmetric, tails_entry, tails_of
+from bestgroup.proof.selection_claims import claims_for, slacks_of
+from bestgroup.proof.selection_evidence import AND_SUMS
+from bestgroup.proof.selection_search import Event, Named
+from bestgroup.proof.symmetric_search import TESTS, tails_entry, tails_of
 
 
 def data_selections(asked: Asked, verdict: Verdict) -> dict[str, Any]:
@@ -45,6 +46,10 @@ def data_selections(asked: Asked, verdict: Verdict) -> dict[str, Any]:
 def study_selections(asked: Asked, algorithm: Algorithm, setting: Setting) -> dict[str, Any]:
     """Return the proof document of a run of `adaptive`: its run again, to see who led when."""
     session = fed_session(asked, algorithm, setting)
+    if session.rule.by_group:
+        slack = slacks_of(asked, MEASURED, 0)[0]
+        run = follow(session, slack == 1)
+        return measured_document(asked, run, costs_entry(setting), slack)
     named: list[Named] = []
     events: list[Event] = []
     out = np.zeros(setting.shape.groups, np.bool_)
@@ -99,51 +104,8 @@ def _document(
     for number, event in enumerate(events):
         m = event.leader + 1
         level = math.log((pairs if budget == "union" else m * (m + 1)) / delta)
-        slacks = _slacks(asked, budget, event.rival)
+        slacks = slacks_of(asked, budget, event.rival)
         claims += claims_for(
             asked, method, named[event.leader], event, number, level, slacks, bounds=bounds
         )
     return document(asked, method, claims)
-
-
-def _slacks(asked: Asked, budget: str, rival: int) -> list[int]:
-    """Return with which slacks a rival may be shown behind, the one that says more first."""
-    if float(asked.goal.epsilons(asked.problem.shape.dims)[0]) == 0.0:
-        return [0]
-    if asked.status[rival] == Status.NOT_NEEDED or budget != "union":
-        return [1]
-    return [0, 1]
-
-
-def claims_for(
-    asked: Asked,
-    method: dict[str, Any],
-    named: Named,
-    event: Event,
-    number: int,
-    level: float,
-    slacks: list[int],
-    expected: float = 0.0,
-    bounds: Found | None = None,
-) -> list[list[Any]]:
-    """Return claims that hold all selections of a rival; refuses if there are none.
-
-    `bounds` of single arms are for evidence by symmetry.
-    """
-    weights = asked.goal.weight_vector(asked.problem.shape.dims)
-    whole = float(asked.goal.epsilons(asked.problem.shape.dims)[0] * weights.sum())
-    for slack in slacks:
-        compare = Compare(weights, whole if slack else 0.0, expected)
-        for kind in KINDS[method["process"]["name"]]:
-            search: Search
-            if kind == BY_SYMMETRY:
-                search = Symmetric(asked, method, named, event, compare, bounds or {})
-            else:
-                make = Normal if kind == NORMAL else Bets
-                search = make(asked, method, named, event, compare)
-            for g in search.parts():
-                found = cover(search, g, level)
-                if found is not None:
-                    return [[number, slack, kind, g, *row] for row in found]
-    name = asked.problem.groups[event.rival]
-    raise InvalidInput(f"no proof file was written: the evidence against {name} is not found again")

@@ -26,7 +26,7 @@ from bestgroup.proof.build_boxes import (
     needed,
 )
 from bestgroup.proof.build_scouted import fed_session
-from bestgroup.proof.build_selections import claims_for
+from bestgroup.proof.selection_claims import claims_for
 from bestgroup.proof.selection_search import Event, Named
 
 _LESS = 1.0 - 1e-12  # of a share: so that their sum, in doubles, does not exceed 1

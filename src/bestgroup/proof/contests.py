@@ -1,7 +1,8 @@
 """Who is compared with whom in proofs from selections, at which level, and what follows.
 
-`OneBest`: *leaders*, each compared with all other groups, for the best group. `SeveralBest`: pairs of
-groups, each with a share of delta, for the m best groups.
+`OneBest`: *leaders*, each compared with all other groups, for the best group; `MeasuredBest`: leaders that
+are groups and no selections of them. `SeveralBest`: pairs of groups, each with a share of delta, for the m
+best groups.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from bestgroup.proof.boxes import BoxClaims
 from bestgroup.proof.format import Proof, Refused, integers, number
 from bestgroup.proof.goals import Best, Status, Top
 from bestgroup.proof.intervals import Interval, interval, log
+from bestgroup.proof.measurements import MeasuredView, read_courses
 from bestgroup.proof.noise import RANGED, SCALED, SYMMETRIC
 from bestgroup.proof.observations import Observations
 from bestgroup.proof.selection_evidence import (
@@ -29,6 +31,7 @@ from bestgroup.proof.selection_evidence import (
 from bestgroup.proof.shares_of_arms import arm_share
 from bestgroup.proof.symmetric_evidence import SymmetricView, tail_claims
 
+MEASURED = "measured"  # the budget of leaders that are groups
 _NEAR = Fraction(1, 10**9)  # of the largest worth: what rounding may do to a comparison of means
 
 Whole = set[tuple[int, int, int]]  # (leader, rival, slack): all selections of the rival are refuted
@@ -144,6 +147,7 @@ class OneBest(Contest):
         """Return the statuses, by who is behind whom."""
         if not self.union:
             self._check_names(whole)
+            self._check_order()
         proof, leaders = self.proof, self.leaders
         behind = sorted({k for _, k, slack in whole if slack == 0})
         near: dict[int, set[int]] = {}
@@ -171,7 +175,10 @@ class OneBest(Contest):
             top = max(value for i, value in enumerate(values) if i not in gone or i == leader.group)
             if values[leader.group] < top - _NEAR * abs(top):
                 raise Refused("parameters", f"leader {turn} is not the group that led")
-        for a, b in pairwise(named):
+
+    def _check_order(self) -> None:
+        """Refuse leaders whose counts fall from one to the next."""
+        for a, b in pairwise(self.proof.method["leaders"]):
             pairs = (zip(x, y, strict=True) for x, y in zip(a[2], b[2], strict=True))
             if any(n > m for pair in pairs for n, m in pair):
                 raise Refused("parameters", "leaders must be named one after the other")
@@ -198,6 +205,46 @@ def _sum(proof: Proof, rows: Observations, i: int, j: int, d: int, n: int) -> Fr
     if n > len(rows.values.get(arm, [[]])[0]):
         raise Refused("parameters", "a leader was named by values that are not in the table")
     return rows.sum_of(arm, d, n)
+
+
+class MeasuredBest(OneBest):
+    """Leaders that are groups, each named once with a share of delta, and their measurements."""
+
+    budgets = (MEASURED,)
+
+    def __init__(self, proof: Proof, rows: Observations, leaders: list[Leader]) -> None:
+        super().__init__(proof, rows, leaders)
+        if proof.document["version"] < 4:
+            raise ValueError("there are no measurements in this version of the format")
+        self.shares = [Fraction(number(given[3])) for given in proof.method["leaders"]]
+        if min(self.shares, default=1) <= 0 or sum(self.shares) > 1:
+            raise ValueError("the shares of leaders add up to more than delta, or one has none")
+        if len({leader.group for leader in leaders}) != len(leaders):
+            raise ValueError("a group is named once")
+        self.courses = read_courses(proof, rows, leaders, fineness(proof))
+
+    @property
+    def symmetric(self) -> bool:
+        """Whether evidence is by symmetry of the noise: measurements need a known scale."""
+        return False
+
+    def process(self) -> dict[str, Any]:
+        """Return the process that the noise asks for."""
+        if any(noise.kind not in SCALED for noise in self.proof.noise):
+            raise ValueError("measurements need noise of a known scale")
+        return Contest.process(self)
+
+    def view(self, moment: Moment, by: Compared, bounds: BoxClaims | None) -> View:
+        """Return the arms of a moment, the leader being one number for each measurement."""
+        leader, course = self.leaders[moment.leader], self.courses[moment.leader]
+        return MeasuredView(self.proof, self.rows, leader, moment, by, course)
+
+    def level(self, moment: Moment) -> Interval:
+        """Return the log of 1 over the share of delta of a leader."""
+        return log(interval(1 / (self.proof.delta * self.shares[moment.leader])))
+
+    def _check_names(self, whole: Whole) -> None:
+        """Take a leader as it is named: that later values did not choose it is an assumption."""
 
 
 class SeveralBest(Contest):

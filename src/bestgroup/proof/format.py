@@ -147,21 +147,35 @@ def read_key(path: Any) -> bytes:
 
 
 def write_proof(document: dict[str, Any], path: Any, key: bytes | None = None) -> str:
-    """Write a proof with its digest, a claim a line; returns the digest."""
+    """Write a proof with its digest, a claim, or the measurements of a leader, a line; returns the digest."""
     file = check_writable(Path(path))
     whole = {**document, "digest": digest_of(document)}
     if key is not None:
         whole["signature"] = {"kind": "hmac-sha256", "value": signature_of(document, key)}
-    claims = [json.dumps(row, separators=(",", ":")) for row in whole["claims"]]
+    claims = [_line(row) for row in whole["claims"]]
     long = next((k for k, row in enumerate(claims) if len(row) > MOST_CLAIM), None)
     if long is not None:
         raise InvalidInput(f"claim {long} takes more than {MOST_CLAIM} bytes: {claims[long]}")
-    mark = '"claims": []'
-    text = json.dumps({**whole, "claims": []}, ensure_ascii=False, indent=1)
-    head, tail = text.split(mark)
+    kept, method = {"claims": claims}, whole["method"]
+    if "measurements" in method:
+        kept["measurements"] = [_line(own) for own in method["measurements"]]
+        method = {**method, "measurements": []}
+    text = json.dumps({**whole, "claims": [], "method": method}, ensure_ascii=False, indent=1)
+    for name, rows in kept.items():
+        text = _with_lines(text, name, rows)
     with replacing(file) as part, part.open("w", encoding="utf-8") as stream:
-        stream.write(head + '"claims": [\n' + ",\n".join(claims) + "\n]" + tail + "\n")
+        stream.write(text + "\n")
     return str(whole["digest"])
+
+
+def _line(value: Any) -> str:
+    return json.dumps(value, separators=(",", ":"))
+
+
+def _with_lines(text: str, name: str, rows: list[str]) -> str:
+    """Return the text of an object, an entry of which was an empty list and now has a line for each row."""
+    head, tail = text.split(f'"{name}": []')
+    return head + f'"{name}": [\n' + ",\n".join(rows) + "\n]" + tail
 
 
 def read_document(path: Any) -> dict[str, Any]:

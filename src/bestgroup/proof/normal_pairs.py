@@ -9,6 +9,7 @@ from bestgroup.proof.special import point, psi
 
 _ROOT_2 = math.sqrt(2.0)
 _TRIES = 6
+_TINY = 1e-3
 
 
 def psi_and_slope(x: Interval) -> tuple[Interval, Interval]:
@@ -83,6 +84,8 @@ def conjugate(t: Interval) -> Interval:
 def _where(t: float) -> float:
     """Return about where psi' is t, by Newton's steps from the right start; psi' rises and is positive."""
     x = t if t > 1.0 else -1.0 / t
+    if t < _TINY:  # psi'(-1 / t) is t - 2 t^3 and less; what rounds off would lead steps astray
+        return x
     for _ in range(60):
         slope = _slope(x)
         move = (t - slope) / max(1.0 - (slope - x) * slope, 0.3 / (1.0 + x * x))

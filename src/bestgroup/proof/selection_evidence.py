@@ -5,12 +5,12 @@ the tilt y >= 0 the log of the infimum of the product over the null is at least 
 
     y slack - sum_{a in s} sup_nu (-y nu - log K_a(nu)) - sum_{b in s'} sup_nu (y nu - log L_b(nu)).
 
-For a box the last sum is replaced by the largest one over all splits of the dims into sets B, each with
-the arm of the box for which its term is largest; dims for which the box has one and the same arm left
-are in one set. Where the process is one "and sums", an arm that serves all dims has the wealth of one
-number a pull, the weighted sum of its dims; else a weighted geometric mean of the wealths of its dims. A
-claim has a tilt for each of up to three parts g - 1, g, g + 1 of a mixture with fixed weights; parts
-without one count as 0.
+For a box the last sum is replaced by the largest one over all splits of the dims into sets B, each with the
+arm of the box for which its term is largest; dims for which the box has one and the same arm left are in one
+set (from version 4 of the format on, and with weighted sums). Where the process is one "and sums", an arm
+that serves all dims has the wealth of one number a pull, the weighted sum of its dims; else a weighted
+geometric mean of the wealths of its dims. A claim has a tilt for each of up to three parts g - 1, g, g + 1 of
+a mixture with fixed weights; parts without one count as 0.
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ PRIOR = [interval(p) / 12 for p in (1, 3, 3, 3, 1, 1)]
 SCALES = [4.0 * 2.0 ** (-1.5 * g) for g in range(10)]
 SCALES_PRIOR = [interval(p) / 300 for p in (40, 60, 60, 60, 40, 20, 10, 5, 3, 2)]
 
+JOINED = 4  # the first version in which one arm that is left for several dims serves them together
 SUMS = min(RANGED - TWO_VALUED)  # weighted sums lie in a range, and no more is known of them
 AND_SUMS = " and sums"  # ends the name of a process with a wealth of weighted sums
 
@@ -57,7 +58,7 @@ class Moment(NamedTuple):
 
     leader: int
     rival: int
-    own: tuple[int, ...]
+    own: tuple[int, ...]  # or, with measurements of the leader, how many of them
     other: tuple[int, ...]
 
 
@@ -104,12 +105,7 @@ class View:
             raise ValueError("a leader is compared with other groups")
         self.lead: dict[int, int] = {}  # the dims that an arm of the leader serves, as a bit mask
         self.counts: dict[tuple[int, int], tuple[int, int]] = {}  # values of an arm that count
-        for d, dim in enumerate(self.dims):
-            arm, n = leader.arms[dim], moment.own[dim]
-            self.lead[arm] = self.lead.get(arm, 0) | 1 << d
-            span = leader.before[arm], n
-            if self.counts.setdefault((leader.group, arm), span) != span:
-                raise ValueError("an arm of the leader has two counts")
+        self.count_lead()
         for arm, n in enumerate(moment.other):
             start = 0 if leader.starts is None else leader.starts[moment.rival][arm]
             self.counts[moment.rival, arm] = start, n
@@ -123,13 +119,26 @@ class View:
             for i, j in self.counts
             for d in range(self.D)
         }
-        self.origin = [
-            self.worth[leader.group, leader.arms[dim], d] for d, dim in enumerate(self.dims)
-        ]
+        self.origin = self.origins()
         self.ranked = [self._ranked(d) for d in range(self.D)]
         self.hefts = [w * self._size(d) for d, w in enumerate(weights)]
         self._hulls: dict[tuple[int, int, int, int], list[tuple[float, float]]] = {}
         self.summed = proof.method["process"]["name"].endswith(AND_SUMS)
+        self.joins = self.summed or proof.document["version"] >= JOINED  # see `_bound`
+
+    def count_lead(self) -> None:
+        """Note which dims the leader's arms serve, and which of their values count."""
+        for d, dim in enumerate(self.dims):
+            arm, n = self.leader.arms[dim], self.moment.own[dim]
+            self.lead[arm] = self.lead.get(arm, 0) | 1 << d
+            span = self.leader.before[arm], n
+            if self.counts.setdefault((self.leader.group, arm), span) != span:
+                raise ValueError("an arm of the leader has two counts")
+
+    def origins(self) -> list[Fraction]:
+        """Return what means are taken from, for each dim: those of the leader's arms."""
+        i, arms = self.leader.group, self.leader.arms
+        return [self.worth[i, arms[dim], d] for d, dim in enumerate(self.dims)]
 
     def _mean(self, i: int, j: int, d: int) -> Fraction:
         first, last = self.counts[i, j]
@@ -152,21 +161,24 @@ class View:
 
     def reaches(self, tilts: dict[int, float], room: Fraction, box: Box, level: Interval) -> bool:
         """Return whether the evidence against all selections of a box, `room` ahead, reaches the level."""
-        priors = PRIOR if self.kind == NORMAL else SCALES_PRIOR
-        if self.leader.starts is not None:  # one precision for each arm
-            priors = [interval(1.0)]
-        total = 0.0
+        priors, total = self.priors(), 0.0
         for part, y in tilts.items():
             value = self.bound(part, interval(y), room, box)
             total = (exp(interval(value) - level) * priors[part] + total).low
         return total >= 1.0
 
+    def priors(self) -> list[Interval]:
+        """Return the weights of the parts of the mixture."""
+        if self.leader.starts is not None:  # one precision for each arm
+            return [interval(1.0)]
+        return PRIOR if self.kind == NORMAL else SCALES_PRIOR
+
     def bound(self, part: int, y: Interval, room: Fraction, box: Box) -> float:
         """Return a lower bound of the log of the infimum of one part, over a box of selections."""
         term = self.term
         total = y * interval(room)
-        for arm, dims in self.lead.items():
-            total = total - term(self.leader.group, arm, dims, part, y, -1)
+        for own in self.lead_terms(part, y):
+            total = total - own
         k, best = self.moment.rival, [-math.inf] * (1 << self.D)
         bound = self._bound(box)
         for j in range(self.proof.sizes[k]):
@@ -176,11 +188,16 @@ class View:
                     best[dims] = max(best[dims], term(k, j, dims, part, y, 1).high)
         return (total - _largest_split(best)).low
 
+    def lead_terms(self, part: int, y: Interval) -> list[Interval]:
+        """Return what the leader's arms subtract at a tilt."""
+        i, lead = self.leader.group, self.lead
+        return [self.term(i, arm, dims, part, y, -1) for arm, dims in lead.items()]
+
     def _bound(self, box: Box) -> list[int]:
         """Return sets of dims that one arm must serve: all that a box has left for them."""
         only: dict[int, int] = {}
         for d, (a, b) in enumerate(box):
-            if self.summed and b - a == 1:
+            if self.joins and b - a == 1:
                 only[self.ranked[d][a]] = only.get(self.ranked[d][a], 0) | 1 << d
         return list(only.values())
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from bestgroup.inference.evalues import linear, selection_wealth
 from bestgroup.inference.evalues.search import (
+    at_selection,
     bound_box,
     find_blocks,
     make_pairwise,
@@ -43,7 +44,7 @@ class Event(NamedTuple):
 
     leader: int
     rival: int
-    own: list[int]  # of the leader's arms, by dim
+    own: list[int]  # of the leader's arms, by dim; or how many measurements it has
     other: list[int]
 
 
@@ -53,6 +54,9 @@ class Named(NamedTuple):
     group: int
     arms: list[int]
     counts: list[list[int]]
+    course: Floats | None = (
+        None  # [M, 2] n_L and n_L z_L after each of its measurements, if it has any
+    )
 
 
 class Compare(NamedTuple):
@@ -65,7 +69,10 @@ class Compare(NamedTuple):
 
 
 def cover(search: Search, g: int, level: float) -> list[list[Any]] | None:
-    """Return [y, y, y, ranks] of boxes that hold all selections of the rival; None if one has too little."""
+    """Return [g, y, y, y, ranks] of boxes that hold all selections of the rival; None if one has too little.
+
+    A part is that of g, or for a single selection any other that is enough.
+    """
     size, D = search.size, search.D
     stack: list[tuple[Ranks, float]] = [([(0, size)] * D, search.tilt)]
     found: list[list[Any]] = []
@@ -73,10 +80,15 @@ def cover(search: Search, g: int, level: float) -> list[list[Any]] | None:
         if not stack:
             return found
         box, tilt = stack.pop()
-        tilts, tilt = search.prove(g, box, tilt, level)
+        tilts, part = None, g
+        for part in (g, *search.others(g, box)):
+            tilts, near = search.prove(part, box, tilt, level)
+            tilt = near if part == g else tilt
+            if tilts is not None:
+                break
         if tilts is not None:
-            ranks = [end for ends in box for end in ends]
-            found.append([*(y or 0 for y in tilts), *([] if box == [(0, size)] * D else ranks)])
+            ranks = [] if box == [(0, size)] * D else [end for ends in box for end in ends]
+            found.append([part, *(y or 0 for y in tilts), *ranks])
             continue
         halves = search.split(box)
         if halves is None:
@@ -87,6 +99,8 @@ def cover(search: Search, g: int, level: float) -> list[list[Any]] | None:
 
 class Search:
     """A leader against a rival, in floating point: the verifier has the last word."""
+
+    joined = False  # whether one arm that is left for all dims serves them together: version 4
 
     def __init__(
         self, asked: Asked, method: dict[str, Any], named: Named, event: Event, by: Compare
@@ -100,10 +114,7 @@ class Search:
         self.independent = asked.problem.noise.dependence == "independent"
         self.before = named.counts[named.group] if named.counts else [0] * shape.arms
         self.lead = np.array(named.arms, np.int64)[self.dims]
-        self.own = [
-            self._values(named.group, named.arms[d])[self.before[named.arms[d]] : event.own[d]]
-            for d in self.dims.tolist()
-        ]
+        self.own = [] if named.course is not None else self._own()
         start = method["before"][event.rival] if method["budget"] == "scouted" else [0] * self.size
         self.other = [self._values(event.rival, j)[start[j] : n] for j, n in enumerate(event.other)]
         self.worth = np.array([self.weights * values.mean(axis=0) for values in self.other])
@@ -113,6 +124,11 @@ class Search:
         self.tilt = 1.0
         self.summed = method["process"]["name"].endswith(AND_SUMS)
 
+    def _own(self) -> list[Floats]:
+        """Return the values of the leader's arms that count, by dim."""
+        i, arms, own = self.named.group, self.named.arms, self.event.own
+        return [self._values(i, arms[d])[self.before[arms[d]] : own[d]] for d in self.dims.tolist()]
+
     def _values(self, i: int, j: int) -> Floats:
         columns = self.asked.columns_of(i, j)
         assert columns is not None
@@ -121,6 +137,11 @@ class Search:
     def parts(self) -> list[int]:
         """Return the parts of the mixture, the most promising one first."""
         raise NotImplementedError
+
+    def others(self, g: int, box: Ranks) -> list[int]:
+        """Return the other parts by which a box may be proven: none, but for one selection, with `joined`."""
+        one = self.joined and all(b - a == 1 for a, b in box)
+        return [part for part in self.parts() if part != g] if one else []
 
     def bounds(
         self, g: int
@@ -147,7 +168,7 @@ class Search:
             total += math.exp(min(value - level, 1.0))
             if total >= 1.0 + _SAFE:
                 return tilts, tilt
-            if part == g and value < level - 2.0:
+            if part == g and value < level - 2.0 and not self.joined:
                 break
         self.selection = kept
         return None, tilt
@@ -187,16 +208,29 @@ class Search:
 class Normal(Search):
     """By half-normal mixtures."""
 
+    weights_of_parts: ClassVar[tuple[float, ...]] = linear.PRIOR
+
     def __init__(self, asked: Asked, method: dict[str, Any], *rest: Any) -> None:
         super().__init__(asked, method, *rest)
         noise = asked.problem.noise
-        self.prior = [math.log(p) for p in linear.PRIOR]
+        self.prior = [math.log(p) for p in self.weights_of_parts]
         if method["budget"] == "scouted":  # one precision for each arm
             self.prior = [0.0]
-        scales = noise.scales(asked.problem.shape.dims)[self.dims]
-        sizes = linear.coefficients(self.weights * scales, self.independent)
+        self.scales = self.weights * noise.scales(asked.problem.shape.dims)[self.dims]
+        sizes = linear.coefficients(self.scales, self.independent)
         self.pair = pair = make_pairwise(len(self.prior), self.size, self.D, sizes)
-        masks = np.zeros(self.D, np.int64)
+        self._set_lead(method)
+        for g in range(len(self.prior)):
+            for j, values in enumerate(self.other):
+                n, q = float(len(values)), self._precision(method, self.event.rival, j, g)
+                pair.reach[g, j] = math.sqrt(n + q) / n
+                pair.cost[g, j] = 0.5 * math.log(1.0 + n / q)
+        gap = float(pair.ahead[0] - pair.worth.max(axis=0).sum())
+        self.tilt = 20.0 / gap if gap > 0.0 else 1.0
+
+    def _set_lead(self, method: dict[str, Any]) -> None:
+        """Enter the leader's arms, and what the rival's are worth above them."""
+        pair, masks = self.pair, np.zeros(self.D, np.int64)
         find_blocks(self.lead, masks)
         origin = [float(values[:, d].mean()) for d, values in enumerate(self.own)]
         pair.ahead[0] = self.slack
@@ -208,14 +242,8 @@ class Normal(Search):
                     self._precision(method, self.named.group, self.lead[d], g),
                 )
                 if masks[d]:
-                    pair.lead[g, d] = sizes[masks[d]] * math.sqrt(n + q) / n
+                    pair.lead[g, d] = pair.coefficient[masks[d]] * math.sqrt(n + q) / n
                     pair.lead_cost[g] += 0.5 * math.log(1.0 + n / q)
-            for j, values in enumerate(self.other):
-                n, q = float(len(values)), self._precision(method, self.event.rival, j, g)
-                pair.reach[g, j] = math.sqrt(n + q) / n
-                pair.cost[g, j] = 0.5 * math.log(1.0 + n / q)
-        gap = self.slack - float(pair.worth.max(axis=0).sum())
-        self.tilt = 20.0 / gap if gap > 0.0 else 1.0
 
     def _precision(self, method: dict[str, Any], i: int, j: int, g: int) -> float:
         """Return the precision of an arm's mixture."""
@@ -243,12 +271,53 @@ class Normal(Search):
             raise IndexError(g)
 
         def search(box: Any, y: float, level: float) -> tuple[float, float]:
+            if self._is_one(box):
+                self.selection[:] = box.argmax(axis=1)
+                return at_selection(self.pair, g, self.selection, y, level, self.work)
             return bound_box(self.pair, g, box, y, level, self.selection, self.work)
 
         def at(box: Any, y: float) -> float:
+            if self._is_one(box):
+                return self._at_one(g, box.argmax(axis=1), y)
             return float(relaxed(self.pair, g, box, y, self.selection.copy(), self.work)[0])
 
         return self.prior[g], search, at
+
+    def _is_one(self, box: Any) -> bool:
+        """Return whether a box holds one selection, whose own evidence is found, with `joined`."""
+        return self.joined and int(box.sum()) == self.D
+
+    def _at_one(self, g: int, selection: Any, y: float) -> float:
+        """Return the evidence against one selection at a tilt."""
+        pair, masks = self.pair, np.zeros(self.D, np.int64)
+        find_blocks(selection, masks)
+        value = y * float(pair.ahead[0] - sum(pair.worth[j, d] for d, j in enumerate(selection)))
+        value -= float(pair.lead_cost[g])
+        for d, j in enumerate(selection):
+            steep = [float(pair.lead[g, d]), float(pair.coefficient[masks[d]] * pair.reach[g, j])]
+            value -= sum(float(linear.conjugate(y * v)[0]) for v in steep if v > 0.0)
+            value -= float(pair.cost[g, j]) if masks[d] else 0.0
+        return value
+
+
+class Measured(Normal):
+    """By half-normal mixtures, the leader being like one arm: all its measurements."""
+
+    weights_of_parts = linear.GROUP_PRIOR
+
+    def _set_lead(self, method: dict[str, Any]) -> None:
+        """Enter the leader, and what the rival's arms are worth above the best of them."""
+        assert self.named.course is not None
+        n, total = self.named.course[self.event.own[0] - 1].tolist()
+        pair, origin, whole = self.pair, self.worth.max(axis=0), float(self.scales.sum())
+        pair.ahead[0] = self.slack + total / n - float(origin.sum())
+        pair.worth[...] = self.worth - origin
+        shares = self.scales / whole
+        for g in range(len(self.prior)):
+            own = [self._precision(method, self.named.group, j, g) for j in self.lead.tolist()]
+            q = float(shares @ own)
+            pair.lead[g, 0] = whole * math.sqrt(n + q) / n
+            pair.lead_cost[g] = 0.5 * math.log(1.0 + n / q)
 
 
 class Bets(Search):

@@ -19,7 +19,7 @@ from fractions import Fraction
 from typing import Any
 
 from bestgroup.proof.boxes import BOX_CLAIM, Tick
-from bestgroup.proof.contests import CONTESTS
+from bestgroup.proof.contests import CONTESTS, MEASURED, MeasuredBest, OneBest
 from bestgroup.proof.format import Proof, Refused, integers, number
 from bestgroup.proof.goals import Status
 from bestgroup.proof.observations import Observations
@@ -50,6 +50,8 @@ KINDS = {  # of evidence that a process has
 def check(proof: Proof, rows: Observations, tick: Tick) -> Status:
     """Return what the claims of a proof from selections say, once each of them is checked."""
     made = CONTESTS.get(proof.goal.kind)
+    if made is OneBest and proof.method.get("budget") == MEASURED:
+        made = MeasuredBest
     if made is None or not proof.plain or not proof.independent_arms:
         raise Refused("format", "selections are for the best groups and independent arms")
     try:
@@ -99,7 +101,7 @@ def read_leaders(proof: Proof, budgets: tuple[str, ...]) -> list[Leader]:
         if len(arms) != len(given[1]):
             raise ValueError("a leader has an arm for each dim")
         before = [0] * proof.sizes[i] if starts is None else starts[i]
-        if budget == "leaders":
+        if budget in ("leaders", MEASURED):
             counts = _counts(proof, given[2])
             if min(min(part) for part in counts) < 1:
                 raise ValueError("every arm has a value when a leader is named")
@@ -115,12 +117,12 @@ def _counts(proof: Proof, given: list[list[Any]]) -> list[list[int]]:
 
 def read_moments(proof: Proof) -> list[Moment]:
     """Return the moments of a proof, each with counts that name what there is."""
-    found = []
+    found, measured = [], proof.method["budget"] == MEASURED
     for given in proof.method["moments"]:
         leader, rival, own, other = given
-        size = len(proof.method["leaders"])
+        size, own = len(proof.method["leaders"]), [own] if measured else own
         leader, rival = integers([leader, rival], (size, len(proof.groups)))
-        if len(own) != proof.D or len(other) != proof.sizes[rival]:
+        if len(own) != (1 if measured else proof.D) or len(other) != proof.sizes[rival]:
             raise ValueError(
                 "a moment has a count for each dim of the leader and each arm of the rival"
             )

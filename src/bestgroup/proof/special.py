@@ -13,6 +13,7 @@ from bestgroup.proof.intervals import INF, Interval, Number, exp, interval, log,
 PI = Interval(3.141592653589793, 3.1415926535897936)
 ROOT_2_OVER_PI = sqrt(interval(2.0) / PI)
 _MOST_TERMS = 100_000
+_FAR = -30.0
 
 
 def _series(x: float) -> Interval:
@@ -57,6 +58,9 @@ def two_phi(x: float) -> tuple[Interval, Interval]:
 
 def psi(x: float) -> tuple[Interval, Interval]:
     """Return x^2 / 2 + log 2 Phi(x), which docs/theory.md calls psi, and its slope x + phi(x) / Phi(x)."""
+    if x < _FAR:  # e^(-x^2 / 2) cancels, and is soon too small for a double
+        ratio = _mills(-x)
+        return log(ROOT_2_OVER_PI * ratio), x + 1.0 / ratio
     value, density = two_phi(x)
     return interval(x) * x / 2.0 + log(value), x + density / value
 

@@ -35,6 +35,10 @@ NAMED = (
     "the counts at which leaders were named follow from the values up to then, and were not chosen by "
     "later ones"
 )
+PLANNED = (
+    "leaders, their shares of delta, and the arms and pulls of each measurement of a leader follow from "
+    "the values up to then, and were not chosen by later ones"
+)
 PRICED = "the arms that stand for a leader were chosen for their costs, by the values up to then"
 ONE_ARM = (
     "given the arm's own earlier pulls, its next pull has its mean and that noise",
@@ -92,6 +96,8 @@ def assumptions_of(proof: Proof) -> list[str]:
         words.append(SCOUTED if kind == "pairs" else SHARED_OUT)
     if proof.method.get("budget") == "leaders":
         words += [NAMED, PRICED] if "costs" in proof.method else [NAMED]
+    if proof.method.get("budget") == "measured":
+        words.append(PLANNED)
     fixed = {"as they came": AS_THEY_CAME, "room": ROOM}.get(proof.method.get("budget", ""), FIXED)
     return [*words, fixed, *measured, *ROWS]
 

@@ -90,6 +90,10 @@ def foresee(spec: StudySpec, live: LiveSession) -> float | None:
         return live.algorithm.remaining(checkpoint.state, live.rule)
     if not (checkpoint.counts[shape.exists] > 0).all():
         return None
+    # What the algorithm reckons of its own proof is nearer than what other certificates would take.
+    own = live.algorithm.remaining(checkpoint.state, live.rule)
+    if own is not None:
+        return own
     tally = Tally(checkpoint.counts, checkpoint.sums, checkpoint.extra)
     look = outlook(spec, live, forecast=False)
     ends = _ends(spec, tally, look)

@@ -75,6 +75,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from bestgroup.algorithms.adaptive.algorithm import check_batch
+from bestgroup.algorithms.adaptive.best.leaders import pulls_left
 from bestgroup.algorithms.adaptive.best.state import (
     LinearRule,
     State,
@@ -207,6 +208,10 @@ class AdaptiveLinear(Algorithm):
             "rejected": state.out.copy() if rule.boxes or rule.slack == 0.0 else ~state.out & False,
             "efficiency": state.efficiency.copy(),
         }
+
+    def remaining(self, state: State, rule: LinearRule) -> float | None:
+        """Return about how many more pulls a run takes whose leaders are groups."""
+        return pulls_left(state, rule) if rule.by_group else None
 
     def grounds(self, setting: Setting) -> Grounds:
         """Return evidence on several arms at once, or boxes of single ones at the same share."""

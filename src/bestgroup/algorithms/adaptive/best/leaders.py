@@ -235,3 +235,20 @@ def set_leader(state: State, rule: LinearRule, pair: Pairwise) -> bool:
         pair.lead[g, 0] = c * math.sqrt(n + q) / n
         pair.lead_cost[g] = 0.5 * math.log(1.0 + n / q) - rule.log_prior[g]
     return True
+
+
+def pulls_left(state: State, rule: LinearRule) -> float | None:
+    """Return about how many pulls the proof still takes at present rates; None if that is not known.
+
+    gap^2 / (2 V) grows in proportion to the pulls of both sides, and evidence nearly by as much.
+    """
+    leader, level = int(state.leader[0]), level_of_group(state, rule)
+    open_groups = ~state.out
+    open_groups[leader] = False
+    ease = state.ease[open_groups]
+    if not (level < np.inf and open_groups.any() and (ease > 0.0).all()):
+        return None
+    growth = np.maximum(level - state.evidence[open_groups], 0.0) / ease
+    rivals = float(growth @ state.aimed[open_groups].sum(axis=1))
+    left = rivals + float(growth.max()) * float(state.counted[leader])
+    return left if 0.0 < left < np.inf else None

@@ -3,8 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/pip --disable-pip-version-check install -qq --constraint constraints.txt
-# As many test processes as cores, but at most four.
-JOBS ?= $(shell n=$$(nproc 2>/dev/null || echo 2); [ $$n -gt 4 ] && n=4; echo $$n)
+# One test process more than cores, as some wait for browsers, servers and disks; but at most four.
+JOBS ?= $(shell n=$$(nproc 2>/dev/null || echo 2); [ $$n -gt 3 ] && n=3; echo $$((n + 1)))
 
 # Images often forbid bytecode; every process that a test starts would compile the package anew.
 unexport PYTHONDONTWRITEBYTECODE

@@ -1,5 +1,9 @@
 """Adaptive identification of the best group, with predictable leaders.
 
+What follows is the rule for values in a range and for normal ones of unknown scale, and for a known
+scale that of versions up to 6. Since version 7 leaders are groups where the scale is known: `leaders`
+has that rule and its proof, which builds on the one here, and `units` its plans and steps.
+
 **Setting.** Group i is worth R_i . w, R_i^d = max_j mu_ij^d; the answer i must have
 R_i . w + epsilon ||w||_1 >= max_k R_k . w. A selection s of a group names an arm for each dim;
 L_s = sum_d w^d mu_{s(d)}^d, so that R_i . w is the largest L_s of group i. Given the past, a pull

@@ -30,6 +30,7 @@ from bestgroup.algorithms.adaptive.best.leaders import (
     whole_of,
 )
 from bestgroup.algorithms.adaptive.best.state import LinearRule, Scratch, State, make_workspace
+from bestgroup.algorithms.adaptive.best.steps import is_done
 from bestgroup.algorithms.adaptive.best.stopping_check import growth_until
 from bestgroup.algorithms.protocol import Kernels, Workspace, list_pulls
 from bestgroup.compile.borrowing import borrowing
@@ -213,12 +214,6 @@ def advance(state: State, tally: Tally, rule: LinearRule, space: Scratch) -> Non
         state.next[0] = total + max(1, int(growth * total))
         note_short(state, tally, rule, total)
     note_past(state, tally)
-
-
-@borrowing
-def is_done(state: State, rule: LinearRule) -> bool:
-    """Return whether the answer is final."""
-    return state.answer[0] >= 0
 
 
 KERNELS = Kernels(plan, step, is_done, workspace=Workspace(make_workspace, plan_in, advance))

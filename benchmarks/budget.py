@@ -62,7 +62,7 @@ def adaptive(instance: bg.Instance, runs: int, seed: int) -> np.ndarray:
     rule = algorithm.rule(setting)
     kernels = algorithm.kernels_for(rule)
     assert kernels is not None
-    loop = loop_for(kernels, len(algorithm.statistics(setting).start) > 0)
+    loop = loop_for(kernels)
     for run in range(runs):
         # A run that was capped goes on where it was: every budget is a look at the same run.
         driver = _Driver(instance, setting, algorithm, rule, (seed, run))

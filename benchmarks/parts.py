@@ -24,7 +24,8 @@ from samples import DELTA, SIZES, Case, pareto_cases
 import bestgroup as bg
 from bestgroup.algorithms.adaptive.pareto.split import share_of_dim, share_of_rival
 from bestgroup.algorithms.adaptive.pareto.view import REJECTED
-from bestgroup.algorithms.protocol import Setting, bodies
+from bestgroup.algorithms.protocol import Setting
+from bestgroup.drivers.bodies import bodies
 from bestgroup.inference.tally import Tally, empty_tally
 
 LEAST_GAP = 0.01

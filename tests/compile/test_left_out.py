@@ -14,8 +14,7 @@ def functions_of(goal, noise, costs=None):
     """Return module and name of all that is compiled with the loop of a rule."""
     setting = bg.Setting(SHAPE, GOALS[goal], noise, 0.1, costs)
     algorithm = bg.algorithm("adaptive")
-    keeps = len(algorithm.statistics(setting).start) > 0
-    pending = [loop_for(algorithm.kernels_for(algorithm.rule(setting)), keeps)]
+    pending = [loop_for(algorithm.kernels_for(algorithm.rule(setting)))]
     found = {}
     while pending:
         item = pending.pop()
@@ -42,11 +41,11 @@ def test_a_known_scale_needs_neither_bets_nor_boxes_nor_costs(goal):
     assert not names & {"spare", "rate_of", "price_of", "look_at_fronts", "try_fronts"}
 
 
-def test_the_best_group_by_bets_needs_no_boxes_and_no_costs():
+def test_the_best_group_by_bets_needs_no_boxes():
     modules = modules_of("best", bg.Bounded(0, 1))
     assert modules >= {"bets", "symmetric", "selection_wealth"} and "bernoulli" not in modules
     names = {name for _, name in functions_of("best", bg.Bounded(0, 1))}
-    assert not names & {"check_boxes", "box", "spare", "rate_of", "price_of"}
+    assert not names & {"check_boxes", "box"}
 
 
 def test_the_best_group_by_boxes_needs_no_evidence_on_several_arms():

@@ -9,8 +9,9 @@ import pytest
 import bestgroup as bg
 from bestgroup.algorithms.adaptive.algorithm import Adaptive
 from bestgroup.algorithms.equal_effect import EqualEffect
-from bestgroup.algorithms.protocol import Setting, bodies, kernels_of
+from bestgroup.algorithms.protocol import Setting, kernels_of
 from bestgroup.algorithms.triple_elimination import TripleElimination
+from bestgroup.drivers.bodies import bodies
 from bestgroup.drivers.replay import Tape, replay
 from bestgroup.drivers.session import LiveSession
 from bestgroup.testing import check_algorithm

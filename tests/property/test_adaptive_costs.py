@@ -8,8 +8,8 @@ import pytest
 
 import bestgroup as bg
 from bestgroup.algorithms.adaptive.best.costs import best_for_price
-from bestgroup.algorithms.protocol import bodies
 from bestgroup.algorithms.registry import pinned
+from bestgroup.drivers.bodies import bodies
 from bestgroup.drivers.exact.driver import run_once
 from bestgroup.drivers.replay import consume
 from bestgroup.inference.tally import empty_tally

@@ -8,6 +8,7 @@ import pytest
 import bestgroup as bg
 from bestgroup.algorithms.adaptive.directions import algorithm as al
 from bestgroup.algorithms.protocol import Setting
+from bestgroup.drivers.bodies import bodies
 from bestgroup.inference.confidence_sequences.boxes import take_values
 from bestgroup.inference.tally import empty_tally
 from reference.directions_run_naive import NaiveDirections
@@ -88,7 +89,7 @@ def lockstep(seed, top, most=1500):
     state, naive = algorithm.init(rule), NaiveDirections(rule, DELTA)
     shape = case.shape
     tally = empty_tally(shape.groups, shape.arms, shape.dims, boxes.start)
-    plan, step = al.plan.compiled, al.step.compiled
+    plan, step = bodies(algorithm, rule, True)
     while not naive.done and tally.counts.sum() < most:
         pulls = plan(state, tally, rule)
         assert np.array_equal(pulls, naive.plan(tally.counts)), (seed, top, naive.round)
@@ -128,8 +129,7 @@ def play(case, compiled=True):
     rule, boxes = algorithm.rule(setting), algorithm.statistics(setting)
     state, shape = algorithm.init(rule), case.shape
     tally = empty_tally(shape.groups, shape.arms, shape.dims, boxes.start)
-    plan = al.plan.compiled if compiled else al.plan
-    step = al.step.compiled if compiled else al.step
+    plan, step = bodies(algorithm, rule, compiled)
     while not state.done[0] and tally.counts.sum() < 1000:
         if not feed(case, boxes, tally, plan(state, tally, rule)):
             break

@@ -8,6 +8,7 @@ from bestgroup.algorithms.adaptive.best import units
 from bestgroup.algorithms.adaptive.best.algorithm import AdaptiveLinear
 from bestgroup.algorithms.adaptive.best.state import init
 from bestgroup.algorithms.protocol import Setting
+from bestgroup.drivers.bodies import bodies
 from bestgroup.inference.tally import empty_tally
 from bestgroup.testing import check_algorithm
 from reference.adaptive_groups_naive import Groups
@@ -34,7 +35,7 @@ def lockstep(seed, most):
         batch=case.batch,
         cost=rule.cost,
     )
-    plan, step = units.plan.compiled, units.step.compiled
+    plan, step = bodies(AdaptiveLinear(), rule, True)
     while naive.answer < 0 and tally.counts.sum() < most:
         pulls = plan(state, tally, rule)
         same = np.array_equal(pulls, naive.plan(tally.counts))
@@ -81,11 +82,12 @@ def test_compiled_equals_plain():
         case = random_case(seed)
         rule, state, tally = start(case)
         other = init(rule)
+        plan, step = bodies(AdaptiveLinear(), rule, True)
         for _ in range(150):
-            pulls = units.plan.compiled(state, tally, rule)
+            pulls = plan(state, tally, rule)
             assert np.array_equal(pulls, units.plan(other, tally, rule))
             draw(case, tally, pulls)
-            units.step.compiled(state, tally, rule)
+            step(state, tally, rule)
             units.step(other, tally, rule)
             for name, value in state._asdict().items():
                 assert value.tobytes() == getattr(other, name).tobytes(), (seed, name)
@@ -104,10 +106,11 @@ def test_nothing_is_decided_before_the_leader_is_measured():
         case = random_case(seed)
         case.means = [one - 10.0 for one in case.means]
         rule, state, tally = start(case)
+        plan, step = bodies(AdaptiveLinear(), rule, True)
         while state.answer[0] < 0 and tally.counts.sum() < 600:
             counted, out = state.counted.copy(), state.out.copy()
-            draw(case, tally, units.plan.compiled(state, tally, rule))
-            units.step.compiled(state, tally, rule)
+            draw(case, tally, plan(state, tally, rule))
+            step(state, tally, rule)
             leader = state.leader[0]
             if state.counted[leader] == 0.0:
                 assert state.answer[0] < 0 and not (state.out & ~out).any(), seed

@@ -9,8 +9,9 @@ import pytest
 from test_adaptive_groups import start
 from test_adaptive_linear import random_case
 
-from bestgroup.algorithms.adaptive.best import units
+from bestgroup.algorithms.adaptive.best.algorithm import AdaptiveLinear
 from bestgroup.algorithms.adaptive.best.state import init
+from bestgroup.drivers.bodies import bodies
 from bestgroup.inference.evalues.linear import GROUP_PRIOR, PRECISIONS
 from reference.infimum import exact_infimum
 
@@ -96,19 +97,20 @@ def follow(seed, most):
         case.means = [group - 10.0 for group in case.means]
     rule, state, tally = start(case)
     again, tape, gone = init(rule), Tape(case), 0
+    plan, step = bodies(AdaptiveLinear(), rule, True)
     while state.answer[0] < 0 and tally.counts.sum() < most:
         before = copy.deepcopy((state, tally))
-        pulls = units.plan.compiled(state, tally, rule)
+        pulls = plan(state, tally, rule)
         for name, value in (*before[0]._asdict().items(), *before[1]._asdict().items()):
             now = getattr(state, name, None)
             now = getattr(tally, name) if now is None else now
             assert value.tobytes() == now.tobytes(), name
         # Another run of the same values plans the same: nothing is remembered but state and tally.
-        assert (pulls == units.plan.compiled(again, tally, rule)).all()
+        assert (pulls == plan(again, tally, rule)).all()
         new = tape.draw(pulls, tally)
         tape.measure(int(state.leader[0]), before[0].lead.tolist(), new)
-        units.step.compiled(state, tally, rule)
-        units.step.compiled(again, tally, rule)
+        step(state, tally, rule)
+        step(again, tally, rule)
         leader = int(state.leader[0])
         for i in np.flatnonzero((state.share > 0) & (before[0].share == 0)).tolist():
             tape.name(i, float(state.share[i]), state.first_lead[i].tolist())

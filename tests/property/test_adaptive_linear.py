@@ -12,6 +12,7 @@ import bestgroup as bg
 from bestgroup.algorithms.adaptive.best import algorithm as al
 from bestgroup.algorithms.adaptive.best import steps
 from bestgroup.algorithms.protocol import Setting
+from bestgroup.drivers.bodies import bodies
 from bestgroup.inference.tally import empty_tally
 from bestgroup.testing import check_algorithm
 from reference.adaptive_linear_naive import Naive
@@ -75,7 +76,7 @@ def lockstep(seed, most):
         batch=case.batch,
         cost=rule.cost,
     )
-    plan, step = steps.plan.compiled, steps.step.compiled
+    plan, step = bodies(al.AdaptiveLinear(), rule, True)
     while naive.answer < 0 and tally.counts.sum() < most:
         pulls = plan(state, tally, rule)
         assert np.array_equal(pulls, naive.plan(tally.counts)), (seed, naive.rounds)
@@ -111,14 +112,14 @@ def test_compiled_equals_plain(arms):
         rule = rule_of(case)
         states = [al.init(rule), al.init(rule)]
         tally = empty_tally(case.shape.groups, case.shape.arms, case.shape.dims)
-        bodies = [(steps.plan.compiled, steps.step.compiled), (steps.plan, steps.step)]
+        both = [bodies(al.AdaptiveLinear(), rule, True), (steps.plan, steps.step)]
         for _ in range(150):
             plans = [
-                plan(state, tally, rule) for (plan, _), state in zip(bodies, states, strict=True)
+                plan(state, tally, rule) for (plan, _), state in zip(both, states, strict=True)
             ]
             assert np.array_equal(*plans)
             draw(case, tally, plans[0])
-            for (_, step), state in zip(bodies, states, strict=True):
+            for (_, step), state in zip(both, states, strict=True):
                 step(state, tally, rule)
             for one, other in zip(*states, strict=True):
                 assert np.array_equal(one, other)
@@ -185,9 +186,10 @@ def test_cheap_arms_are_pulled_more():
         )
         rule = rule_of(case)
         state, tally = al.init(rule), empty_tally(2, 1, 1)
+        plan, step = bodies(al.AdaptiveLinear(), rule, True)
         while state.answer[0] < 0:
-            draw(case, tally, steps.plan.compiled(state, tally, rule))
-            steps.step.compiled(state, tally, rule)
+            draw(case, tally, plan(state, tally, rule))
+            step(state, tally, rule)
         assert state.answer[0] == 1
         pulls.append(tally.counts[:, 0])
     assert pulls[1][0] > 3 * pulls[1][1] and pulls[0][0] < 2 * pulls[0][1]

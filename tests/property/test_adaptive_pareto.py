@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 import bestgroup as bg
 from bestgroup.algorithms.adaptive.pareto.algorithm import AdaptivePareto
-from bestgroup.algorithms.protocol import Setting, bodies
+from bestgroup.algorithms.protocol import Setting
 from bestgroup.algorithms.registry import pinned
+from bestgroup.drivers.bodies import bodies
 from bestgroup.drivers.replay import Tape, consume, keep_values
 from bestgroup.inference.tally import empty_tally
 from bestgroup.testing import check_algorithm

@@ -7,7 +7,8 @@ import pytest
 
 import bestgroup as bg
 from bestgroup.algorithms.adaptive.best.algorithm import AdaptiveLinear
-from bestgroup.algorithms.protocol import Setting, bodies
+from bestgroup.algorithms.protocol import Setting
+from bestgroup.drivers.bodies import bodies
 from bestgroup.inference.certificate.best_by_bets import find_behind_by_bets
 from bestgroup.inference.certificate.best_group import kept
 from bestgroup.inference.confidence_sequences.boxes import take_values

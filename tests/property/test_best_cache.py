@@ -5,14 +5,14 @@ import pytest
 
 import bestgroup as bg
 from bestgroup.algorithms.adaptive.best import algorithm as al
-from bestgroup.algorithms.adaptive.best import steps, units
-from bestgroup.algorithms.adaptive.best.state import make_workspace
-from bestgroup.algorithms.protocol import Setting, list_pulls
-from bestgroup.inference.confidence_sequences.boxes import take_values
+from bestgroup.algorithms.protocol import Setting, kernels_of
+from bestgroup.drivers.bodies import bodies
+from bestgroup.drivers.exact.driver import run_once
+from bestgroup.drivers.replay import Tape, consume, keep_values
 from bestgroup.inference.tally import empty_tally
-from bestgroup.problem.shape import Shape
 
-ARMS, DIMS = 2, 2
+ARMS, DIMS, CAP = 2, 2, 4000
+KEY = 7, 0
 
 
 def costs_of(kind, groups):
@@ -22,10 +22,24 @@ def costs_of(kind, groups):
     return tuple(tuple(row.tolist()) for row in prices)
 
 
-def values_of(kind, mean, count, rng):
-    if kind == "bounded":
-        return (rng.random((count, DIMS)) < mean).astype(float)
-    return mean + 0.3 * rng.standard_normal((count, DIMS))
+def step_by_step(setting, algorithm, tape):
+    """Return the answer, the pulls of each arm and the steps of a run whose every turn begins anew."""
+    rule, keep = algorithm.rule(setting), algorithm.statistics(setting)
+    state, shape = algorithm.init(rule), setting.shape
+    tally = empty_tally(shape.groups, ARMS, DIMS, keep.start, len(keep.weights) > 0)
+    plan, step = bodies(algorithm, rule, True)
+    steps = 0
+    while state.answer[0] < 0:
+        pulls = plan(state, tally, rule)
+        if tally.counts.sum() + pulls.sum() > CAP:
+            break
+        consume(tape, tally, pulls)
+        if len(keep.start):
+            keep_values(tape, tally, pulls, keep, True)
+        step(state, tally, rule)
+        steps += 1
+    assert state.named[0] > 0  # the time before the first leader was seen, and that after
+    return algorithm.answer(state, rule), tally.counts.tolist(), steps
 
 
 # "known" and "costs": leaders that are selections; "groups": that are groups.
@@ -41,30 +55,15 @@ def values_of(kind, mean, count, rng):
     ],
 )
 def test_a_kept_workspace_changes_nothing(kind, batch, groups):
+    means = np.random.default_rng(7).random((groups, ARMS, DIMS))
     noise = bg.Bounded(0, 1) if kind == "bounded" else bg.SubGaussian(0.3)
-    goal, shape = bg.BestGroup([1.0, 2.0], 0.01), Shape((ARMS,) * groups, DIMS)
-    setting = Setting(shape, goal, noise, 0.1, costs_of(kind, groups))
+    law = bg.laws.Bernoulli() if kind == "bounded" else bg.laws.Normal(0.3)
+    instance, goal = bg.Instance(means, law, noise), bg.BestGroup([1.0, 2.0], 0.01)
+    setting = Setting(instance.shape, goal, noise, 0.1, costs_of(kind, groups))
     algorithm = al.AdaptiveLinear(batch, by_selections="groups" not in kind)
-    module = units if "groups" in kind else steps
-    rule, keep = algorithm.rule(setting), algorithm.statistics(setting)
-    tally = empty_tally(groups, ARMS, DIMS, keep.start, len(keep.weights) > 0)
-    state, other = algorithm.init(rule), algorithm.init(rule)
-    kept, rng = make_workspace.compiled(state, rule), np.random.default_rng(7)
-    means = rng.random((groups, ARMS, DIMS))
-    listed, again = (np.zeros(1 + groups * ARMS, np.int64) for _ in range(2))
-    for _ in range(1500):
-        pulls = np.zeros((groups, ARMS), np.int64)
-        module.plan_in.compiled(state, tally, rule, kept, pulls, listed)
-        assert (pulls == module.plan.compiled(other, tally, rule)).all()
-        list_pulls.compiled(pulls, again)
-        assert sorted(listed[1 : listed[0] + 1]) == again[1 : again[0] + 1].tolist()
-        for i, j in np.argwhere(pulls).tolist():
-            rows = values_of(kind, means[i, j], pulls[i, j], rng)
-            take_values.compiled(keep, tally, i, j, rows)
-        module.advance.compiled(state, tally, rule, kept)
-        module.advance.compiled(other, tally, rule, make_workspace.compiled(other, rule))
-        for name, value in state._asdict().items():
-            assert value.tobytes() == getattr(other, name).tobytes(), name
-        if state.answer[0] >= 0:
-            break
-    assert state.named[0] > 0  # the time before the first leader was seen, and that after
+    assert kernels_of(algorithm, algorithm.rule(setting)).workspace is not None
+    run = run_once(instance, setting, algorithm, KEY, CAP)
+    answer, counts, steps = step_by_step(setting, algorithm, Tape.draw(instance, 1500, *KEY))
+    assert run.rounds == steps > 100
+    assert run.counts.tolist() == counts
+    assert run.answer == answer

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 import bestgroup as bg
-from bestgroup.algorithms.protocol import Setting, bodies
+from bestgroup.algorithms.protocol import Setting
 from bestgroup.algorithms.registry import algorithm as make
+from bestgroup.drivers.bodies import bodies
 from bestgroup.inference.tally import empty_tally
 from reference.items_best_naive import NaiveBest
 

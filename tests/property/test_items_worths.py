@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 import bestgroup as bg
-from bestgroup.algorithms.protocol import Setting, bodies
+from bestgroup.algorithms.protocol import Setting
 from bestgroup.algorithms.registry import algorithm as make
 from bestgroup.algorithms.shared_items.worth_state import ACCEPTED, REJECTED
+from bestgroup.drivers.bodies import bodies
 from bestgroup.drivers.exact.items import Order, run_table
 from bestgroup.errors import InvalidInput
 from bestgroup.inference.tally import empty_tally

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 import bestgroup as bg
-from bestgroup.algorithms.protocol import Setting, bodies
+from bestgroup.algorithms.protocol import Setting
 from bestgroup.algorithms.registry import algorithm as make
+from bestgroup.drivers.bodies import bodies
 from bestgroup.drivers.exact.items import Order, run_table
 from bestgroup.errors import InvalidInput
 from bestgroup.inference.certificate.items import ItemTable, judge_items

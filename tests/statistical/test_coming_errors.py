@@ -9,7 +9,8 @@ import pytest
 from scipy.stats import binomtest
 
 import bestgroup as bg
-from bestgroup.algorithms.protocol import Setting
+from bestgroup.algorithms.protocol import Setting, end_of
+from bestgroup.drivers.bodies import bodies
 from bestgroup.drivers.session import LiveSession
 from bestgroup.inference.confidence_sequences.boxes import take_values
 from bestgroup.inference.tally import empty_tally
@@ -38,9 +39,8 @@ class Attack:
         self.algorithm, rule = algorithm, algorithm.rule(setting)
         alone = rule.box._replace(alpha=alpha or rule.box.alpha)
         self.rule = rule._replace(box=alone)
-        kernels = algorithm.kernels_for(rule)
-        self.plan, self.step = kernels.plan.compiled, kernels.step.compiled
-        self.is_done = kernels.is_done
+        self.plan, self.step = bodies(algorithm, rule, True)
+        self.is_done = end_of(algorithm, rule)
         self.boxes = algorithm.statistics(setting)
         self.old = empty_tally(2, 1, 1, self.boxes.start)
         take_values(self.boxes, self.old, 0, 0, KNOWN[:200])

@@ -178,6 +178,8 @@ class Kernels(NamedTuple):
     jump: str = ""
     # Kernels that stand for others in compiled loops: the same bits, faster for some rules.
     instead: tuple[tuple[Kernel[..., Any], Kernel[..., Any]], ...] = ()
+    values: bool = False  # their loop takes up every value; else counts and sums say it all
+    items: bool = False  # they are for shared items, which have a loop of their own
 
 
 class Comparison(NamedTuple):
@@ -305,7 +307,7 @@ class Algorithm:
 
     def jump_objection(self) -> str | None:
         """Return one sentence that says why the jump engine cannot run this; None if it can."""
-        kernels = kernels_of(self, None) if _has_kernel(self, "init") else None
+        kernels = kernels_of(self, None) if has_kernel(self, "init") else None
         if kernels is None or not kernels.jump:
             return f"the jump engine does not know the algorithm {self.name!r}"
         return None
@@ -347,32 +349,13 @@ class Algorithm:
         return self.name + (f"({', '.join(changed)})" if changed else "")
 
 
-def bodies(
-    algorithm: Algorithm, rule: Any, compiled: bool
-) -> tuple[Callable[..., Ints], Callable[..., Any]]:
-    """Return `plan` and `step` of an algorithm, compiled where asked for and possible."""
-    kernels = algorithm.kernels_for(rule) if compiled else None
-    plan, step = algorithm.plan, algorithm.step
-    if kernels is not None and _has_kernel(algorithm, "plan"):
-        plan = kernels.plan.compiled
-    if kernels is not None and _has_kernel(algorithm, "step"):
-        fast = kernels.step.compiled
-
-        def in_place(state: Any, tally: Tally, rule: Any) -> Any:
-            fast(state, tally, rule)
-            return state
-
-        step = in_place
-    return plan, step
-
-
 def end_of(algorithm: Algorithm, rule: Any) -> Callable[..., bool]:
     """Return the kernel that stands for `is_done`, run as plain Python, or the method.
 
     Looked up once: an algorithm that is one of several takes longer to say which than to answer.
     """
     kernels = algorithm.kernels_for(rule)
-    if kernels is not None and _has_kernel(algorithm, "is_done"):
+    if kernels is not None and has_kernel(algorithm, "is_done"):
         return kernels.is_done
     return algorithm.is_done
 
@@ -380,11 +363,11 @@ def end_of(algorithm: Algorithm, rule: Any) -> Callable[..., bool]:
 def kernels_of(algorithm: Algorithm, rule: Any) -> Kernels | None:
     """Return the kernels of an algorithm if nothing of them is overridden, else None."""
     methods = ("plan", "step", "is_done", "is_stuck")
-    whole = all(_has_kernel(algorithm, method) for method in methods)
+    whole = all(has_kernel(algorithm, method) for method in methods)
     return algorithm.kernels_for(rule) if whole else None
 
 
-def _has_kernel(algorithm: Algorithm, method: str) -> bool:
+def has_kernel(algorithm: Algorithm, method: str) -> bool:
     """Return whether a kernel stands for a method: no subclass below the kernels overrides it."""
     for cls in type(algorithm).__mro__:
         if "kernels" in vars(cls) or "kernels_for" in vars(cls):

@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from bestgroup.algorithms.protocol import Algorithm, bodies
+from bestgroup.algorithms.protocol import Algorithm
+from bestgroup.drivers.bodies import bodies
 from bestgroup.drivers.jump.families import Family
 from bestgroup.drivers.outcomes import Outcomes, room_for
 from bestgroup.drivers.rewards import gaussian

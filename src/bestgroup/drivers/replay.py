@@ -8,8 +8,9 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from bestgroup.algorithms.protocol import Algorithm, Setting, bodies
+from bestgroup.algorithms.protocol import Algorithm, Setting
 from bestgroup.algorithms.registry import resolve
+from bestgroup.drivers.bodies import bodies
 from bestgroup.drivers.rewards import AHEAD, USER, UserLaw, ensure, make_reservoir, make_source
 from bestgroup.errors import InvalidInput, TapeTooShort
 from bestgroup.inference.confidence_sequences.boxes import BoxRule, absorb_values

@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bestgroup.algorithms.protocol import Algorithm, Comparison, Setting, bodies, end_of
+from bestgroup.algorithms.protocol import Algorithm, Comparison, Setting, end_of
+from bestgroup.drivers.bodies import bodies
 from bestgroup.drivers.decisions import decided
 from bestgroup.drivers.stack import Stack
 from bestgroup.errors import InvalidInput, TicketError

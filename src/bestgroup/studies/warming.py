@@ -31,6 +31,7 @@ from typing import Literal
 import numpy as np
 
 from bestgroup.compile.kernel import cache_folder
+from bestgroup.drivers.bodies import digests
 from bestgroup.drivers.session import LiveSession
 from bestgroup.inference.confidence_sequences.boxes import take_values
 from bestgroup.problem.items import Items
@@ -98,9 +99,8 @@ def _compile_elsewhere(key: str) -> None:
 def mark(spec: StudySpec) -> Path:
     """Return the file that says that the kernels of a small study, as they are now, are on disk."""
     algorithm = spec.make_algorithm()
-    kernels = algorithm.kernels_for(algorithm.rule(spec.setting()))
-    digests = [] if kernels is None else [kernels.plan.digest, kernels.step.digest]
-    parts = (spec.to_json(), take_values.digest, *digests)
+    code = digests(algorithm, algorithm.rule(spec.setting()))
+    parts = (spec.to_json(), take_values.digest, *code)
     return cache_folder() / f"study-{hashlib.sha256(repr(parts).encode()).hexdigest()[:20]}"
 
 

@@ -41,7 +41,7 @@ class ItemsPareto(OnItems):
 
     goals: ClassVar[tuple[type, ...]] = (ParetoGroups,)
     kernels: ClassVar[Kernels | None] = Kernels(
-        pareto.plan, pareto.step, pareto.is_done, pareto.is_stuck
+        pareto.plan, pareto.step, pareto.is_done, pareto.is_stuck, items=True
     )
 
     def check(self, setting: Setting) -> None:
@@ -103,7 +103,9 @@ class ItemsBest(OnItems):
     """The best group on shared items."""
 
     goals: ClassVar[tuple[type, ...]] = (BestGroup,)
-    kernels: ClassVar[Kernels | None] = Kernels(best.plan, best.step, best.is_done, best.is_stuck)
+    kernels: ClassVar[Kernels | None] = Kernels(
+        best.plan, best.step, best.is_done, best.is_stuck, items=True
+    )
 
     def check(self, setting: Setting) -> None:
         """Raise InvalidInput if the setting is too large."""
@@ -139,7 +141,7 @@ class ItemsBestByUnion(ItemsBest):
     """The best group as version 2 of `adaptive` finds it: a union over leaders, fixed bets."""
 
     kernels: ClassVar[Kernels | None] = Kernels(
-        best_by_union.plan, best_by_union.step, best.is_done, best.is_stuck
+        best_by_union.plan, best_by_union.step, best.is_done, best.is_stuck, items=True
     )
 
     def check(self, setting: Setting) -> None:

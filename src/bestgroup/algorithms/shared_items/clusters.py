@@ -133,8 +133,8 @@ def is_best_stuck(state: ClusterState, rule: ClusterRule) -> bool:
     return best.is_stuck(state.inner, rule.inner)
 
 
-PARETO = Kernels(plan_pareto, step_pareto, is_pareto_done, is_pareto_stuck)
-BEST = Kernels(plan_best, step_best, is_best_done, is_best_stuck)
+PARETO = Kernels(plan_pareto, step_pareto, is_pareto_done, is_pareto_stuck, items=True)
+BEST = Kernels(plan_best, step_best, is_best_done, is_best_stuck, items=True)
 
 
 @dataclass(frozen=True)

@@ -166,7 +166,7 @@ class ItemsMap(OnItems):
     """The best group for every weight of a set, on shared items."""
 
     goals: ClassVar[tuple[type, ...]] = (WeightMap,)
-    kernels: ClassVar[Kernels | None] = Kernels(plan, step, is_done, is_stuck)
+    kernels: ClassVar[Kernels | None] = Kernels(plan, step, is_done, is_stuck, items=True)
 
     def rule(self, setting: Setting) -> MapItemsRule:
         """Return the rule for the kernels."""

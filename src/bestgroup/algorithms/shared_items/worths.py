@@ -109,7 +109,7 @@ class ItemsWorths(OnItems):
 
     takes_measure: ClassVar[bool] = True
     goals: ClassVar[tuple[type, ...]] = (ParetoGroups, BestGroup, TopGroups)
-    kernels: ClassVar[Kernels | None] = Kernels(plan, step, is_done, is_stuck)
+    kernels: ClassVar[Kernels | None] = Kernels(plan, step, is_done, is_stuck, items=True)
 
     def check(self, setting: Setting) -> None:
         """Raise InvalidInput if the setting is too large, or none that this part answers."""

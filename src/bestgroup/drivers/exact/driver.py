@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from bestgroup.algorithms.protocol import Algorithm, Setting, bodies, kernels_of, list_pulls
+from bestgroup.algorithms.protocol import Algorithm, Setting, kernels_of, list_pulls
+from bestgroup.drivers.bodies import bodies
 from bestgroup.drivers.decisions import decided
 from bestgroup.drivers.exact import items, plans, stretches
 from bestgroup.drivers.exact.pulling import DONE, REFILL, SLICE, draw_due, take_due
@@ -46,7 +47,7 @@ def run_once(
             return driver.plain(cap)
         if kernels.lockstep is not None:
             return driver.compiled(stretches.loop_for(kernels, kernels.lockstep), cap)
-        return driver.compiled(plans.loop_for(kernels, driver.keeps_values), cap)
+        return driver.compiled(plans.loop_for(kernels), cap)
 
     return with_radius(algorithm, setting, run)
 
@@ -71,7 +72,6 @@ class _Driver:
         start = self.keep.start if algorithm.reads_values else None
         summed = len(self.keep.weights) > 0
         self.tally = empty_tally(shape.groups, shape.arms, shape.dims, start, summed)
-        self.keeps_values = self.tally.extra.shape[3] > 0
         self.state = algorithm.init(rule)
 
     def compiled(self, loop: Any, cap: int) -> Run:

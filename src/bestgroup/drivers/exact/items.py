@@ -13,11 +13,13 @@ from bestgroup.algorithms.protocol import Algorithm, Kernels, Setting, kernels_o
 from bestgroup.compile.binding import bind
 from bestgroup.compile.kernel import Kernel, kernel
 from bestgroup.drivers.exact.plans import is_done, is_stuck, plan, step
-from bestgroup.drivers.exact.pulling import CAPPED, DONE, REFILL, STUCK
+from bestgroup.drivers.exact.pulling import CAPPED, DONE, REFILL, STUCK, TURN
 from bestgroup.errors import InvalidInput
 from bestgroup.inference.tally import Tally, empty_tally, sum_of, with_room
 from bestgroup.problem.arrays import Floats, Ints
 from bestgroup.problem.instance import Instance
+
+RUN, PLAN, STEP = 0, 1, 2  # what the loop is to do
 
 
 @kernel
@@ -36,27 +38,41 @@ def take_items(tally: Tally, pulls: Ints, table: Floats, order: Ints, start: Int
 
 @kernel
 def run_items(  # type: ignore[no-untyped-def]
-    state, tally: Tally, rule, table: Floats, order: Ints, start: Ints, progress: Ints
+    state,
+    tally: Tally,
+    rule,
+    table: Floats,
+    order: Ints,
+    start: Ints,
+    due: Ints,
+    progress: Ints,
 ) -> int:
     """Run until the end; REFILL if the order is too short for the next plan.
 
-    `progress` holds the largest number of pulls and the steps done.
+    `progress` holds the largest number of pulls, the steps done, and what to do: RUN, or PLAN, which
+    leaves one plan in `due` [N, K], or STEP, for which somebody else has pulled.
     """
-    while not is_done(state, rule):
-        pulls = plan(state, tally, rule)
-        wanted, deepest = sum_of(pulls), 0
-        for i in range(pulls.shape[0]):
-            for j in range(pulls.shape[1]):
-                deepest = max(deepest, tally.counts[i, j] + pulls[i, j])
-        if sum_of(tally.counts) + wanted > progress[0]:
-            return CAPPED
-        if wanted == 0 and is_stuck(state, rule):
-            return STUCK
-        if deepest > len(order):
-            return REFILL
-        take_items(tally, pulls, table, order, start)
+    while progress[2] == STEP or not is_done(state, rule):
+        if progress[2] != STEP:
+            pulls = plan(state, tally, rule)
+            wanted, deepest = sum_of(pulls), 0
+            for i in range(pulls.shape[0]):
+                for j in range(pulls.shape[1]):
+                    due[i, j] = pulls[i, j]
+                    deepest = max(deepest, tally.counts[i, j] + pulls[i, j])
+            if progress[2] == PLAN:
+                return TURN
+            if sum_of(tally.counts) + wanted > progress[0]:
+                return CAPPED
+            if wanted == 0 and is_stuck(state, rule):
+                return STUCK
+            if deepest > len(order):
+                return REFILL
+            take_items(tally, pulls, table, order, start)
         step(state, tally, rule)
         progress[1] += 1
+        if progress[2] == STEP:
+            return TURN
     return DONE
 
 
@@ -71,14 +87,14 @@ def run_table(
     state = algorithm.init(rule)
     tally = empty_tally(shape.groups, shape.arms, shape.dims, np.zeros(len(items.order)))
     start = np.concatenate([[0], np.cumsum(shape.sizes)])[:-1].astype(np.int64)
-    progress = np.array([cap, 0], np.int64)
+    due, progress = np.zeros_like(tally.counts), np.array([cap, 0, RUN], np.int64)
     kernels = kernels_of(algorithm, rule)
     if kernels is None:
         raise InvalidInput(f"{algorithm.name!r} has no kernels, which runs on shared items need")
     body = loop_for(kernels).compiled
     code = REFILL
     while code == REFILL:
-        code = body(state, tally, rule, table, items.order, start, progress)
+        code = body(state, tally, rule, table, items.order, start, due, progress)
         if code == REFILL:
             items.extend()
             tally = with_room(tally, len(items.order))

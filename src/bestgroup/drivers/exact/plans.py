@@ -19,6 +19,7 @@ from bestgroup.drivers.exact.pulling import (
     REFILL,
     SLICE,
     STUCK,
+    TURN,
     absorb_due,
     draw_due,
     sum_listed,
@@ -112,6 +113,8 @@ def go_on(
         # A plan that is under way is not made again when the loop is called again.
         if progress[3] == 0:
             plan_in(state, tally, rule, workspace, due, listed)
+            if progress[4] == 1:
+                return TURN
         wanted = sum_listed(due, listed)
         if progress[3] == 0:
             # Before anything of the plan is pulled: a run that is cut off ends between two plans.
@@ -131,6 +134,8 @@ def go_on(
         step_in(state, tally, rule, workspace)
         progress[2] += 1
         progress[3] = 0
+        if progress[4] == 1:
+            return TURN
     return DONE
 
 
@@ -148,8 +153,8 @@ def run_plans(
     """Run until the end; returns a code, and can be called again to go on.
 
     `due` [N, K] is what the current plan still lacks. `progress` holds the largest number of pulls,
-    about how many to do before returning with SLICE, the steps done, and whether a plan is under
-    way.
+    about how many to do before returning with SLICE, the steps done, whether a plan is under way, and
+    whether to come back after each plan and each step, for somebody else to pull.
     """
     # Once a run: plans and steps that make arrays anew would spend their time on that.
     workspace = make_workspace(state, rule)
@@ -159,14 +164,14 @@ def run_plans(
     return go_on(state, tally, rule, keep, source, pool, due, progress, workspace, listed)
 
 
-def loop_for(kernels: Kernels, keeps_values: bool) -> Kernel[..., int]:
-    """Return the loop of an algorithm; `keeps_values` says whether sums of values are not enough."""
+def loop_for(kernels: Kernels) -> Kernel[..., int]:
+    """Return the loop of an algorithm with kernels."""
     hooks: dict[Kernel[..., Any], Kernel[..., Any]] = {
         is_done: kernels.is_done,
         is_stuck: kernels.is_stuck,
         **dict(kernels.instead),
     }
-    if not keeps_values:
+    if not kernels.values:
         hooks |= dict([left_out(absorb_due)])
     if kernels.workspace is not None:
         make, planning, stepping = kernels.workspace
@@ -180,4 +185,10 @@ def loop_for(kernels: Kernels, keeps_values: bool) -> Kernel[..., int]:
 
 def start(cap: int, pause: int) -> Ints:
     """Return the progress of a run that has not begun."""
-    return np.array([cap, pause, 0, 0], np.int64)
+    return np.array([cap, pause, 0, 0, 0], np.int64)
+
+
+def turn(stepping: bool) -> Ints:
+    """Return the progress of a run that is to make a plan, or a step for which all pulls are in."""
+    most = np.iinfo(np.int64).max
+    return np.array([most, most, 0, stepping, 1], np.int64)

@@ -13,8 +13,8 @@ from bestgroup.inference.tally import Tally
 from bestgroup.problem.arrays import Ints
 
 # Why a loop comes back: the run is over; the user's law must draw; a look at the keyboard is due;
-# the next round would pass the limit; nothing can end the run.
-DONE, REFILL, SLICE, CAPPED, STUCK = 0, 1, 2, 3, 4
+# the next round would pass the limit; nothing can end the run; a plan is made, or a step.
+DONE, REFILL, SLICE, CAPPED, STUCK, TURN = 0, 1, 2, 3, 4, 5
 
 
 @borrowing

@@ -26,7 +26,7 @@ from bestgroup.inference.confidence_sequences.bounded import absorb_bounded, low
 from bestgroup.inference.confidence_sequences.gaussian import absorb_gaussian, box_gaussian
 from bestgroup.inference.evalues.normal import mixture_edge
 from bestgroup.inference.evalues.wealth import KEPT, absorb_powers
-from bestgroup.inference.kinds import BERNOULLI, BOUNDED, GAUSSIAN, POWERS, VALUES
+from bestgroup.inference.kinds import BERNOULLI, BOUNDED, GAUSSIAN, POWERS, SUBGAUSSIAN, VALUES
 from bestgroup.inference.tally import Tally
 from bestgroup.problem.arrays import Bools, Floats, Ints
 from bestgroup.problem.shape import Shape
@@ -55,6 +55,11 @@ def with_sum(keep: BoxRule, weights: Floats) -> BoxRule:
     """Return that as much is kept of the weighted sums of an arm's values as of a dim."""
     start = keep.start if len(keep.start) else np.zeros(KEPT)
     return keep._replace(start=start, weights=weights)
+
+
+def beyond_sums(keep: BoxRule) -> bool:
+    """Return whether more than sums is kept of values, or may be: coins are treated like other values."""
+    return len(keep.start) > 0 or bool((keep.kind != SUBGAUSSIAN).any())
 
 
 def share(shape: Shape, delta: float) -> float:

@@ -17,7 +17,7 @@ from bestgroup.inference.evalues.search import make_pairwise, make_work
 from bestgroup.inference.evalues.selection_wealth import make_hulls
 
 # The loop of a rule is compiled in half the time that one loop for all rules takes. There are five: by
-# half-normal mixtures and by bets, each for equal costs and for others, and by boxes for any costs.
+# half-normal mixtures on groups, for equal costs and for others, and on selections; by bets; by boxes.
 _NO_BETS = (
     left_out(fill_by_estimates),
     left_out(look_by_estimates),
@@ -46,9 +46,10 @@ _SAME_PRICE = (
 def kernels_for(rule: LinearRule) -> Kernels:
     """Return the kernels for a rule."""
     if rule.boxes:
-        return KERNELS._replace(instead=_NO_EVIDENCE + _NO_BETS)
-    bets = () if rule.bets else _NO_BETS
-    prices = () if rule.priced else _SAME_PRICE
+        return KERNELS._replace(instead=_NO_EVIDENCE + _NO_BETS, values=True)
     if rule.by_group:
+        prices = () if rule.priced else _SAME_PRICE
         return units.KERNELS._replace(instead=(left_out(make_hulls, 0), *prices))
-    return KERNELS._replace(instead=_NO_BOXES + bets + prices)
+    # Bets take so long that what costs could save them is not seen.
+    bets = () if rule.bets else _NO_BETS
+    return KERNELS._replace(instead=_NO_BOXES + bets, values=rule.bets)

@@ -157,7 +157,7 @@ class AdaptiveDirections(Algorithm):
     name: ClassVar[str] = "adaptive"
     reads_values: ClassVar[bool] = True
     goals: ClassVar[tuple[type, ...]] = (WeightMap, TopGroups)
-    kernels: ClassVar[Kernels | None] = Kernels(plan, step, is_done)
+    kernels: ClassVar[Kernels | None] = Kernels(plan, step, is_done, values=True)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "batch", check_batch(self.batch))

@@ -142,8 +142,7 @@ def plan(state: State, tally: Tally, rule: AdaptiveRule) -> Ints:
     pulls = np.zeros(rule.exists.shape, np.int64)
     set_plan(state, rule, pulls)
     if rule.size > 1 and state.phase[0] != FIRST:
-        ahead = Ahead(make_kept(state.seen), state.moved.copy())
-        look_ahead(state, rule, ahead, pulls)
+        fill_batch(state, rule, Ahead(make_kept(state.seen), state.moved.copy()), pulls)
     return pulls
 
 

@@ -46,6 +46,7 @@ from bestgroup.algorithms.adaptive.pareto.view import (
 )
 from bestgroup.algorithms.protocol import Kernels
 from bestgroup.compile.binding import left_out
+from bestgroup.inference.confidence_sequences.boxes import beyond_sums
 from bestgroup.inference.kinds import SUBGAUSSIAN
 
 # What a rule never does is taken out of its compiled loop: the same bits take three quarters of the
@@ -86,12 +87,14 @@ _SAME_PRICE = (
 
 def kernels_for(rule: AdaptiveRule) -> Kernels:
     """Return the kernels for a rule."""
-    levels, instead = rule.levels, ()
-    if has_units(rule):
-        instead += _KNOWN_SCALES
-    instead += _MANY_GROUPS if lists_pay(len(rule.exists)) else _FEW_GROUPS
-    # All three or none: each by itself would make eight loops of these two, and whoever asks for
-    # another one waits half a minute for its compilation.
+    levels = rule.levels
+    instead = _MANY_GROUPS if lists_pay(len(rule.exists)) else _FEW_GROUPS
+    values = beyond_sums(levels.box)
+    if not has_units(rule):
+        return KERNELS._replace(instead=instead + _PAIRS, values=values)
+    instead += _KNOWN_SCALES
+    # All three or none, and none by bets, where they would save a twentieth: whoever asks for another
+    # loop waits half a minute for its compilation.
     if rule.size <= 1 and not levels.boxes and (rule.cost == rule.cost[0, 0]).all():
         instead += _SINGLE_PULLS + _PAIRS + _SAME_PRICE
-    return KERNELS._replace(instead=instead)
+    return KERNELS._replace(instead=instead, values=values)

@@ -320,7 +320,7 @@ class AdaptiveWorths(Algorithm):
     name: ClassVar[str] = "adaptive"
     reads_values: ClassVar[bool] = True
     takes_measure: ClassVar[bool] = True
-    kernels: ClassVar[Kernels | None] = Kernels(plan, step, is_done)
+    kernels: ClassVar[Kernels | None] = Kernels(plan, step, is_done, values=True)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "batch", check_batch(self.batch))

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import bestgroup as bg
+from bestgroup.drivers.session import LiveSession
 from bestgroup.studies import runner, warming
 
 DIMS = {"x": "max", "y": "min"}
@@ -69,6 +70,32 @@ def test_every_kind_of_study_can_be_cut(noise: Any, items: Any) -> None:
     small = warming.cut(study.spec)
     assert small.problem.shape.sizes == (1, 3) and small.algorithm == study.spec.algorithm
     assert warming.StudySpec.from_json(small.to_json()) == small
+
+
+@pytest.mark.parametrize("groups, costs", [(200, None), (5, {"g4": {"b": 2.0}})])
+def test_what_is_compiled_for_the_cut_study_serves_the_whole(groups: int, costs: Any) -> None:
+    """Many groups and costs that differ have loops of their own, which the first three may not show."""
+    names = {f"g{i}": ["a", "b"] for i in range(groups)}
+    problem = bg.Problem(names, DIMS, bg.SubGaussian(1.0), costs=costs)
+    study = bg.create_study("whole", problem, bg.ParetoGroups(0.1), 0.05, "memory")
+    bg.delete_study("whole", "memory")
+    warming.warm(warming.cut(study.spec))
+    live = LiveSession(study.spec.setting(), study.spec.make_algorithm(), keep=False)
+    live.compile()
+    rng, loops = np.random.default_rng(0), plans_of(live)
+    before = [loop.dispatcher.signatures for loop in loops]
+    assert all(before)
+    for _ in range(3):
+        for pulls, end in list(live.wanted()):
+            live.feed(*pulls.start, rng.normal(size=(end - pulls.first, 2)))
+        assert live.advance(1) == 1
+    assert [loop.dispatcher.signatures for loop in loops] == before
+
+
+def plans_of(live: LiveSession) -> tuple[Any, ...]:
+    """The kernels that a session runs."""
+    plan: Any = live._bodies[0]
+    return plan.__self__.compiles
 
 
 def test_a_large_study_that_steps_by_turns_waits_for_its_kernels(

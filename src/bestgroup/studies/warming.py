@@ -8,8 +8,9 @@ With hundreds of arms a plain step may take a second: then a process that tells 
 them compiled from the start, and a study that steps by turns (`Study.turns`, as a server's does)
 waits for them, handing out nothing, rather than let anybody wait in a call.
 
-What is compiled depends on the types of the arguments, not on the size of a problem. So process and
-thread run the algorithm for a few plans on the study's problem cut down to its first groups and arms.
+What is compiled depends on the types of the arguments and on the rule's kernels. So process and thread
+run the algorithm for a few plans on the study's problem cut down to its first groups and arms, as few
+as have the same kernels.
 
 Weak points: an algorithm that was registered in this process only is unknown to the other one, and a
 cache that cannot be written keeps nothing; such studies go on in plain Python. `BESTGROUP_WARM=off`
@@ -30,6 +31,7 @@ from typing import Literal
 
 import numpy as np
 
+from bestgroup.algorithms.protocol import Kernels
 from bestgroup.compile.kernel import cache_folder
 from bestgroup.drivers.bodies import digests
 from bestgroup.drivers.session import LiveSession
@@ -39,7 +41,7 @@ from bestgroup.problem.problem import Problem, value_ends
 from bestgroup.problem.require import plain_require
 from bestgroup.studies.spec import StudySpec
 
-_MOST = 3  # groups, and arms of a group, of the problem that is run to compile
+_MOST = 3  # groups, and arms of a group, of the problem that is run to compile, if they do
 _ITEMS = 20
 _PLANS = 3
 _PATIENCE = 900.0  # seconds that a compilation may take
@@ -121,11 +123,31 @@ def warm(spec: StudySpec) -> None:
 
 
 def cut(spec: StudySpec) -> StudySpec:
-    """Return the study on its first groups and arms, with nothing left that kernels do not see."""
+    """Return the study on so few of its first groups and arms that it still runs the same kernels.
+
+    Some are for many groups, or for costs that differ. Nothing is left that kernels do not see.
+    """
+    most, kernels = _MOST, _kernels(spec)
+    while True:
+        small = _first(spec, most)
+        if most >= max(*spec.problem.shape.sizes, len(spec.problem.arms)):
+            return small
+        if _kernels(small) == kernels:
+            return small
+        most *= 2
+
+
+def _kernels(spec: StudySpec) -> Kernels | None:
+    algorithm = spec.make_algorithm()
+    return algorithm.kernels_for(algorithm.rule(spec.setting()))
+
+
+def _first(spec: StudySpec, most: int) -> StudySpec:
+    """Return the study on its first groups and arms, and nothing that kernels do not see."""
     problem = spec.problem
     groups = {
-        str(i): [str(j) for j in range(min(len(arms), _MOST))]
-        for i, arms in enumerate(problem.arms[:_MOST])
+        str(i): [str(j) for j in range(min(len(arms), most))]
+        for i, arms in enumerate(problem.arms[:most])
     }
     costs = None
     if problem.costs is not None:

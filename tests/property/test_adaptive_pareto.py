@@ -209,6 +209,8 @@ SURPRISES = [
     Case((2, 2, 2, 1, 2), (1.0,), (_E,), 0.3, 0.3, False, None, 661615, "bernoulli"),
     Case((2, 1, 2, 2), *_TWO, 0.3, 0.3, False, None, 469561),  # three surprises
     Case((1, 2, 1), *_TWO, 0.3, 0.3, False, None, 199803, "gaussian"),
+    # A group that was rejected is open again, and what accepts it was not looked at meanwhile.
+    Case((3, 2, 1, 2), (0.5, 0.5), (0.5, 0.5), 0.3, 0.05, False, None, 1049),
 ]
 
 

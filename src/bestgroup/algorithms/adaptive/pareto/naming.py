@@ -142,6 +142,7 @@ def take_surprises(ledger: Ledger, duties: Duties, split: Split) -> bool:
                     duties.unsettled[i] += 1
             if status[i] == ACCEPTED and duties.unsettled[i] > 0:
                 status[i] = UNDECIDED
+                make_all_due(ledger, i)
     return reopened
 
 
@@ -162,7 +163,6 @@ def reopen(ledger: Ledger, duties: Duties, split: Split, j: int) -> None:
                 for d in range(D):
                     duties.over[o, j, k, d] = False
                     ledger.wait[o, j, k, d, BY_OVER] = 0.0
-                    make_due(ledger, o, d, j, k)
         else:
             duties.settled[j, o] = False
             for d in range(D):
@@ -170,7 +170,18 @@ def reopen(ledger: Ledger, duties: Duties, split: Split, j: int) -> None:
                 for k in range(K):
                     duties.won[j, o, k, d] = False
                     ledger.wait[j, o, k, d, BY_WON] = 0.0
-                    make_due(ledger, j, d, o, k)
+    make_all_due(ledger, j)
+
+
+@borrowing
+def make_all_due(ledger: Ledger, j: int) -> None:
+    """Have all tests with group j made at the next occasion: while it was decided some did not matter."""
+    N, K, D = ledger.mean.shape
+    for o in range(N):
+        for k in range(K):
+            for d in range(D):
+                make_due(ledger, o, d, j, k)
+                make_due(ledger, j, d, o, k)
 
 
 @borrowing

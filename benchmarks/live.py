@@ -43,6 +43,7 @@ def measure(groups: int, noise: str, scale: float, seconds: float, cold: bool, t
     if not cold:
         study.compile()
     spent: list[tuple[float, float]] = []
+    plain = 0  # calls before compiled kernels took over
     told, idle, begun = 0, 0, time.perf_counter()
     while time.perf_counter() - begun < seconds:
         first = time.perf_counter(), time.process_time()
@@ -64,10 +65,13 @@ def measure(groups: int, noise: str, scale: float, seconds: float, cold: bool, t
         first = time.perf_counter(), time.process_time()
         study.tell_many(rows)
         spent.append((time.perf_counter() - first[0], time.process_time() - first[1]))
+        plain = plain if study._runner._compiled else len(spent)
     report(noise, groups, told, idle, np.array(spent))
     if cold:
-        state = "compiled" if study._runner._compiled else "plain"
-        print(f"         at the end steps are {state}", flush=True)
+        longest = 1e3 * max(clock for clock, _ in spent[:plain])
+        after = f"{len(spent) - plain:,} later ones" if study._runner._compiled else "none later"
+        print(f"         the longest of {plain:,} calls until compiled kernels took over: "
+              f"{longest:.0f} ms; {after}", flush=True)  # fmt: skip
 
 
 def measure_solve() -> None:

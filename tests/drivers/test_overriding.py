@@ -8,6 +8,7 @@ import pytest
 
 import bestgroup as bg
 from bestgroup.algorithms.adaptive.algorithm import Adaptive
+from bestgroup.algorithms.adaptive.pareto.algorithm import AdaptivePareto
 from bestgroup.algorithms.equal_effect import EqualEffect
 from bestgroup.algorithms.protocol import Setting, kernels_of
 from bestgroup.algorithms.triple_elimination import TripleElimination
@@ -90,6 +91,26 @@ def test_kernels_count_only_where_no_subclass_overrides_them():
     assert kernels_of(own, rule) is None
     assert bodies(own, rule, True)[0] == own.plan  # and its step is TE's, compiled
     assert bodies(own, rule, True)[1] != own.step
+
+
+@dataclass(frozen=True)
+class Unsaid(AdaptivePareto):
+    """Reads values, and does not say so of its kernels."""
+
+    name: ClassVar[str] = "unsaid"
+
+    def kernels_for(self, rule):
+        return super().kernels_for(rule)._replace(values=False)
+
+
+def test_values_that_an_algorithm_keeps_are_taken_up_whatever_its_kernels_say():
+    means = [[[0.2]], [[0.8]]]
+    instance = bg.Instance(means, bg.laws.Bernoulli(), bg.Bounded(0, 1))
+    found = [
+        bg.simulate(instance, bg.ParetoGroups(0.1), chosen, 0.1, 3, seed=3, engine="exact")
+        for chosen in (Unsaid(), AdaptivePareto())
+    ]
+    assert found[0].finished.all() and found[0].pulls.tolist() == found[1].pulls.tolist()
 
 
 def test_the_jump_engine_refuses_what_it_would_not_run():

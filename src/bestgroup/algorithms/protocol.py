@@ -178,7 +178,7 @@ class Kernels(NamedTuple):
     jump: str = ""
     # Kernels that stand for others in compiled loops: the same bits, faster for some rules.
     instead: tuple[tuple[Kernel[..., Any], Kernel[..., Any]], ...] = ()
-    values: bool = False  # their loop takes up every value; else counts and sums say it all
+    values: bool = False  # their loop takes up values also where counts and sums say it all
     items: bool = False  # they are for shared items, which have a loop of their own
 
 

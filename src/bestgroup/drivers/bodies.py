@@ -54,7 +54,7 @@ def digests(algorithm: Algorithm, rule: Any) -> tuple[str, ...]:
     return () if kernels is None else tuple(item.digest for item in _turns(kernels).compiles)
 
 
-def _turns(kernels: Kernels) -> Any:
+def _turns(kernels: Kernels) -> _Alone | _Turns | _ItemTurns:
     if kernels.lockstep is not None:
         return _Alone(kernels)
     return _ItemTurns(kernels) if kernels.items else _Turns(kernels)

@@ -47,7 +47,9 @@ def run_once(
             return driver.plain(cap)
         if kernels.lockstep is not None:
             return driver.compiled(stretches.loop_for(kernels, kernels.lockstep), cap)
-        return driver.compiled(plans.loop_for(kernels), cap)
+        # What is kept of values has to be taken up, whatever an algorithm says of its kernels.
+        values = kernels.values or driver.tally.extra.shape[3] > 0
+        return driver.compiled(plans.loop_for(kernels._replace(values=values)), cap)
 
     return with_radius(algorithm, setting, run)
 
